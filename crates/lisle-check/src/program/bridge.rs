@@ -52,6 +52,8 @@ pub(super) struct Bridge {
     pub(super) in_step: Cell<bool>,
     /// The objects that were declared last by each process.
     awaited: RefCell<Vec<usize>>,
+    /// What each timer decides.
+    decided: RefCell<Vec<Option<Object>>>,
     steps: RefCell<Vec<Process>>,
     longest: usize,
     division: Division,
@@ -91,6 +93,7 @@ impl Bridge {
             sites: RefCell::default(),
             in_step: Cell::new(false),
             awaited: RefCell::default(),
+            decided: RefCell::default(),
             steps: RefCell::default(),
             longest,
             division,
@@ -359,6 +362,17 @@ impl Explorer for Bridge {
         }
     }
 
+    fn armed(&self, timer: u32, decides: usize) {
+        *of(&mut self.decided.borrow_mut(), Process(timer)) = self.objects.borrow().at(decides);
+    }
+
+    fn comes_too_late(&self, timer: u32) {
+        let decides = *of(&mut self.decided.borrow_mut(), Process(timer));
+        if let Some(object) = decides.filter(|_| self.in_step.get()) {
+            self.strategy.borrow_mut().access(object, Kind::Read);
+        }
+    }
+
     fn unwinds(&self) {
         self.note(Recorder::is_over);
         self.in_step.set(false);
@@ -417,6 +431,10 @@ impl Explorer for Bridge {
 
     fn about_to_touch(&self, address: usize, size: usize) {
         self.note(|recorder| recorder.about_to_touch(address, size));
+        // What is unwound, or only looked at, is no part of an execution.
+        if !self.in_step.get() {
+            return;
+        }
         let process = self.running.get().unwrap_or(Process::ROOT);
         let causes = self.causes.borrow();
         let is_past = |moment| causes.must_precede(moment, process);

@@ -1,11 +1,12 @@
 //! What may come of a program: exploring finds all that chance does.
 
-use lisle::sync::{Condvar, IVar, MVar, Mutex, RwLock, RwLockWriteGuard, Semaphore};
+use lisle::sync::{Condvar, IVar, MVar, Mutex, MutexGuard, RwLock, RwLockWriteGuard, Semaphore};
 use lisle::time::after;
 use lisle::{Event, channel, choose, event::choose_biased, spawn, spawn_task};
 use lisle_check::Checker;
 use lisle_check::atomic::{AtomicU32, Ordering::SeqCst};
 use std::collections::BTreeSet;
+use std::future::IntoFuture;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -172,4 +173,108 @@ fn what_is_gone_is_not_taken_for_what_comes_to_its_place() {
         other.join().unwrap();
         seen.to_string()
     });
+}
+
+fn incremented(mut count: MutexGuard<'_, u32>) -> u32 {
+    *count += 1;
+    *count
+}
+
+/// An event behind a pointer says what it is about before it is tried, too.
+#[test]
+fn boxed_events_come_in_any_order() {
+    all_are_found(6, || {
+        let add = |count: &Mutex<u32>| {
+            let add = || count.lock_evt().wrap(incremented).boxed();
+            [add().sync(), add().sync()]
+        };
+        beside(Mutex::new(0), add, add)
+    });
+}
+
+/// What a task awaits is a step, and so is each of two awaits, one after the other.
+#[test]
+fn tasks_are_interrupted_where_they_await() {
+    all_are_found(6, || {
+        let count = Arc::new(Mutex::new(0));
+        let adders = [(); 2].map(|()| {
+            let count = count.clone();
+            spawn_task(async move {
+                lisle::task::inflate().await;
+                let add = || count.lock_evt().wrap(incremented);
+                [add().await, add().await]
+            })
+        });
+        format!("{:?}", adders.map(|adder| adder.join().unwrap()))
+    });
+}
+
+/// The future of an event may lie anywhere, and the choice in it is the checker's.
+#[test]
+fn futures_on_the_heap_meet_each_other() {
+    all_are_found(2, || {
+        let (tx, rx) = channel::bounded(1);
+        let (other_tx, other_rx) = channel::bounded(1);
+        let (receiver, other_receiver) = (rx.clone(), other_rx.clone());
+        let chooser = spawn_task(async move {
+            lisle::task::inflate().await;
+            let either = choose((receiver.recv_evt(), other_receiver.recv_evt()));
+            Box::pin(either.into_future()).await.ok()
+        });
+        let senders = [(tx, 1), (other_tx, 2)].map(|(tx, n)| spawn(move || tx.send(n).unwrap()));
+        let _ = senders.map(|sender| sender.join().unwrap());
+        let got = chooser.join().unwrap();
+        format!("{got:?} {:?} {:?}", rx.try_recv(), other_rx.try_recv())
+    });
+}
+
+/// The time of tasks and of limits is virtual, too.
+#[test]
+fn limits_end_by_themselves() {
+    all_are_found(2, || {
+        let (tx, rx) = channel::bounded(1);
+        let waits = spawn_task(async move {
+            choose((rx.recv_evt().wrap(|got| got.is_ok()), after(SECOND).wrap(|()| false))).await
+        });
+        let sent = tx.send(1).is_ok();
+        format!("{sent} {}", waits.join().unwrap())
+    });
+    all_are_found(2, || {
+        beside(
+            (Mutex::new(0), Condvar::new()),
+            |(m, c)| c.wait_timeout_while(m.lock(), SECOND, |level| *level == 0).1,
+            |(m, c)| {
+                *m.lock() = 1;
+                c.notify_all();
+            },
+        )
+    });
+    all_are_found(2, || {
+        let (tx, rx) = channel::bounded(1);
+        let limited = lisle::task::timeout(SECOND, async move { rx.recv_evt().await.is_ok() });
+        let sent = tx.send(1).is_ok();
+        format!("{sent} {:?}", limited.join().is_ok())
+    });
+}
+
+/// However often a fiber asks in vain, it gives way where the checker wants it to.
+#[test]
+fn asking_in_vain_is_counted_in_no_execution() {
+    all_are_found(4, || {
+        let (tx, rx) = channel::bounded(1);
+        let sender = spawn(move || tx.send(1).unwrap());
+        let vain = (0..3).take_while(|_| rx.try_recv().is_err()).count();
+        sender.join().unwrap();
+        vain.to_string()
+    });
+    for _ in 0..50 {
+        let asked = outcomes(Checker::new(), || {
+            let (_tx, rx) = channel::bounded::<u32>(1);
+            let other = spawn(|| ());
+            let vain = (0..20).filter(|_| rx.try_recv().is_err()).count();
+            other.join().unwrap();
+            vain.to_string()
+        });
+        assert_eq!(asked.len(), 1);
+    }
 }

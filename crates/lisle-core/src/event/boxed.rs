@@ -2,7 +2,7 @@
 
 use super::depth;
 use super::storage::{Storage, typed};
-use super::{Attempt, Description, Event, Step, awaitable, debug_by_name};
+use super::{Attempt, Description, Event, Step, awaitable, debug_by_name, is_modelled};
 use std::pin::Pin;
 
 /// The number of words of branch that an erased event keeps without allocating.
@@ -149,7 +149,11 @@ impl<T> Event for BoxEvent<'_, T> {
         unsafe { event.withdraw(place, attempt) }
     }
     #[inline]
-    fn force<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
+    fn force<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>) {
+        // A model is told of what the branch says before it is tried.
+        if is_modelled() {
+            branch.as_mut().place();
+        }
         if self.staged {
             let event = branch.event;
             // SAFETY: as above.

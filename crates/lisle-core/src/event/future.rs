@@ -2,16 +2,22 @@
 
 mod wake;
 
+#[cfg(feature = "model")]
+use super::context;
 use super::context::{Context, Unparked};
 use super::depth;
 use super::record::{Attempt, Record, Waker};
 use super::recycled::Recycled;
 use super::storage::{Storage, typed};
+#[cfg(feature = "model")]
+use super::sync::announce;
 use super::sync::{give_up, publish};
 use super::timer::Timer;
 use super::waits::ParkedEvent;
 use super::{Event, Step, raising};
 use crate::drops::Careful;
+#[cfg(feature = "model")]
+use crate::shim::model::{Touch, touched};
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomPinned;
@@ -85,6 +91,8 @@ impl<E: Event> Future for EventFuture<E> {
     fn poll(self: Pin<&mut Self>, context: &mut std::task::Context<'_>) -> Poll<E::Output> {
         // SAFETY: nothing is moved out of the future, here or below.
         let this = unsafe { self.get_unchecked_mut() };
+        #[cfg(feature = "model")]
+        let address = std::ptr::from_ref(this).addr();
         assert!(!this.done, "an `EventFuture` was polled after it had given its value");
         // SAFETY: the event stays where it is, untouched by `&mut`, until the branch has been
         // dropped.
@@ -158,6 +166,13 @@ impl<E: Event> Future for EventFuture<E> {
                         unsafe { Pin::new_unchecked(&mut this.branch) }.clear();
                         resume_unwind(panic);
                     }
+                    #[cfg(feature = "model")]
+                    if let Some(context) = model() {
+                        // What others touch of it are its record and its wake. It may be anywhere.
+                        context.about_to_touch(address, size_of::<Self>());
+                        // SAFETY: the branch at `place` was just made for this event.
+                        announce(event, unsafe { typed(event, place) }.as_ref(), context);
+                    }
                     place
                 }
             };
@@ -222,7 +237,15 @@ impl<E: Event> EventFuture<E> {
 impl<E> Drop for EventFuture<E> {
     fn drop(&mut self) {
         (self.leave)(self);
+        #[cfg(feature = "model")]
+        touched(std::ptr::from_ref(self).addr(), Touch::Gone);
     }
+}
+
+/// Returns the model that decides what runs here.
+#[cfg(feature = "model")]
+fn model() -> Option<&'static dyn Context> {
+    context::installed().filter(|context| context.is_model())
 }
 
 /// The context of a future. A future waits by returning to its executor; this context parks only to
@@ -245,11 +268,25 @@ unsafe impl Context for Foreign {
     fn unwind(&self) -> ! {
         unreachable!("a future is not interrupted")
     }
+    #[cfg(feature = "model")]
+    fn now(&self) -> u64 {
+        context::now()
+    }
     unsafe fn arm(&self, timer: NonNull<Timer>, deadline: u64) {
+        #[cfg(feature = "model")]
+        if let Some(context) = model() {
+            // SAFETY: passed on to the caller.
+            return unsafe { context.arm(timer, deadline) };
+        }
         // SAFETY: passed on to the caller.
         unsafe { crate::time::outside::arm(timer, deadline) }
     }
     unsafe fn disarm(&self, timer: NonNull<Timer>) {
+        #[cfg(feature = "model")]
+        if let Some(context) = model() {
+            // SAFETY: passed on to the caller. A model runs the whole of an execution.
+            return unsafe { context.disarm(timer) };
+        }
         // SAFETY: passed on to the caller.
         unsafe { crate::time::outside::disarm(timer) }
     }

@@ -152,6 +152,12 @@ pub(crate) enum Meeting {
 }
 
 impl Record {
+    /// Returns the address of what a model sees of a decision.
+    #[cfg(feature = "model")]
+    pub(crate) fn state_address(&self) -> usize {
+        std::ptr::from_ref(&self.state).addr()
+    }
+
     #[inline]
     pub(crate) fn new(waker: Waker, single: bool) -> Self {
         Record::make(WAITING, waker, single, false, false)

@@ -22,6 +22,7 @@ mod state;
 #[doc(hidden)]
 pub use state::{Arrivals, State};
 
+use super::is_modelled;
 use super::record::Waker;
 use super::tick;
 use super::waits::ParkedEvent;
@@ -296,10 +297,11 @@ impl Recycled {
     }
 
     /// Returns `true` if the task's turn has lasted so long that it must leave. Its future then
-    /// wakes the task and returns from its poll. Called within the poll.
+    /// wakes the task and returns from its poll. Called within the poll. Where a model runs it, no turn
+    /// is long: what happens there must not depend on how fast the computer is.
     #[inline(always)]
     pub(super) fn overstays(&self) -> bool {
-        let overstays = self.runs_here() && self.began.get() != tick::now();
+        let overstays = self.runs_here() && self.began.get() != tick::now() && !is_modelled();
         if overstays {
             self.leave();
         }

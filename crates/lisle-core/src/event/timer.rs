@@ -85,21 +85,29 @@ impl Timer {
         if !std::ptr::eq(record, attempt.record()) {
             misuse("it withdraws a timer in another performance than it has published it in");
         }
+        // Who gives up a single event withdraws it, and no more. That came before what the timer does.
+        #[cfg(feature = "model")]
+        if attempt.record().is_single() && attempt.record().is_withdrawn() {
+            let state = attempt.record().state_address();
+            crate::shim::model::touched(state, crate::shim::model::Touch::Write);
+        }
         disarm();
         self.record.set(std::ptr::null());
         attempt.record().unlink();
     }
 
-    /// Returns the address of the record that the timer decides when it fires.
+    /// Returns the address of what the timer decides when it fires: the state of a record.
     ///
     /// # Safety
     ///
-    /// The timer is alive.
+    /// The timer is alive, and is being armed.
     #[cfg(feature = "model")]
     #[doc(hidden)]
     pub unsafe fn decides(timer: NonNull<Timer>) -> usize {
         // SAFETY: alive, by the caller's promise.
-        unsafe { timer.as_ref() }.record.get().addr()
+        let record = unsafe { timer.as_ref() }.record.get();
+        // SAFETY: the record of a timer that is armed is alive.
+        unsafe { record.as_ref() }.map_or(0, Record::state_address)
     }
 
     /// Returns the entry, to be linked into a wheel.

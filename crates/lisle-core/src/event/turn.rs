@@ -41,6 +41,7 @@ pub fn came_to_nothing() {}
 
 #[cfg(not(lisle_loom))]
 mod in_domain {
+    use crate::event::is_modelled;
     use crate::event::lock::Lock;
     use crate::event::parker;
     use crate::event::step;
@@ -149,9 +150,10 @@ mod in_domain {
 
     /// Returns `true` if this is a fiber that may be suspended where it has not asked to be.
     /// Returns `false` if it has forbidden suspension or is in a step of an event. A fiber that
-    /// unwinds may be suspended: what its destructor waits for may depend on others, too.
+    /// unwinds may be suspended: what its destructor waits for may depend on others, too. Where a model
+    /// runs it, it gives way as the model wants, and not as long as its turn has been.
     #[inline]
     pub fn may_pass() -> bool {
-        parker::running().is_some() && step::is_free()
+        parker::running().is_some() && step::is_free() && !is_modelled()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Mutex, MutexGuard};
 use crate::event::{
-    Attempt, Description, Event, Label, Source, Waiting, awaitable, choose, debug_by_name, single,
+    Attempt, Description, Event, Label, Source, Waiting, awaitable, choose, debug_by_name, now, single,
 };
 use crate::shim::{
     atomic::{AtomicBool, Ordering},
@@ -10,7 +10,7 @@ use crate::shim::{
 };
 use crate::time::after;
 use std::pin::Pin;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A condition variable: performers wait, while they do not hold a mutex, for others to change what
 /// it protects.
@@ -273,9 +273,9 @@ impl Condvar {
         timeout: Duration,
         mut condition: impl FnMut(&mut T) -> bool,
     ) -> (MutexGuard<'a, T>, bool) {
-        let start = Instant::now();
+        let start = now();
         while condition(&mut guard) {
-            let left = timeout.saturating_sub(start.elapsed());
+            let left = timeout.saturating_sub(Duration::from_nanos(now().saturating_sub(start)));
             if left.is_zero() {
                 return (guard, false);
             }

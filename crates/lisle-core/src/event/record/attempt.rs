@@ -193,7 +193,7 @@ impl<'a> Attempt<'a> {
         // these are zero.
         #[cfg(feature = "model")]
         if count > 1
-            && let Some(first) = self.context.way(count)
+            && let Some(first) = crate::event::installed().and_then(|context| context.way(count))
         {
             return first << 20;
         }

@@ -44,7 +44,7 @@ use crate::event::lock::Lock;
 use crate::event::queue::{WaitQueue, Waiter};
 use crate::event::woken::Woken;
 use crate::event::{Attempt, Description, Event, Label, Step};
-use crate::event::{performer_id, visible_doing};
+use crate::event::{declare, is_modelled, performer_id, visible_doing};
 #[cfg(feature = "model")]
 use crate::shim::model::{Touch, touched};
 use crate::shim::{
@@ -68,9 +68,13 @@ const TOLD: u8 = 4;
 const PATIENCE: u64 = 500_000;
 
 impl Queue {
-    /// Returns `true` if it is time to hand over the lock.
+    /// Returns `true` if it is time to hand over the lock. Where a model runs it, it never is: the
+    /// schedules in which the waiter tries before all others are those in which it was handed over.
     #[cfg(not(lisle_loom))]
     fn is_time(&mut self) -> bool {
+        if is_modelled() {
+            return false;
+        }
         let now = clock::now();
         let is_time = now.saturating_sub(self.handed) >= PATIENCE;
         if is_time {
@@ -288,6 +292,7 @@ impl Event for RawMutex {
     }
 
     fn try_commit<'e>(&'e self, mut branch: Pin<&mut Locking<'e>>, attempt: &Attempt<'_>) -> Step {
+        declare(self);
         branch.must_be_of(self);
         branch.waiter.must_not_be_published();
         let taken = attempt.commit_if(|| self.try_lock().then_some(()));
@@ -295,6 +300,7 @@ impl Event for RawMutex {
     }
 
     fn publish<'e>(&'e self, mut branch: Pin<&mut Locking<'e>>, attempt: &Attempt<'_>) -> Step {
+        declare(self);
         branch.must_be_of(self);
         branch.waiter.must_not_be_published();
         let mut queue = self.queue.lock();

@@ -18,7 +18,7 @@ use crate::event::{Context, Doing, Label, Timer, step, suspend};
 use crate::report::WaitGraph;
 use crate::shim::atomic::Ordering;
 use crate::shim::clock;
-use crate::shim::model::{Report, Touch, set_report, touched};
+use crate::shim::model::{Report, set_report};
 use crate::spawned::fiber_cell::{self, Fiber, Traits};
 use crate::spawned::runnable::Runnable;
 use crate::spawned::task_cell::Task;
@@ -52,6 +52,11 @@ pub trait Explorer {
     fn next(&self, ready: &[Process]) -> Option<Process>;
     /// Is told that the running step reads the time, or that time passes in it.
     fn time(&self, passes: bool);
+    /// Is told that a process is a timer, which decides the record at this address if it comes first.
+    fn armed(&self, timer: Process, decides: usize);
+    /// Is told that the running step is that of a timer that has come too late. What it would have decided
+    /// may be gone.
+    fn comes_too_late(&self, timer: Process);
     /// Returns one of so many ways in which the running step may go on.
     fn choose(&self, ways: usize) -> usize;
     /// Is told of an object that the running step may touch when it goes on.
@@ -186,8 +191,6 @@ struct Armed {
     deadline: u64,
     /// `None` if it has been disarmed.
     timer: Option<NonNull<Timer>>,
-    /// The record that it decides.
-    decides: usize,
 }
 
 /// Returns the deadline of the timer that is due first.
@@ -470,7 +473,8 @@ impl Worker {
             explorer.introduced(process, Nature::Timer(deadline.saturating_sub(self.modelled.begun.get())));
             // SAFETY: what is armed is alive.
             let decides = unsafe { Timer::decides(timer) };
-            let armed = Armed { process, deadline, timer: Some(timer), decides };
+            explorer.armed(process, decides);
+            let armed = Armed { process, deadline, timer: Some(timer) };
             self.modelled.timers.borrow_mut().push(armed);
         }
     }
@@ -512,7 +516,7 @@ impl Worker {
         };
         let _reported = self.report();
         let Some(timer) = armed.timer else {
-            touched(armed.decides, Touch::Read);
+            explorer.comes_too_late(process);
             return true;
         };
         explorer.time(true);

@@ -3,7 +3,7 @@
 use super::{Worker, with_current};
 use crate::event::parker::Suspend;
 use crate::event::step::Fenced;
-use crate::event::{installed, parker, step, suspend, turn};
+use crate::event::{installed, is_modelled, parker, step, suspend, turn};
 use crate::sched::snapshot::Between;
 use std::cell::Cell;
 use std::panic::Location;
@@ -86,6 +86,10 @@ pub(crate) fn checkpoint(site: &'static Location<'static>) {
         return;
     }
     turn::take_due();
+    // Its step has ended already, and how long a turn lasts is nothing that a model knows.
+    if is_modelled() {
+        return;
+    }
     with_current(|worker| {
         let Some(worker) = worker else { return };
         if step::is_free() {

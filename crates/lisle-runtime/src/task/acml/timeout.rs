@@ -1,7 +1,7 @@
 //! Futures with a time limit.
 
 use super::race::{Race, race};
-use crate::event::{awaitable, forwarded};
+use crate::event::{awaitable, forwarded, now};
 use crate::fiber::JoinError;
 use crate::time::after;
 use lisle_core::Event;
@@ -9,7 +9,7 @@ use std::error::Error;
 use std::fmt;
 use std::future::IntoFuture;
 use std::pin::Pin;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Runs a future, and cancels it after `limit`.
 ///
@@ -34,10 +34,10 @@ pub fn timeout<F>(limit: Duration, future: F) -> Timeout<F::Output>
 where
     F: IntoFuture<Output: Send + 'static, IntoFuture: Send + 'static>,
 {
-    let began = Instant::now();
+    let began = now();
     let future = future.into_future();
     let elapsed = async move {
-        after(limit.saturating_sub(began.elapsed())).await;
+        after(limit.saturating_sub(Duration::from_nanos(now().saturating_sub(began)))).await;
         None
     };
     Timeout { race: race((async move { Some(future.await) }, elapsed)) }
