@@ -1,0 +1,50 @@
+//! What may come of a program: all that its threads write down, in every schedule.
+
+use lisle_check::Checker;
+use lisle_check::explore::Ending;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What the threads of one execution have written down so far. It is not seen by the checker: each
+/// thread has its own line, and nobody reads the others'.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Notes(Arc<Mutex<Vec<String>>>);
+
+impl Notes {
+    /// Adds to the line of a thread.
+    pub(crate) fn add(&self, thread: usize, what: impl fmt::Display) {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() <= thread {
+            lines.resize_with(thread + 1, String::new);
+        }
+        lines[thread].push_str(&what.to_string());
+    }
+
+    fn outcome(&self) -> String {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).join(" ")
+    }
+}
+
+/// Returns all outcomes of a program. That it blocks is one.
+///
+/// # Panics
+///
+/// If the program panics in a schedule, or cannot be explored to the end.
+#[track_caller]
+pub(crate) fn all(program: impl Fn(&Notes) + Send + Sync + 'static) -> BTreeSet<String> {
+    let last = Arc::new(Mutex::new(Notes::default()));
+    let of_program = last.clone();
+    let mut all = BTreeSet::new();
+    let program = move || {
+        let notes = Notes::default();
+        *of_program.lock().unwrap_or_else(PoisonError::into_inner) = notes.clone();
+        program(&notes);
+    };
+    let verdict = Checker::new().explore_each(program, |ending| {
+        let outcome = last.lock().unwrap_or_else(PoisonError::into_inner).outcome();
+        all.insert(outcome + if ending == Ending::Blocked { " blocked" } else { "" });
+    });
+    assert!(verdict.is_exhaustive() && verdict.counts().failed == 0, "{verdict}");
+    all
+}
