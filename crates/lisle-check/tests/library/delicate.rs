@@ -1,0 +1,1 @@
+//! Tests of the library that were not right, or are delicate, with `check` around them.
