@@ -352,7 +352,8 @@ impl Trace {
     ///
     /// Newer candidates come first: what lies between an older one and `now` is then in the clock.
     /// Of two that compete, what enabled the later one does not count: if it goes first, it takes what
-    /// the earlier one took. For all others it does.
+    /// the earlier one took. Nor does what else the step does that was taken in between, since it cannot come
+    /// before that without coming before the earlier one. For all others both count.
     fn judge_candidates(&mut self, now: u32, races: &mut Vec<Race>) {
         if self.candidates.is_empty() {
             return;
@@ -360,32 +361,37 @@ impl Trace {
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.sort_unstable_by(|a, b| b.cmp(a));
         candidates.dedup();
-        if candidates.iter().any(|candidate| candidate.bond == Bond::Enabled) {
+        let enabling = |candidate: &&Candidate| candidate.bond == Bond::Enabled;
+        if candidates.iter().any(|candidate| enabling(&candidate)) {
             self.base.clone_from(&self.clock);
-            self.judge(&candidates, &[Bond::Contest], now, races);
+            for candidate in candidates.iter().filter(|candidate| candidate.bond == Bond::Contest) {
+                self.judge(*candidate, true, now, races);
+            }
             std::mem::swap(&mut self.base, &mut self.clock);
-            for candidate in candidates.iter().filter(|candidate| candidate.bond == Bond::Enabled) {
+            for candidate in candidates.iter().filter(enabling) {
                 self.join(candidate.step as usize);
             }
-            self.judge(&candidates, &[Bond::Free], now, races);
+            for candidate in candidates.iter().filter(|candidate| !enabling(candidate)) {
+                self.judge(*candidate, candidate.bond == Bond::Free, now, races);
+            }
         } else {
-            self.judge(&candidates, &[Bond::Contest, Bond::Free], now, races);
+            for candidate in &candidates {
+                self.judge(*candidate, true, now, races);
+            }
         }
         candidates.clear();
         self.candidates = candidates;
     }
 
-    /// Joins the clocks of the candidates that enable nothing, and adds those with one of the bonds
-    /// that are not in the clock yet to `races`.
-    fn judge(&mut self, candidates: &[Candidate], bonds: &[Bond], now: u32, races: &mut Vec<Race>) {
-        for candidate in candidates.iter().filter(|candidate| candidate.bond != Bond::Enabled) {
-            let Step { process, count, .. } = self.steps[candidate.step as usize];
-            if self.clock[process.index()] < count {
-                if bonds.contains(&candidate.bond) {
-                    races.push(Race { first: candidate.step, second: now });
-                }
-                self.join(candidate.step as usize);
+    /// Joins the clock of a candidate that enables nothing, and adds it to `races` if it is not in the
+    /// clock yet and `can_race`.
+    fn judge(&mut self, candidate: Candidate, can_race: bool, now: u32, races: &mut Vec<Race>) {
+        let Step { process, count, .. } = self.steps[candidate.step as usize];
+        if self.clock[process.index()] < count {
+            if can_race {
+                races.push(Race { first: candidate.step, second: now });
             }
+            self.join(candidate.step as usize);
         }
     }
 

@@ -278,3 +278,19 @@ fn asking_in_vain_is_counted_in_no_execution() {
         assert_eq!(asked.len(), 1);
     }
 }
+
+/// A lock that is taken and, since its holder panics, released in one step.
+#[test]
+fn a_lock_is_taken_and_released_in_one_step() {
+    all_are_found(2, || {
+        let lock = Arc::new(Mutex::new(0));
+        let of_other = lock.clone();
+        let other = spawn(move || {
+            let mut guard = of_other.lock();
+            *guard += 1;
+            panic!("with a lock");
+        });
+        let seen = *lock.lock();
+        format!("{seen} {}", other.join().is_err())
+    });
+}
