@@ -52,6 +52,23 @@ pub(crate) struct Options {
 pub(crate) enum Command {
     /// Write BENCHMARKS.md from files of results
     Report(ReportOptions),
+    /// Explore programs by the checker, by loom and by shuttle
+    Check(CheckOptions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckOptions {
+    /// The programs to explore; all, if none is named
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+
+    /// How many samples to take of each tool and program
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) rounds: u32,
+
+    /// After how many seconds a sample is given up
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) limit: u64,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 //!
 //! The folder's README says how to read the figures and how to add a workload.
 
+mod check;
 mod cli;
 mod forms;
 mod frames;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
     let options = cli::Options::parse();
     let outcome = match &options.command {
         Some(cli::Command::Report(options)) => report::report(options),
+        Some(cli::Command::Check(options)) => check::compare(options),
         None if options.list => report::list(workloads::ALL),
         None => measure(&options),
     };

@@ -14,6 +14,8 @@
 //!   `[dev-dependencies]`.
 
 #![forbid(unsafe_code)]
+// Under loom the library has no fibers. What loom finds is compared in `tests/outcomes`.
+#![cfg(not(lisle_loom))]
 
 #[cfg(feature = "programs")]
 pub mod atomic;

@@ -15,11 +15,17 @@ mod table;
 mod threads;
 
 pub(crate) use benchmarks::report;
+pub(crate) use numbers::number;
 
 use crate::{cli::Options, runner::Findings, workload::Workload};
 use output::Output;
 use setting::Setting;
 use std::path::Path;
+
+/// Returns the facts about a run of so many rounds, as they head a file of results.
+pub(crate) fn facts(rounds: u32) -> String {
+    Setting::now().text(&Findings { rounds, warnings: Vec::new(), groups: Vec::new() })
+}
 
 /// What the command line asks for, ready to be written.
 pub(crate) struct Report {

@@ -1,7 +1,7 @@
 //! Numbers as people read them.
 
 /// Three or more digits, in groups.
-pub(super) fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     match value {
         ..1.0 => format!("{value:.3}"),
         ..10.0 => format!("{value:.2}"),

@@ -32,7 +32,7 @@ pub(super) fn sample(
 }
 
 /// Confines the process to as many cores as it has workers.
-fn pin(command: &mut Command, workers: usize) {
+pub(super) fn pin(command: &mut Command, workers: usize) {
     let set = cores::first(workers);
     // SAFETY: between fork and exec only this system call is made, on a value made before.
     unsafe {

@@ -17,8 +17,18 @@ use programs::Programs;
 use progress::Progress;
 use std::{
     io::{self, Write},
+    process::Command,
+    sync::Once,
     time::{Duration, Instant},
 };
+
+/// Runs a command on one core, for `limit` at most. Ctrl-C ends it with us.
+pub(crate) fn alone(mut command: Command, limit: Duration) -> io::Result<process::Ended> {
+    static WATCH: Once = Once::new();
+    WATCH.call_once(interrupt::watch);
+    child::pin(&mut command, 1);
+    process::run(&mut command, limit)
+}
 
 /// What a run has found.
 pub(crate) struct Findings {

@@ -1,7 +1,6 @@
 //! What may come of a program: all that its threads write down, in every schedule.
 
-use lisle_check::Checker;
-use lisle_check::explore::Ending;
+use lisle_check::{Checker, Ending};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,0 +1,43 @@
+//! What loom sees of the library's primitives, and what the checker sees of them, are the same.
+//!
+//! loom runs small clients through the atomics inside of a primitive, in weak orders and interrupted within
+//! each operation. The checker takes an operation for one step. That may only be done if nothing comes of
+//! the first that does not come of the second. So both run the same clients, all of up to three operations
+//! by two threads for each primitive, and what may come of each is in a list: the checker finds exactly
+//! what is listed, and what loom finds is listed.
+//!
+//! ```sh
+//! cargo test -p lisle-check --test outcomes
+//! RUSTFLAGS="--cfg lisle_loom" cargo test -p lisle-check --no-default-features --release --test outcomes
+//! ```
+//!
+//! With `LISLE_OUTCOMES=write` the first of these writes the lists anew.
+
+mod clients;
+#[cfg_attr(lisle_loom, path = "by_loom.rs")]
+#[cfg_attr(not(lisle_loom), path = "by_checker.rs")]
+mod explored;
+mod listed;
+
+use clients::Client;
+use listed::List;
+
+/// Explores all clients of a primitive, and compares what comes of them with what is listed.
+fn compare<W: Send + Sync + 'static>(clients: &'static Client<W>) {
+    let mut list = List::open(clients.primitive);
+    for program in clients.programs() {
+        explored::compare(clients, &program, &mut list);
+    }
+    list.close();
+}
+
+macro_rules! primitives {
+    ($($name:ident)*) => { $(
+        #[test]
+        fn $name() {
+            compare(&clients::$name::CLIENTS);
+        }
+    )* };
+}
+
+primitives! { mutex rwlock semaphore condvar barrier ivar rendezvous buffer }
