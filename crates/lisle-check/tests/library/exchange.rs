@@ -155,7 +155,7 @@ fn programs(alphabet: &[Operation], threads: usize, length: usize) -> Vec<Vec<Bo
         let longer = |program: &Vec<Body>| {
             let last = program.last().cloned().unwrap_or_default();
             let next = bodies.iter().filter(move |body| **body >= last);
-            next.map(|body| [&program[..], &[body.clone()]].concat()).collect::<Vec<_>>()
+            next.map(|body| [&program[..], std::slice::from_ref(body)].concat()).collect::<Vec<_>>()
         };
         shorter.iter().flat_map(longer).collect()
     })
@@ -191,10 +191,30 @@ fn are_exchangeable(alphabet: &[Operation], threads: usize, length: usize) -> (u
 
 #[test]
 fn programs_of_messages() {
-    are_exchangeable(&MESSAGES, 2, 2);
+    assert_eq!(are_exchangeable(&MESSAGES, 2, 2).0, 666);
 }
 
 #[test]
 fn programs_of_locks() {
-    are_exchangeable(&LOCKS, 2, 2);
+    assert_eq!(are_exchangeable(&LOCKS, 2, 2).0, 666);
+}
+
+#[test]
+fn programs_of_three_threads() {
+    assert_eq!(are_exchangeable(&MESSAGES, 3, 1).0, 56);
+    assert_eq!(are_exchangeable(&LOCKS, 3, 1).0, 56);
+}
+
+#[test]
+#[ignore = "takes some minutes"]
+fn longer_programs() {
+    assert_eq!(are_exchangeable(&MESSAGES, 2, 3).0, 23_436);
+    assert_eq!(are_exchangeable(&LOCKS, 2, 3).0, 23_436);
+}
+
+#[test]
+#[ignore = "takes about an hour"]
+fn longer_programs_of_three_threads() {
+    assert_eq!(are_exchangeable(&MESSAGES, 3, 2).0, 8_436);
+    assert_eq!(are_exchangeable(&LOCKS, 3, 2).0, 8_436);
 }
