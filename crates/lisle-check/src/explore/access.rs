@@ -89,8 +89,16 @@ impl Kind {
     /// back, or a message that was sent because of it.
     pub(crate) const fn competes(self, other: Kind) -> bool {
         use Kind::*;
-        // An update of a lock is a try that has succeeded.
-        matches!((self, other), (Acquire | Share, Acquire | Share | Update) | (Front, Front) | (Back, Back))
+        // An update of a lock or a queue is a try that has succeeded.
+        matches!(
+            (self, other),
+            (Acquire | Share, Acquire | Share | Update) | (Front, Front | Update) | (Back, Back | Update)
+        )
+    }
+
+    /// Returns `true` if the step takes from an end of a queue, or puts at one.
+    pub(crate) const fn is_of_queue(self) -> bool {
+        matches!(self, Kind::Front | Kind::Back)
     }
 
     /// Returns `true` if no access at all commutes with this one.

@@ -326,10 +326,13 @@ impl Trace {
     /// newest entry of its object on. What happens before one of them for certain is left out.
     fn find_candidates(&mut self, kind: Kind, newest: u32, now: u32) {
         let mut position = newest;
+        // What has changed a queue in another way may have left what this step takes of it. Whoever took the
+        // last of it before may have come after this step all the same.
+        let mut only_contests = false;
         while let Some(&Link { step, previous, unlike }) = self.links.get(position as usize) {
             let access = self.accesses[position as usize];
             position = previous;
-            if step == now {
+            if step == now || only_contests && !kind.competes(access.kind) {
                 continue;
             }
             if kind.commutes(access.kind) {
@@ -340,9 +343,17 @@ impl Trace {
                 self.candidates.push(Candidate { step, bond: Bond::Enabled });
                 continue;
             }
+            // A try has left what this step takes, and does not compete with it then.
+            let has_left =
+                kind.is_of_queue() && self.candidates.contains(&Candidate { step, bond: Bond::Enabled });
+            if has_left && access.kind == Kind::Update {
+                only_contests = true;
+                continue;
+            }
             let bond = if kind.competes(access.kind) { Bond::Contest } else { Bond::Free };
             self.candidates.push(Candidate { step, bond });
-            if access.kind.is_exclusive() {
+            only_contests |= access.kind.is_exclusive();
+            if only_contests && (bond == Bond::Contest || !kind.is_of_queue()) {
                 break;
             }
         }
@@ -362,7 +373,8 @@ impl Trace {
         candidates.sort_unstable_by(|a, b| b.cmp(a));
         candidates.dedup();
         let enabling = |candidate: &&Candidate| candidate.bond == Bond::Enabled;
-        if candidates.iter().any(|candidate| enabling(&candidate)) {
+        let has = |bond| candidates.iter().any(|candidate| candidate.bond == bond);
+        if has(Bond::Enabled) || has(Bond::Contest) && has(Bond::Free) {
             self.base.clone_from(&self.clock);
             for candidate in candidates.iter().filter(|candidate| candidate.bond == Bond::Contest) {
                 self.judge(*candidate, true, now, races);

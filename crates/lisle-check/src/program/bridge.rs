@@ -237,7 +237,7 @@ impl Bridge {
         let kind = match touch {
             Touch::Gone => return self.objects.borrow_mut().remove(address),
             Touch::Read => Kind::Read,
-            Touch::Write => Kind::Update,
+            Touch::Write | Touch::TryPut(_) | Touch::TryTake(_) => Kind::Update,
             Touch::Store => Kind::Write,
             Touch::Count => Kind::Add,
             Touch::CountNearZero => Kind::AddNearZero,

@@ -78,6 +78,25 @@ impl Queues {
                 queue.places.push_back(by.left());
                 queue.messages.pop_front()
             }
+            // A try could have come before what let it succeed. What it leaves is needed all the same.
+            Touch::TryPut(free) => {
+                let queue = self.0.entry(object).or_default();
+                queue.messages.push_back(by.left());
+                if queue.places.len() == free {
+                    queue.places.pop_front();
+                }
+                return Some(Kind::Update);
+            }
+            Touch::TryTake(messages) => {
+                let queue = self.0.entry(object).or_default();
+                if queue.messages.len() == messages {
+                    queue.messages.pop_front();
+                } else {
+                    queue.forget();
+                }
+                queue.places.push_back(by.left());
+                return Some(Kind::Update);
+            }
             Touch::PutEnd | Touch::TakeEnd => self.0.get(&object).and_then(|queue| queue.closed.clone()),
             Touch::Close => {
                 self.0.entry(object).or_default().closed = Some(by.left());

@@ -75,6 +75,8 @@ impl<T> Inner<T> {
             Some(Awaited::Place) if now.messages == before.messages + 1 => {
                 Touch::Put(self.capacity - before.messages)
             }
+            _ if now.messages + 1 == before.messages => Touch::TryTake(before.messages),
+            _ if now.messages == before.messages + 1 => Touch::TryPut(self.capacity - before.messages),
             _ => Touch::Write,
         }
     }

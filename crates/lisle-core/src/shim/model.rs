@@ -29,6 +29,10 @@ pub enum Touch {
     Put(usize),
     /// It has taken the first of so many messages out of a queue, which it had waited for.
     Take(usize),
+    /// It has put a message into a queue with so many places left, and would not have waited for one.
+    TryPut(usize),
+    /// It has taken the first of so many messages out of a queue, and would not have waited for it.
+    TryTake(usize),
     /// It had waited for a message, and there are none any more.
     TakeEnd,
     /// It had waited for a place, and messages are refused.
