@@ -171,7 +171,7 @@ impl<E: Event> Future for EventFuture<E> {
                         // What others touch of it are its record and its wake. It may be anywhere.
                         context.about_to_touch(address, size_of::<Self>());
                         // SAFETY: the branch at `place` was just made for this event.
-                        announce(event, unsafe { typed(event, place) }.as_ref(), context);
+                        announce(event, unsafe { typed(event, place) }.as_ref(), context, true);
                     }
                     place
                 }

@@ -12,6 +12,8 @@ use crate::sched::counts::Tally;
 use crate::sched::deadlock_policy::Deadlocks;
 use crate::sched::monitor_handle::Monitor;
 use crate::sched::questions::Snapshots;
+#[cfg(feature = "model")]
+use crate::sched::worker::with_current;
 use crate::shim::{
     atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence},
     sync::{Arc, Mutex},
@@ -205,7 +207,9 @@ impl Shared {
         // SAFETY: this takes over the count that was just added.
         let home = unsafe { Arc::from_raw(home) };
         #[cfg(feature = "model")]
-        home.domains[0].woken_from_outside.store(true, Ordering::Relaxed);
+        if !with_current(|worker| worker.is_some_and(|worker| std::ptr::eq(&**worker.shared(), &*home))) {
+            home.domains[0].woken_from_outside.store(true, Ordering::Relaxed);
+        }
         home.push_common(task);
     }
 
