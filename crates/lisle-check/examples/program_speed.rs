@@ -1,8 +1,11 @@
 //! How many executions a second are explored.
 
 use lisle::sync::Mutex;
-use lisle_check::Checker;
-use lisle_check::atomic::{AtomicU32, Ordering::SeqCst};
+use lisle_check::atomic::{
+    AtomicU32,
+    Ordering::{Relaxed, SeqCst},
+};
+use lisle_check::{Checker, Memory};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -82,6 +85,19 @@ fn main() {
         });
         let _ = fibers.map(|fiber| fiber.join().unwrap());
     });
+    for memory in [Memory::Sc, Memory::Tso, Memory::Rc11] {
+        measure_by(&Checker::new().memory(memory), "four fibers store once and load twice, relaxed", || {
+            let x = Arc::new([const { AtomicU32::new(0) }; 4]);
+            let fibers = [0, 1, 2, 3].map(|n| {
+                let x = x.clone();
+                lisle::spawn(move || {
+                    x[n].store(1, Relaxed);
+                    x[(n + 1) % 4].load(Relaxed) + x[(n + 2) % 4].load(Relaxed)
+                })
+            });
+            let _ = fibers.map(|fiber| fiber.join().unwrap());
+        });
+    }
     for number in [3, 4, 5] {
         measure(&format!("{number} philosophers, one of whom takes the other fork first"), move || {
             let forks: Vec<_> = (0..number).map(|_| Arc::new(Mutex::new(()))).collect();

@@ -3,7 +3,8 @@
 //! The [guide] shows it in ten minutes.
 //!
 //! - [`check`] runs a program of Lisle's fibers, tasks, channels, choices, locks and timers, unchanged, in
-//!   every schedule that could differ; [`atomic`] has what such programs share besides.
+//!   every schedule that could differ; [`atomic`] and [`cell`] have what such programs share besides, under a
+//!   [memory model](Memory).
 //! - [`task`]: programs as values, which can be run, and looked at in every order of their tasks.
 //! - [`litmus`]: tests of memory models, in the format of herd7.
 //!
@@ -17,8 +18,8 @@
 // Under loom the library has no fibers. What loom finds is compared in `tests/outcomes`.
 #![cfg(not(lisle_loom))]
 
-#[cfg(feature = "programs")]
 pub mod atomic;
+pub mod cell;
 #[doc(hidden)]
 pub mod explore;
 #[cfg(feature = "programs")]
@@ -34,5 +35,6 @@ pub mod task;
 pub use explore::{Counts, Ending, TokenError};
 #[cfg(feature = "programs")]
 pub use program::{
-    Checker, Difference, Failure, Outcome, Outcomes, Spin, Trace, Verdict, check, check_same_result,
+    CellAccess, Checker, DataRace, Difference, Failure, Memory, Outcome, Outcomes, RaceSide, Spin, Trace,
+    Verdict, check, check_same_result,
 };

@@ -56,6 +56,8 @@ pub use divergence::Divergence;
 pub use exhaustive::{Exhaustive, Reduction};
 pub use follow::{Follow, Planned, Planning};
 pub use observed::Observed;
+#[cfg(feature = "programs")]
+pub(crate) use observed::mix;
 pub use portfolio::Portfolio;
 pub use process::{Family, Process};
 pub use sampled::{Priorities, Random};

@@ -71,7 +71,7 @@ impl<S: Strategy> Observed<S> {
 }
 
 /// Returns a number that depends on both, and on their order.
-fn mix(one: u64, other: u64) -> u64 {
+pub(crate) fn mix(one: u64, other: u64) -> u64 {
     let sum = (one ^ other.rotate_left(32)).wrapping_add(0x9e37_79b9_7f4a_7c15);
     let sum = (sum ^ sum >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let sum = (sum ^ sum >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -13,6 +13,8 @@ pub struct Schedule {
     /// For each decision, zero for the default and the number of the option otherwise. There is no zero
     /// at the end.
     codes: Vec<u32>,
+    /// The name of what the program has to be run under, if that is not what is so by default.
+    setting: Option<Box<str>>,
 }
 
 impl Schedule {
@@ -21,7 +23,17 @@ impl Schedule {
         while codes.last() == Some(&0) {
             codes.pop();
         }
-        Schedule { codes }
+        Schedule { codes, setting: None }
+    }
+
+    /// Returns the same decisions of a program that is run under something which has this name.
+    pub(crate) fn under(self, setting: Option<&str>) -> Self {
+        Schedule { setting: setting.map(Box::from), ..self }
+    }
+
+    /// Returns the name of what the program has to be run under.
+    pub(crate) fn setting(&self) -> Option<&str> {
+        self.setting.as_deref()
     }
 
     /// Returns the decisions, without the zeros at the end.

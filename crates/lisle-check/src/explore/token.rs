@@ -1,7 +1,8 @@
 //! A schedule as a short text: to be printed with a failure, and given back to replay it.
 //!
 //! A token is a version digit and bytes in the URL-safe alphabet of base 64: runs of defaults and the
-//! decisions after them as variable-length numbers, and a check sum of four bytes before them.
+//! decisions after them as variable-length numbers, and a check sum of four bytes before them. What the
+//! program has to be run under, if anything, stands before it with a point.
 
 use std::error::Error;
 use std::fmt;
@@ -24,6 +25,8 @@ pub enum TokenError {
     Version(char),
     /// There is a character that tokens do not have, at this place, counted from zero.
     Character(usize),
+    /// The schedule is one of a program that is run under something of which this library knows nothing.
+    Setting(String),
     /// The text was cut short, or has a wrong character in it.
     CheckSum,
 }
@@ -42,6 +45,11 @@ impl fmt::Display for TokenError {
                 "character {} of the token is none that tokens have (letters, digits, `-` and `_`), or one \
                  too many; copy the token from the report again",
                 place + 1
+            ),
+            TokenError::Setting(setting) => write!(
+                f,
+                "the token begins with {setting:?}, which is no memory model that this version of the checker \
+                 knows; run the check again to get another one"
             ),
             TokenError::CheckSum => {
                 write!(f, "the token is mistyped or not complete; copy the token from the report again")
@@ -67,6 +75,9 @@ impl fmt::Display for Schedule {
         }
         let mut bytes = crc32fast::hash(&body).to_le_bytes().to_vec();
         bytes.extend(body);
+        if let Some(setting) = self.setting() {
+            write!(f, "{setting}.")?;
+        }
         write!(f, "{VERSION}{}", BASE64URL_NOPAD.encode(&bytes))
     }
 }
@@ -81,6 +92,9 @@ impl FromStr for Schedule {
     /// Returns an error if the text is not what [`Display`](fmt::Display) writes for some schedule.
     fn from_str(token: &str) -> Result<Self, TokenError> {
         let token = token.trim();
+        if let Some((setting, token)) = token.split_once('.') {
+            return Ok(token.parse::<Schedule>()?.under(Some(setting)));
+        }
         let version = token.chars().next().ok_or(TokenError::Empty)?;
         if version != VERSION {
             return Err(TokenError::Version(version));
@@ -139,7 +153,9 @@ mod tests {
         for length in 0..300 {
             let code = |random: &mut fastrand::Rng| if random.u8(..) < 200 { 0 } else { random.u32(..1000) };
             let schedule = Schedule::from_codes((0..length).map(|_| code(&mut random)).collect());
-            assert_eq!(schedule.to_string().parse(), Ok(schedule));
+            assert_eq!(schedule.to_string().parse(), Ok(schedule.clone()));
+            let under = schedule.under(Some("rc11"));
+            assert_eq!(under.to_string().parse(), Ok(under));
         }
     }
 

@@ -165,6 +165,18 @@ impl Tree {
         (node.outcome, node.label, node.state, node.leaf) = (outcome, Some(label), State::Open, leaf);
     }
 
+    /// Returns `true` if this node's step is what it was thought to be, or nothing was thought of it.
+    pub(crate) fn is_as_planned(&self, id: u32, outcome: &Outcome, label: &Label) -> bool {
+        let node = self.node(id);
+        node.label.as_ref().is_none_or(|planned| planned == label && node.outcome == *outcome)
+    }
+
+    /// Returns the siblings to the right of this node.
+    pub(crate) fn right_of(&self, id: u32) -> &[u32] {
+        let siblings = &self.node(self.node(id).parent).children;
+        &siblings[self.left_of(id).len() + 1..]
+    }
+
     /// Notes that a pending node is to be followed by others.
     pub(crate) fn lengthen(&mut self, id: u32) {
         self.nodes[id as usize].leaf = false;

@@ -90,6 +90,8 @@ struct Rounder {
     state: State,
     site: Option<Site>,
     is_hopeless: bool,
+    /// It has read what is not the newest, and reads nothing so old again.
+    catches_up: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -211,8 +213,14 @@ impl Asking {
         touched
     }
 
-    /// Ends a round of a process.
-    pub(super) fn asks_again(&mut self, process: Process, site: Site, can_be_alone: bool) -> Again {
+    /// Ends a round of a process. `sees_old` tells that it has read something that is not the newest.
+    pub(super) fn asks_again(
+        &mut self,
+        process: Process,
+        site: Site,
+        can_be_alone: bool,
+        sees_old: bool,
+    ) -> Again {
         if !self.asking.contains(&process) {
             self.asking.push(process);
         }
@@ -222,6 +230,7 @@ impl Asking {
         let (rounds, patience) = (rounder.rounds, rounder.patience);
         let reads_nothing = rounder.before.is_empty();
         if let Some(alone) = self.alone.filter(|alone| alone.process == process) {
+            self.of(process).catches_up = sees_old;
             return if rounds < ENDLESS { Again::GoOnAlone } else { self.is_endless(alone, site) };
         }
         let known = self.known.0.borrow().get(site).copied().unwrap_or_default();
@@ -233,6 +242,12 @@ impl Asking {
         if rounds <= most {
             return Again::GoOn;
         }
+        if sees_old {
+            // A write is seen at last. To read an old one for longer would be the same again.
+            let rounder = self.of(process);
+            (rounder.rounds, rounder.catches_up) = (0, true);
+            return Again::GoOn;
+        }
         if known.is_long || reads_nothing || !can_be_alone {
             let rounder = self.of(process);
             (rounder.state, rounder.is_hopeless) = (State::Waits, reads_nothing || patience > 0);
@@ -240,6 +255,11 @@ impl Asking {
         }
         self.alone = Some(Alone { process, is_last: false });
         Again::GoOnAlone
+    }
+
+    /// Returns `true` if a process that has just asked again reads nothing old again.
+    pub(super) fn catches_up(&mut self, process: Process) -> bool {
+        std::mem::take(&mut self.of(process).catches_up)
     }
 
     fn is_endless(&mut self, Alone { process, is_last }: Alone, site: Site) -> Again {

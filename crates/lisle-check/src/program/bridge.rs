@@ -1,10 +1,14 @@
 //! Between a worker that runs the program and the strategy that chooses its schedule.
 
+mod memory;
+
 use super::asking::Asking;
 use super::causes::{Causes, Moment};
 use super::division::Division;
+use super::memory::{Memory, Modelled};
 use super::objects::Objects;
 use super::queues::{By, Queues};
+use super::shared;
 use super::trace::Trace;
 use super::trace::recorder::Recorder;
 use crate::explore::{Counts, Decision, Ending, Family, Kind, Object, Process, Recorded, Schedule, Strategy};
@@ -72,6 +76,7 @@ pub(super) struct Bridge {
     /// It is noted for people what the execution does.
     is_recorded: Cell<bool>,
     recorder: RefCell<Option<Box<Recorder>>>,
+    pub(super) memory: RefCell<Modelled>,
 }
 
 impl Bridge {
@@ -81,6 +86,7 @@ impl Bridge {
         longest: usize,
         division: Division,
         asking: Asking,
+        memory: Modelled,
     ) -> Rc<Self> {
         Rc::new(Bridge {
             strategy: RefCell::new(strategy),
@@ -107,6 +113,7 @@ impl Bridge {
             result: RefCell::default(),
             is_recorded: Cell::new(false),
             recorder: RefCell::default(),
+            memory: RefCell::new(memory),
         })
     }
 
@@ -114,6 +121,7 @@ impl Bridge {
     pub(super) fn install(self: &Rc<Self>) -> Installed {
         CURRENT.set(Some(self.clone()));
         set_report(Some(touched));
+        shared::begin();
         Installed
     }
 
@@ -161,17 +169,22 @@ impl Bridge {
         self.too_long.set(false);
         self.is_unwinding.set(false);
         drop(self.left());
+        self.memory.borrow_mut().begin();
         self.strategy.borrow_mut().begin()
     }
 
     /// Ends the execution.
     pub(super) fn end(&self, ending: Ending) {
+        if ending == Ending::Complete {
+            self.memory.borrow_mut().complete();
+        }
         self.strategy.borrow_mut().end(ending);
     }
 
     /// Returns the schedule of the execution.
     pub(super) fn schedule(&self) -> Schedule {
-        self.strategy.borrow().schedule()
+        let memory = self.memory.borrow().weak();
+        self.strategy.borrow().schedule().under(memory.map(Memory::name))
     }
 
     /// Returns how many executions there were.
@@ -230,12 +243,16 @@ impl Bridge {
     /// Goes on with another strategy.
     pub(super) fn begin_anew(&self, strategy: Box<dyn Strategy>) {
         *self.strategy.borrow_mut() = Recorded::new(strategy);
+        self.memory.borrow_mut().begin_anew();
     }
 
     fn touched(&self, address: usize, touch: Touch) {
         self.note(|recorder| recorder.touched(address, touch));
         let kind = match touch {
-            Touch::Gone => return self.objects.borrow_mut().remove(address),
+            Touch::Gone => {
+                self.memory.borrow_mut().forget(address);
+                return self.objects.borrow_mut().remove(address);
+            }
             Touch::Read => Kind::Read,
             Touch::Write | Touch::TryPut(_) | Touch::TryTake(_) => Kind::Update,
             Touch::Store => Kind::Write,
@@ -251,10 +268,18 @@ impl Bridge {
         {
             let mut strategy = self.strategy.borrow_mut();
             let process = self.running.get().unwrap_or(Process::ROOT);
-            let mut by = By { strategy: &mut *strategy, causes: &mut self.causes.borrow_mut(), process };
+            let mut memory = self.memory.borrow_mut();
+            let mut by = By {
+                strategy: &mut *strategy,
+                causes: &mut self.causes.borrow_mut(),
+                memory: &mut memory,
+                process,
+            };
             let kind = self.queues.borrow_mut().touched(object, touch, &mut by).unwrap_or(kind);
             strategy.access(object, kind);
+            memory.touch(process.0, object, kind, true);
             drop(strategy);
+            drop(memory);
             self.asked_or_changed(object, kind);
         }
     }
@@ -285,6 +310,15 @@ fn touched(address: usize, touch: Touch) {
     });
 }
 
+/// Calls `f` with what the library reports to on this thread, if a step of an execution is in progress, and
+/// with the process whose code runs.
+pub(super) fn in_step<R>(f: impl FnOnce(&Bridge, Process) -> R) -> Option<R> {
+    CURRENT.with_borrow(|bridge| {
+        let bridge = bridge.as_ref().filter(|bridge| bridge.in_step.get())?;
+        Some(f(bridge, bridge.running.get()?))
+    })
+}
+
 /// Returns `true` if the execution of this thread is being unwound.
 pub(super) fn is_unwinding() -> bool {
     CURRENT.with_borrow(|bridge| bridge.as_ref().is_some_and(|bridge| bridge.is_unwinding.get()))
@@ -310,6 +344,7 @@ pub(super) struct Installed;
 
 impl Drop for Installed {
     fn drop(&mut self) {
+        shared::end();
         set_report(None);
         CURRENT.set(None);
     }
@@ -324,6 +359,7 @@ impl Explorer for Bridge {
         self.causes.borrow_mut().follows(child, parent);
         if self.in_step.get() {
             self.strategy.borrow_mut().enables(child);
+            self.memory.borrow_mut().enable(parent.0, child.0);
         }
         child.0
     }
@@ -343,6 +379,7 @@ impl Explorer for Bridge {
 
     fn begins(&self, process: u32) {
         self.running.set(Some(Process(process)));
+        self.memory.borrow_mut().runs(process);
     }
 
     fn woken(&self, process: u32) {
@@ -351,6 +388,7 @@ impl Explorer for Bridge {
         if let Some(running) = self.running.get().filter(|running| self.in_step.get() && *running != woken) {
             self.strategy.borrow_mut().enables(woken);
             self.causes.borrow_mut().follows(woken, running);
+            self.memory.borrow_mut().enable(running.0, process);
         }
     }
 
@@ -358,6 +396,9 @@ impl Explorer for Bridge {
         if self.in_step.get() {
             let kind = if passes { Kind::Update } else { Kind::Read };
             self.strategy.borrow_mut().access(TIME, kind);
+            if let Some(process) = self.running.get() {
+                self.memory.borrow_mut().touch(process.0, TIME, kind, false);
+            }
             self.asked_or_changed(TIME, kind);
         }
     }
@@ -391,6 +432,11 @@ impl Explorer for Bridge {
             return None;
         }
         let mut steps = self.steps.borrow_mut();
+        self.memory.borrow_mut().end_step();
+        if self.memory.borrow().is_over() {
+            self.in_step.set(false);
+            return None;
+        }
         if steps.len() >= self.longest {
             self.in_step.set(false);
             self.too_long.set(true);
@@ -403,10 +449,12 @@ impl Explorer for Bridge {
         match decision {
             Decision::Run(process) => {
                 self.running.set(Some(process));
+                self.memory.borrow_mut().runs(process.0);
                 self.in_step.set(true);
                 if self.is_last.take() {
                     Asking::comes_last(&steps, process, &mut *self.strategy.borrow_mut());
                     self.asking.borrow_mut().goes_last(process);
+                    self.memory.borrow_mut().comes_last(process.0);
                 }
                 let touched = self.asking.borrow_mut().takes_step(process);
                 self.touch_those_that_wait(touched);
@@ -426,6 +474,7 @@ impl Explorer for Bridge {
         let process = self.running.get().unwrap_or(Process::ROOT);
         let way = self.strategy.borrow_mut().choose(process, ways as u32) as usize;
         self.note(|recorder| recorder.chose(way, ways));
+        self.memory.borrow_mut().chosen(process.0, way);
         way
     }
 
@@ -445,6 +494,7 @@ impl Explorer for Bridge {
     fn owns(&self, process: u32, address: usize, size: usize) {
         self.note(|recorder| recorder.owns(process, address, size));
         self.objects.borrow_mut().own(Process(process), address, size);
+        self.memory.borrow_mut().forget_within(address, size);
     }
 
     fn joined(&self, process: u32) {
@@ -452,6 +502,7 @@ impl Explorer for Bridge {
             self.strategy.borrow_mut().after(Process(process));
             if let Some(running) = self.running.get() {
                 self.causes.borrow_mut().follows(running, Process(process));
+                self.memory.borrow_mut().join(running.0, process);
             }
         }
     }

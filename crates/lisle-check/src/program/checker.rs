@@ -3,12 +3,13 @@
 use super::division::Division;
 use super::executing::Executing;
 use super::judge::Judge;
+use super::memory::{Detail, Memory};
 use super::verdict::{How, Verdict};
 use crate::explore::{Bounded, Ending, Portfolio, Priorities, Random, Schedule, Strategy, TokenError};
 use std::cell::RefCell;
 use std::panic::Location;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// How a program is checked. See [`check`](super::check).
 ///
@@ -48,6 +49,8 @@ pub struct Checker {
     steps: usize,
     division: Division,
     rounds: u32,
+    memory: Memory,
+    detail: Detail,
 }
 
 /// Which schedules are run.
@@ -88,6 +91,8 @@ impl Checker {
             steps: 100_000,
             division: Division::default(),
             rounds: 10,
+            memory: Memory::default(),
+            detail: Detail::None,
         }
     }
 
@@ -125,13 +130,54 @@ impl Checker {
         self
     }
 
-    /// Runs one schedule again, that of a [token](super::Failure::token).
+    /// Sets the memory model of the program's [atomics](crate::atomic). Without it that is
+    /// [`Memory::Rc11`].
+    ///
+    /// # Examples
+    ///
+    /// Two stores wait while two loads overtake them. That is so on most processors, and in Rust:
+    ///
+    /// ```
+    /// use lisle_check::atomic::{AtomicU32, Ordering::Relaxed};
+    /// use lisle_check::{Checker, Memory};
+    /// use std::sync::Arc;
+    ///
+    /// let store_buffering = || {
+    ///     let flags = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
+    ///     let of_other = flags.clone();
+    ///     let other = lisle::spawn(move || {
+    ///         of_other[1].store(1, Relaxed);
+    ///         of_other[0].load(Relaxed)
+    ///     });
+    ///     flags[0].store(1, Relaxed);
+    ///     let seen = flags[1].load(Relaxed);
+    ///     assert_ne!(seen + other.join().unwrap(), 0);
+    /// };
+    /// let checker = Checker::new();
+    /// assert!(checker.explore(store_buffering).failure().is_some());
+    /// assert!(checker.clone().memory(Memory::Tso).explore(store_buffering).failure().is_some());
+    /// assert!(checker.memory(Memory::Sc).explore(store_buffering).failure().is_none());
+    /// ```
+    pub fn memory(mut self, memory: Memory) -> Self {
+        self.memory = memory;
+        self
+    }
+
+    /// Runs one schedule again, that of a [token](super::Failure::token). The token also says under which
+    /// memory model it was found, if that matters.
     ///
     /// # Errors
     ///
     /// Returns an error if the text is no token, or is mistyped.
     pub fn replay(mut self, token: &str) -> Result<Self, TokenError> {
-        self.way = Way::Replay(token.trim().parse()?);
+        let schedule: Schedule = token.parse()?;
+        if let Some(setting) = schedule.setting() {
+            let mut weak = [Memory::Tso, Memory::Rc11].into_iter();
+            let memory = weak.find(|memory| memory.name() == setting);
+            self.memory = memory.ok_or_else(|| TokenError::Setting(setting.into()))?;
+            self.detail = Detail::Weak;
+        }
+        self.way = Way::Replay(schedule);
         Ok(self)
     }
 
@@ -301,8 +347,16 @@ impl Checker {
         each: Option<&dyn Fn(Ending)>,
         site: &'static Location<'static>,
     ) -> Verdict {
-        let (steps, division, rounds) = (self.steps, self.division, self.rounds);
-        let executing = Executing { program, site, steps, judge, division, rounds };
+        let executing = Executing {
+            program,
+            site,
+            steps: self.steps,
+            judge,
+            division: self.division,
+            rounds: self.rounds,
+            memory: self.memory,
+            detail: Mutex::new(self.detail),
+        };
         executing.on_a_worker(each, |running| {
             let executions = self.executions;
             Ok(match &self.way {

@@ -4,6 +4,7 @@ use super::asking::{Asking, Known};
 use super::bridge::{self, Bridge};
 use super::division::Division;
 use super::judge::Judge;
+use super::memory::{Detail, Memory, Modelled};
 use super::reversal::{self, Between};
 use super::trace::Trace;
 use super::verdict::{Failure, How, Verdict, What};
@@ -36,6 +37,9 @@ pub(super) struct Executing {
     pub(super) division: Division,
     /// A loop that asks again and again may ask so often in vain before it counts as one that waits.
     pub(super) rounds: u32,
+    pub(super) memory: Memory,
+    /// How much of the memory is modelled, as far as is known that it has to be.
+    pub(super) detail: Mutex<Detail>,
 }
 
 /// A program on the worker that executes it.
@@ -96,7 +100,11 @@ impl Running<'_> {
         while self.goes_on(&found) && exhaustive.counts().all() < most && bridge.begin() {
             let failure = self.execute(&bridge);
             found = found.or(failure);
-            if (bridge.has_learnt() || bridge.was_abandoned()) && self.goes_on(&found) {
+            let learnt = self.learn(&bridge);
+            if learnt || (bridge.has_learnt() || bridge.was_abandoned()) && self.goes_on(&found) {
+                if learnt {
+                    found = None;
+                }
                 exhaustive = Exhaustive::new();
                 bridge.begin_anew(Box::new(exhaustive.worker()));
                 self.executing.judge.iter().for_each(|judge| judge.begin_anew());
@@ -106,7 +114,7 @@ impl Running<'_> {
             return Err(divergence);
         }
         let how = if exhaustive.is_finished() { How::Exhaustive } else { How::GivenUp };
-        Ok(Verdict::new(exhaustive.counts(), how, self.shortened(found)))
+        Ok(self.verdict(&bridge, how, found))
     }
 
     /// Runs the schedules that a strategy draws.
@@ -117,11 +125,28 @@ impl Running<'_> {
         while self.goes_on(&found) && bridge.counts().all() < most && bridge.begin() {
             let failure = self.execute(&bridge);
             found = found.or(failure);
-            if bridge.was_abandoned() {
+            if self.learn(&bridge) {
+                found = None;
+                bridge.begin_anew(strategy());
+                self.executing.judge.iter().for_each(|judge| judge.begin_anew());
+            } else if bridge.was_abandoned() {
                 bridge.begin_anew(strategy());
             }
         }
-        Verdict::new(bridge.counts(), How::Sampled, self.shortened(found))
+        self.verdict(&bridge, How::Sampled, found)
+    }
+
+    /// Returns `true` if the exploration has to begin anew, since more of the memory is to be modelled.
+    fn learn(&self, bridge: &Bridge) -> bool {
+        let learnt = bridge.learnt_detail();
+        let mut known = self.executing.detail.lock().unwrap_or_else(PoisonError::into_inner);
+        learnt.into_iter().for_each(|detail| *known = detail);
+        learnt.is_some()
+    }
+
+    fn verdict(&self, bridge: &Bridge, how: How, found: Option<Failure>) -> Verdict {
+        let (counts, memory) = (bridge.counts(), bridge.memory().used());
+        Verdict::new(counts, how, memory, self.shortened(found))
     }
 
     /// Runs one schedule, and notes what it does.
@@ -135,7 +160,8 @@ impl Running<'_> {
         if let Some(failure) = &mut failure {
             failure.trace = trace.clone();
         }
-        Verdict { trace: Some(trace), ..Verdict::new(bridge.counts(), How::Replayed, failure) }
+        let (counts, memory) = (bridge.counts(), bridge.memory().used());
+        Verdict { trace: Some(trace), ..Verdict::new(counts, How::Replayed, memory, failure) }
     }
 
     /// Runs one schedule again. Returns what goes wrong in it.
@@ -154,7 +180,7 @@ impl Running<'_> {
     ) -> Option<Failure> {
         bridge.begin();
         let mut failure = self.execute(bridge);
-        while bridge.was_abandoned() {
+        while self.learn(bridge) || bridge.was_abandoned() {
             bridge.begin_anew(strategy());
             bridge.begin();
             failure = self.execute(bridge);
@@ -163,9 +189,11 @@ impl Running<'_> {
     }
 
     pub(super) fn bridge(&self, strategy: Box<dyn Strategy>) -> Rc<Bridge> {
-        let Executing { steps, division, rounds, .. } = *self.executing;
+        let Executing { steps, division, rounds, memory, ref detail, .. } = *self.executing;
+        let detail = *detail.lock().unwrap_or_else(PoisonError::into_inner);
         let asking = Asking::new(self.known.clone(), rounds);
-        Bridge::new(Recorded::new(strategy), Family::new(), steps, division, asking)
+        let memory = Modelled::new(memory, detail);
+        Bridge::new(Recorded::new(strategy), Family::new(), steps, division, asking, memory)
     }
 
     /// Returns the failure with a shorter schedule, if there is one, and with what that does.
@@ -248,7 +276,8 @@ impl Running<'_> {
         });
         let panicked = self.noticed.lock().unwrap_or_else(PoisonError::into_inner).take();
         let spins = bridge.spins();
-        let (ending, what) = match (panicked, ended) {
+        let race = bridge.race().map(|race| (Ending::Failed, Some(What::Race(race))));
+        let (ending, what) = race.unwrap_or_else(|| match (panicked, ended) {
             _ if bridge.was_abandoned() => (Ending::Stopped, None),
             (Some(message), _) => (Ending::Failed, Some(What::Panicked(message))),
             (None, Ended::Complete) => match self.judged(bridge) {
@@ -266,7 +295,7 @@ impl Running<'_> {
                 (Ending::Endless, Some(What::Endless(bridge.repeated())))
             }
             (None, Ended::GivenUp) => (Ending::Stopped, None),
-        };
+        });
         let schedule = bridge.schedule();
         bridge.end(ending);
         *self.stuck.borrow_mut() = stuck.clone();

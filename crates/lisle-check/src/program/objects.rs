@@ -17,19 +17,28 @@ use super::causes::Moment;
 use crate::explore::{Object, Process};
 use rustc_hash::FxHashMap;
 
-/// The bits of a name: the process, the declaration, the word.
+/// The bits of a name: the process, the size of the object and the how-many-th of that size it is, the word.
 const WORD_BITS: u32 = 16;
 const DECLARATION_BITS: u32 = 24;
+const SIZE_BITS: u32 = 8;
 
 #[derive(Debug, Default)]
 pub(super) struct Objects {
     declared: Ranges,
     owned: Ranges,
     /// The objects that each process has met.
-    met: Vec<Vec<usize>>,
+    met: Vec<Vec<Met>>,
     /// Of names that are of one object: the other one.
     same: FxHashMap<u64, u64>,
     has_learnt: bool,
+}
+
+/// An object that a process has met.
+#[derive(Debug, Clone, Copy)]
+struct Met {
+    /// Zero if it is gone.
+    address: usize,
+    size: usize,
 }
 
 /// A part of the memory, with a name.
@@ -125,12 +134,15 @@ impl Objects {
             self.met.resize_with(process.index() + 1, Vec::new);
         }
         let met = &mut self.met[process.index()];
-        if known.is_some() && met.contains(&address) {
+        if known.is_some() && met.iter().any(|met| met.address == address) {
             return;
         }
-        met.push(address);
+        met.push(Met { address, size });
         // Zero is for what belongs to the process.
-        let own = (u64::from(process.0) << DECLARATION_BITS) | (met.len() as u64 % (1 << DECLARATION_BITS));
+        // Which objects a process meets may depend on what it has read. Those of other sizes are others.
+        let nth = met.iter().filter(|met| met.size == size).count() as u64;
+        let declaration = ((nth << SIZE_BITS) | (size as u64 % (1 << SIZE_BITS))) % (1 << DECLARATION_BITS);
+        let own = (u64::from(process.0) << DECLARATION_BITS) | declaration;
         let own = self.one_of(own);
         match known {
             None => {
@@ -175,7 +187,7 @@ impl Objects {
     pub(super) fn remove(&mut self, address: usize) {
         for gone in self.declared.remove(address) {
             let met = self.met.iter_mut().flatten();
-            met.filter(|met| **met == gone.begin).for_each(|met| *met = 0);
+            met.filter(|met| met.address == gone.begin).for_each(|met| met.address = 0);
         }
     }
 

@@ -7,6 +7,7 @@
 //! what the queue has, and nothing has to be.
 
 use super::causes::{Causes, Clock};
+use super::memory::Modelled;
 use crate::explore::{Kind, Mark, Object, Process, Strategy};
 use lisle_core::shim::model::Touch;
 use rustc_hash::FxHashMap;
@@ -23,16 +24,20 @@ type Left = (Mark, Clock);
 pub(super) struct By<'a, S> {
     pub(super) strategy: &'a mut S,
     pub(super) causes: &'a mut Causes,
+    pub(super) memory: &'a mut Modelled,
     pub(super) process: Process,
 }
 
 impl<S: Strategy> By<'_, S> {
     fn left(&mut self) -> Left {
-        (self.strategy.mark(), self.causes.clock(self.process))
+        let mark = self.strategy.mark();
+        self.memory.leave(self.process.0, mark);
+        (mark, self.causes.clock(self.process))
     }
 
     fn follows(&mut self, (mark, clock): &Left) {
         self.strategy.follows(*mark);
+        self.memory.follow(self.process.0, *mark);
         self.causes.follows_clock(self.process, clock);
     }
 }

@@ -160,7 +160,9 @@ impl<R: PartialEq + fmt::Debug + Send + 'static> Judge for Same<R> {
         })
     }
 
-    fn begin_anew(&self) {}
+    fn begin_anew(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
 }
 
 /// Collects the different results.

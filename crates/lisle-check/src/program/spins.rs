@@ -88,6 +88,14 @@ impl Bridge {
             if wakes {
                 strategy.enables(process);
             }
+            if let Some(running) = self.running.get() {
+                let mut memory = self.memory.borrow_mut();
+                let kind = if wakes { Kind::Update } else { Kind::Read };
+                memory.touch(running.0, object, kind, false);
+                if wakes {
+                    memory.wake(running.0, process.0);
+                }
+            }
         }
     }
 
@@ -103,8 +111,11 @@ impl Bridge {
             return Again::GoOn;
         }
         let mut asking = self.asking.borrow_mut();
-        let again = asking.asks_again(process, site, can_be_alone);
-        if again == Again::Wait {
+        let mut memory = self.memory.borrow_mut();
+        let again = asking.asks_again(process, site, can_be_alone, memory.sees_old(process.0));
+        let catches_up = asking.catches_up(process);
+        memory.asks_again(process.0, again == Again::Wait, catches_up);
+        if again == Again::Wait || catches_up {
             let mut strategy = self.strategy.borrow_mut();
             asking.read_by(process).for_each(|object| strategy.access(object, Kind::Read));
         }

@@ -2,6 +2,7 @@
 
 use super::bridge::Steps;
 use super::difference::Difference;
+use super::memory::{DataRace, Used};
 use super::spins::Spin;
 use super::trace::{Trace, page};
 use crate::explore::{Counts, Schedule};
@@ -41,6 +42,7 @@ impl fmt::Display for How {
 pub struct Verdict {
     pub(super) counts: Counts,
     pub(super) how: How,
+    pub(super) memory: Used,
     pub(super) failure: Option<Failure>,
     /// What was returned first, if it was asked whether all is the same.
     pub(super) result: Option<String>,
@@ -49,8 +51,8 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    pub(super) fn new(counts: Counts, how: How, failure: Option<Failure>) -> Self {
-        Verdict { counts, how, failure, result: None, trace: None }
+    pub(super) fn new(counts: Counts, how: How, memory: Used, failure: Option<Failure>) -> Self {
+        Verdict { counts, how, memory, failure, result: None, trace: None }
     }
 
     /// Returns how many executions there were, by their endings.
@@ -63,6 +65,18 @@ impl Verdict {
         self.how == How::Exhaustive
     }
 
+    /// Returns the number of executions that differ for the memory model: in what each fiber does, in what
+    /// its loads read, in the order of the stores to each atomic, and in what it gets from channels and
+    /// locks. Only executions that come to their end are counted, each once however often it was run.
+    ///
+    /// If no operation can see anything but the newest value that is each of them.
+    pub fn graphs(&self) -> u64 {
+        match self.memory {
+            Used::Weak { graphs, .. } => graphs,
+            Used::Newest | Used::Sc => self.counts.complete,
+        }
+    }
+
     /// Returns what has gone wrong, if anything has.
     pub fn failure(&self) -> Option<&Failure> {
         self.failure.as_ref()
@@ -71,6 +85,11 @@ impl Verdict {
     /// Returns what the schedule did, if it was [one](super::Checker::replay).
     pub fn trace(&self) -> Option<&Trace> {
         self.trace.as_ref()
+    }
+
+    /// Returns what has gone wrong, if anything has, and gives up the rest.
+    pub fn into_failure(self) -> Option<Failure> {
+        self.failure
     }
 }
 
@@ -83,8 +102,14 @@ impl fmt::Display for Verdict {
         match (self.how, &self.result) {
             (How::Replayed, None) => return write!(f, "one schedule, which ends"),
             (How::Replayed, Some(result)) => return write!(f, "one schedule, which ends with {result}"),
-            _ => write!(f, "{}: {} executions, all end", self.how, grouped(complete))?,
+            _ => write!(f, "{}: {} executions", self.how, grouped(complete))?,
         }
+        match self.memory {
+            Used::Weak { memory, graphs } => write!(f, " of {} graphs under {memory}", grouped(graphs))?,
+            Used::Sc => write!(f, ", with every order taken for SeqCst")?,
+            Used::Newest => {}
+        }
+        write!(f, ", all end")?;
         if self.result.is_some() {
             write!(f, ", same result")?;
         }
@@ -118,6 +143,7 @@ pub(super) enum What {
     Panicked(String),
     Blocked(WaitGraph),
     Differs(Box<Difference>),
+    Race(DataRace),
     Spins(Vec<Spin>, WaitGraph),
     /// It was followed for so many steps; the last of them repeat, if this is not empty.
     Endless(Vec<Steps>),
@@ -139,6 +165,7 @@ impl Failure {
             (What::Spins(spins, graph), What::Spins(others, other)) => {
                 spins.len() == others.len() && graph.fibers.len() == other.fibers.len()
             }
+            (What::Race(race), What::Race(other)) => race.is_like(other),
             _ => false,
         }
     }
@@ -156,6 +183,14 @@ impl Failure {
         match &self.what {
             What::Spins(spins, _) => spins,
             _ => &[],
+        }
+    }
+
+    /// Returns the two accesses to a [cell](crate::cell) that nothing orders, if that is what has gone wrong.
+    pub fn race(&self) -> Option<&DataRace> {
+        match &self.what {
+            What::Race(race) => Some(race),
+            _ => None,
         }
     }
 
@@ -200,6 +235,7 @@ impl Failure {
         let title = match &self.what {
             What::Panicked(_) => "A schedule that panics",
             What::Blocked(_) => "A schedule that cannot go on",
+            What::Race(_) => "A schedule with a data race",
             What::Differs(_) => "Two schedules with different results",
             What::Spins(..) | What::Endless(_) | What::Stuck => "A schedule that does not end",
         };
@@ -254,6 +290,7 @@ impl fmt::Display for Summary<'_> {
                     writeln!(f, "{graph}")?;
                 }
             }
+            What::Race(race) => writeln!(f, "{race}")?,
             What::Differs(difference) => write!(f, "{difference}")?,
             What::Endless(repeated) => {
                 writeln!(f, "an execution does not end, as far as it was followed")?;

@@ -38,7 +38,7 @@ impl Exhaustive {
 
     /// Returns `true` if what sleeps at this depth could be the first step of each schedule that begins
     /// with `steps`, in some order. Adds to `covered` what could be the first step of some of them.
-    fn is_asleep(&self, depth: usize, steps: &[u32], covered: &mut Covered) -> bool {
+    pub(super) fn is_asleep(&self, depth: usize, steps: &[u32], covered: &mut Covered) -> bool {
         self.sleepers.at(depth).iter().any(|sleeper| {
             let Sleeper { process, outcome, label } = sleeper;
             match self.place(*process, outcome, Some(label), steps) {
@@ -54,7 +54,7 @@ impl Exhaustive {
     /// `steps`. The first `skip` branches are known not to be such.
     ///
     /// Returns `false` if it comes to a leaf that a worker runs. What that wakes will be known later.
-    fn insert(
+    pub(super) fn insert(
         &self,
         tree: &mut Tree,
         mut node: u32,
@@ -146,8 +146,11 @@ impl Exhaustive {
         }
     }
 
-    /// Returns the process and the accesses of a step that has run or that was left waiting.
+    /// Returns the process and the accesses of a step that has run, was left waiting, or is handed over.
     fn any_step(&self, step: u32) -> (Process, &[Access]) {
+        if let Some(handed) = self.handed.step(step) {
+            return (handed.own.process, &handed.label);
+        }
         let step = step as usize;
         match step.checked_sub(self.trace.len()) {
             None => (self.trace.process(step), self.trace.accesses(step)),
@@ -155,8 +158,11 @@ impl Exhaustive {
         }
     }
 
-    /// Returns the choices of a step that has run, or none for one that was left waiting.
+    /// Returns the choices of a step that has run or is handed over, or none for one that was left waiting.
     fn choices_of(&self, step: u32) -> &[Choice] {
+        if let Some(handed) = self.handed.step(step) {
+            return &handed.own.outcome;
+        }
         if (step as usize) < self.trace.len() { self.trace.choices(step as usize) } else { &[] }
     }
 
@@ -191,7 +197,7 @@ impl Exhaustive {
 }
 
 /// Outcomes of steps that are explored already.
-type Covered = Vec<(Process, Outcome)>;
+pub(super) type Covered = Vec<(Process, Outcome)>;
 
 /// Adds this outcome, and returns `true` if the outcomes of the process's step are now complete.
 fn is_covered_with(covered: &mut Covered, process: Process, outcome: &[Choice]) -> bool {

@@ -40,7 +40,13 @@ impl Exhaustive {
             let label = Label::from_slice(self.trace.accesses(step));
             let leaf = step + 1 >= planned && self.is_all_awake(step + 1);
             match self.path.get(step) {
-                Some(&node) => tree.ran(node, own.outcome, label, leaf),
+                Some(&node) => {
+                    let is_as_planned = tree.is_as_planned(node, &own.outcome, &label);
+                    tree.ran(node, own.outcome, label, leaf);
+                    if !is_as_planned && !leaf {
+                        self.take_over(tree, node, step);
+                    }
+                }
                 None => self.path.push(tree.add(self.node_before(step), own, Some(label), State::Open, leaf)),
             }
         }
@@ -97,6 +103,11 @@ impl Exhaustive {
         }
         for &(depth, process) in &self.half_awake {
             self.add_half_awake(&mut common.tree, depth, process);
+        }
+        for index in 0..self.handed.len() {
+            while !self.hand_over(&mut common.tree, index) {
+                common = shared.wait(common);
+            }
         }
         for index in 0..self.races.len() {
             while !self.reverse(&mut common.tree, self.races[index]) {

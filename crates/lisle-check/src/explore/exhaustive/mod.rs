@@ -8,6 +8,7 @@
 //! adds an execution to the tree, and `insert` finds the place of a reversal in it.
 
 mod decide;
+mod hand_over;
 mod insert;
 mod learn;
 
@@ -19,6 +20,7 @@ use super::sleep::{Sleeper, Sleepers};
 use super::trace::Trace;
 use super::tree::{Outcome, Planned, State, Tree};
 use super::{Access, Counts, Decision, Divergence, Ending, Kind, Mark, Object, Process, Strategy};
+use hand_over::HandedOver;
 
 /// Explores every class of equivalent schedules.
 ///
@@ -60,6 +62,8 @@ pub struct Exhaustive {
     diverged: Option<Divergence>,
     races: Vec<Race>,
     waiting: Vec<(Process, Access)>,
+    /// What is handed over to branches that do something else than was thought.
+    handed: HandedOver,
     scratch: Vec<u32>,
 }
 
@@ -111,6 +115,7 @@ impl Exhaustive {
             diverged: None,
             races: Vec::new(),
             waiting: Vec::new(),
+            handed: HandedOver::default(),
             scratch: Vec::new(),
         }
     }
@@ -177,6 +182,7 @@ impl Strategy for Exhaustive {
         self.cut = None;
         self.races.clear();
         self.waiting.clear();
+        self.handed.clear();
         true
     }
 

@@ -1,0 +1,82 @@
+//! What the atomics and cells of a program tell, and what they are told.
+
+use super::Bridge;
+use crate::explore::{Kind, Process, Strategy};
+use crate::program::memory::{Access, CellAccess, DataRace, Detail, Done, Modelled, Operation};
+use crate::program::read_at;
+use lisle_core::shim::model::Touch;
+use std::cell::Ref;
+use std::panic::Location;
+use std::sync::atomic::Ordering;
+
+impl Bridge {
+    /// Returns how much of the memory the program asks for, if that is more than was known.
+    pub(in crate::program) fn learnt_detail(&self) -> Option<Detail> {
+        self.memory.borrow().learnt()
+    }
+
+    /// Returns what is known of the memory.
+    pub(in crate::program) fn memory(&self) -> Ref<'_, Modelled> {
+        self.memory.borrow()
+    }
+
+    /// Returns the race that the execution has shown.
+    pub(in crate::program) fn race(&self) -> Option<DataRace> {
+        let sites = self.sites.borrow();
+        self.memory.borrow().race(|process| *sites.get(process as usize)?)
+    }
+
+    /// Performs an access to an atomic, as the memory model has it.
+    pub(in crate::program) fn access(&self, operation: Operation, access: Access<'_>) -> Done {
+        let (kind, touch) = match access {
+            Access::Load => (Kind::Read, Touch::Read),
+            Access::Store(_) => (Kind::Write, Touch::Store),
+            Access::Update(_) => (Kind::Update, Touch::Write),
+        };
+        let choose = |ways: usize| {
+            let process = Process(operation.process);
+            let way = self.strategy.borrow_mut().choose(process, ways as u32) as usize;
+            self.note(|recorder| recorder.chose(way, ways));
+            way
+        };
+        let done = self.memory.borrow_mut().access(operation, access, choose);
+        let (kind, touch) = if done.has_written { (kind, touch) } else { (Kind::Read, Touch::Read) };
+        self.note(|recorder| recorder.touched(operation.address, touch));
+        let object = self.objects.borrow().at(operation.address);
+        if let Some(object) = object {
+            // An update that leaves the value as it is has only read it, unless it orders something.
+            let is_same = kind == Kind::Update && done.read == done.newest;
+            let has_read = is_same && !self.memory.borrow().is_modelled();
+            self.strategy.borrow_mut().access(object, if has_read { Kind::Read } else { kind });
+            read_at(operation.site);
+            self.asked_or_changed(object, if is_same { Kind::Read } else { kind });
+        }
+        done
+    }
+
+    /// Performs a fence.
+    pub(in crate::program) fn fence(
+        &self,
+        process: Process,
+        order: Ordering,
+        site: &'static Location<'static>,
+    ) {
+        self.memory.borrow_mut().fence(process.0, order, site);
+    }
+
+    /// Returns a name for a cell that is made.
+    pub(in crate::program) fn make_cell(&self, process: Process, site: &'static Location<'static>) -> u64 {
+        self.memory.borrow_mut().make_cell(process.0, site)
+    }
+
+    /// Notes an access to a cell.
+    pub(in crate::program) fn access_cell(
+        &self,
+        process: Process,
+        (name, address): (u64, usize),
+        access: CellAccess,
+        site: Option<&'static Location<'static>>,
+    ) {
+        self.memory.borrow_mut().access_cell(name, address, process.0, access, site);
+    }
+}

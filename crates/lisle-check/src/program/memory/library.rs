@@ -1,0 +1,182 @@
+//! What the library's own objects order.
+//!
+//! Channels, locks, joins and wakes are made of the library's atomics, and what a step has touched of them is
+//! reported. They run sequentially consistent. Each touched word of an object has a clock for each kind of
+//! touch: who changes it leaves there what happened before, and who comes later and does not commute with
+//! that takes it up. So a lock orders its critical sections. A message orders what comes before it is sent
+//! with what comes after it is received, as a free place does; two who send are not ordered by that.
+//!
+//! This takes every write for a release and every read for an acquire. It promises somewhat more than the
+//! documentation of the library does: a try of a lock that fails, and a look at the length of a channel,
+//! order as well. A race that only such an order hides is not found.
+//!
+//! In the sense of `forward` whole steps come one after the other, whatever of them has touched what. So
+//! at the end of a step all that was left in it is completed.
+
+use super::clock::Clock;
+use super::graph::Graph;
+use crate::explore::{Kind, Object, mix};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// What comes before in the two senses: of the memory model, and of the schedules; see `Event`.
+#[derive(Debug, Clone, Default)]
+struct Both {
+    happens: Clock,
+    forward: Clock,
+}
+
+/// What was done to a word in one way, since the last touch that commutes with nothing.
+#[derive(Debug)]
+struct Touched {
+    kind: Kind,
+    left: Both,
+    /// What names the touches: all of them if their order makes no difference, or else the last one.
+    name: u64,
+}
+
+/// What a step has left for one that follows it.
+#[derive(Debug, Default)]
+struct Left {
+    left: Both,
+    history: u64,
+}
+
+/// The words of the library's objects, and the histories of the processes.
+#[derive(Debug, Default)]
+pub(super) struct Library {
+    words: FxHashMap<Object, SmallVec<[Touched; 2]>>,
+    /// By the marks of the steps.
+    left: FxHashMap<u32, Left>,
+    histories: Vec<u64>,
+    /// What the step in progress has touched and left.
+    step: Vec<(Object, Kind)>,
+    marks: SmallVec<[u32; 2]>,
+}
+
+impl Library {
+    /// Forgets the execution.
+    pub(super) fn clear(&mut self) {
+        self.words.clear();
+        self.left.clear();
+        self.histories.clear();
+        self.step.clear();
+        self.marks.clear();
+    }
+
+    fn history(&mut self, process: u32) -> &mut u64 {
+        if self.histories.len() <= process as usize {
+            self.histories.resize(process as usize + 1, 0);
+        }
+        &mut self.histories[process as usize]
+    }
+
+    /// Notes that a process has come to know something.
+    pub(super) fn observe(&mut self, process: u32, what: u64) {
+        let history = self.history(process);
+        *history = mix(*history, what);
+    }
+
+    /// Notes that a process has touched a word. `is_order` says that this orders what the program does;
+    /// otherwise it only keeps its place in the schedule.
+    pub(super) fn touch(
+        &mut self,
+        graph: &mut Graph,
+        process: u32,
+        object: Object,
+        kind: Kind,
+        is_order: bool,
+    ) {
+        let mut name = mix(mix(*self.history(process), object.0), kind as u64);
+        let word = self.words.entry(object).or_default();
+        let thread = graph.thread(process);
+        for earlier in word.iter().filter(|earlier| !kind.commutes(earlier.kind)) {
+            thread.forward.join(&earlier.left.forward);
+            let is_end = matches!(kind, Kind::Front | Kind::Back) && earlier.kind == kind;
+            if is_order && !is_end && earlier.kind != Kind::Read {
+                thread.happens.join(&earlier.left.happens);
+            }
+            name = mix(name, mix(earlier.kind as u64, earlier.name));
+        }
+        if kind.is_exclusive() {
+            word.clear();
+        }
+        let own = match word.iter().position(|touched| touched.kind == kind) {
+            Some(own) => own,
+            None => {
+                word.push(Touched { kind, left: Both::default(), name: 0 });
+                // What was seen is seen in one order.
+                word.sort_unstable_by_key(|touched| touched.kind);
+                word.iter().position(|touched| touched.kind == kind).expect("it was just added")
+            }
+        };
+        let own = &mut word[own];
+        if is_order {
+            own.left.happens.join(&thread.happens);
+        }
+        own.left.forward.join(&thread.forward);
+        own.name = if kind.commutes(kind) { own.name.wrapping_add(name) } else { name };
+        self.step.push((object, kind));
+        *self.history(process) = name;
+    }
+
+    /// Notes that the step in progress, which has this mark, leaves something that another one takes.
+    pub(super) fn leave(&mut self, graph: &mut Graph, process: u32, mark: u32) {
+        let thread = graph.thread(process);
+        let left = Both { happens: thread.happens.clone(), forward: thread.forward.clone() };
+        let history = *self.history(process);
+        self.left.insert(mark, Left { left, history });
+        self.marks.push(mark);
+    }
+
+    /// Notes that a process goes on after what was left by the step with this mark.
+    pub(super) fn follow(&mut self, graph: &mut Graph, process: u32, mark: u32) {
+        let Some(Left { left, history }) = self.left.get(&mark) else { return };
+        let thread = graph.thread(process);
+        thread.happens.join(&left.happens);
+        thread.forward.join(&left.forward);
+        let history = *history;
+        self.observe(process, history);
+    }
+
+    /// Notes that a process goes on after something that another one has done, which tells it nothing.
+    pub(super) fn comes_after(&mut self, graph: &mut Graph, process: u32, other: u32) {
+        let forward = graph.thread(other).forward.clone();
+        graph.thread(process).forward.join(&forward);
+        let history = *self.history(other);
+        self.observe(process, history);
+    }
+
+    /// Notes that a process lets another one begin, or go on.
+    pub(super) fn enable(&mut self, graph: &mut Graph, process: u32, other: u32) {
+        let thread = graph.thread(process);
+        let (happens, forward) = (thread.happens.clone(), thread.forward.clone());
+        let enabled = graph.thread(other);
+        enabled.happens.join(&happens);
+        enabled.forward.join(&forward);
+        let history = *self.history(process);
+        self.observe(other, history);
+    }
+
+    /// Notes that a process has ended before another one goes on.
+    pub(super) fn join(&mut self, graph: &mut Graph, process: u32, ended: u32) {
+        self.enable(graph, ended, process);
+    }
+
+    /// Ends a step, before which comes `past`.
+    pub(super) fn end_step(&mut self, past: &Clock) {
+        for (object, kind) in self.step.drain(..) {
+            let touched = self.words.get_mut(&object).into_iter().flatten();
+            touched.filter(|touched| touched.kind == kind).for_each(|own| own.left.forward.join(past));
+        }
+        for mark in self.marks.drain(..) {
+            let left = self.left.get_mut(&mark).expect("something was left with each mark");
+            left.left.forward.join(past);
+        }
+    }
+
+    /// Returns a number for all that the processes have seen of the library.
+    pub(super) fn shape(&self) -> u64 {
+        self.histories.iter().fold(0, |sum, history| mix(sum, *history))
+    }
+}

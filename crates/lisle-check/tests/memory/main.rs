@@ -1,0 +1,11 @@
+//! What programs may do under the memory models.
+
+mod cells;
+mod exchanges;
+mod language;
+mod library;
+mod mixed;
+mod random;
+mod shapes;
+mod spins;
+mod structures;
