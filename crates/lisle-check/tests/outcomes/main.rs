@@ -13,6 +13,8 @@
 //!
 //! With `LISLE_OUTCOMES=write` the first of these writes the lists anew.
 
+#![cfg(any(lisle_loom, feature = "programs"))]
+
 mod clients;
 #[cfg_attr(lisle_loom, path = "by_loom.rs")]
 #[cfg_attr(not(lisle_loom), path = "by_checker.rs")]
