@@ -6,7 +6,7 @@ use crate::counts::{explore, last_zero, philosophers, readers};
 use crate::random_programs::{EVERYTHING, Mix, NOTHING, program};
 use crate::toy::{Machine, Program};
 
-/// Explores the program with this many workers, each on a thread of its own.
+/// Explores the program with this many workers, each on a thread of its own, none of them at an even speed.
 fn explore_with(program: &Program, workers: usize) -> Counts {
     let first = Exhaustive::new();
     let all: Vec<Exhaustive> = (0..workers).map(|_| first.worker()).collect();
@@ -16,6 +16,10 @@ fn explore_with(program: &Program, workers: usize) -> Counts {
                 let mut machine = Machine::new();
                 while worker.begin() {
                     machine.run(program, &mut worker);
+                    (0..fastrand::u32(..1000)).for_each(|_| std::hint::spin_loop());
+                    if fastrand::u32(..3) == 0 {
+                        std::thread::yield_now();
+                    }
                 }
             });
         }
@@ -31,6 +35,22 @@ fn known_programs() {
         let alone = explore(&program);
         for workers in 1..=3 {
             assert_eq!(explore_with(&program, workers), alone, "{workers} workers");
+        }
+    }
+}
+
+/// A branch must not be made longer while a worker runs it. That is a matter of moments.
+#[test]
+fn whatever_the_speed_of_the_workers() {
+    let mut mended = philosophers(4);
+    // The first one takes the other fork first.
+    mended.processes[0].swap(0, 1);
+    for program in [philosophers(4), mended] {
+        let alone = explore(&program);
+        for _ in 0..100 {
+            for workers in 2..=3 {
+                assert_eq!(explore_with(&program, workers), alone, "{workers} workers");
+            }
         }
     }
 }
