@@ -32,5 +32,6 @@ pub mod task;
 pub use explore::{Counts, TokenError};
 #[cfg(feature = "programs")]
 pub use program::{
-    Checker, Difference, Failure, Outcome, Outcomes, Spin, Trace, Verdict, check, check_same_result,
+    Checker, Difference, Failure, Limit, Outcome, Outcomes, ResumeError, Spin, Trace, Verdict, check,
+    check_same_result,
 };

@@ -80,9 +80,9 @@ struct State {
     counted: u64,
     counts: Counts,
     until_failure: bool,
-    /// The first execution that failed. Those after it do not count.
+    /// The last execution that counts, such as the first one that failed.
     #[serde(skip)]
-    failed: Option<u64>,
+    last: Option<u64>,
     #[serde(skip)]
     stopped: bool,
     #[serde(skip)]
@@ -174,9 +174,13 @@ impl State {
         Err(Offer::Nothing)
     }
 
+    fn end_after(&mut self, number: u64) {
+        self.last = Some(self.last.map_or(number, |last| last.min(number)));
+    }
+
     /// Counts what is over, as far as all before it is.
     fn count(&mut self) {
-        while self.failed.is_none_or(|failed| self.counted <= failed)
+        while self.last.is_none_or(|last| self.counted <= last)
             && let Some(ending) = self.over.remove(&self.counted)
         {
             self.counts.add(ending);
@@ -217,6 +221,13 @@ impl Divided {
     /// Lets the first execution that does not end well be the last one.
     pub fn end_with_failure(&self) {
         self.shared.lock().until_failure = true;
+    }
+
+    /// Lets no execution after this one count.
+    pub fn end_after(&self, number: u64) {
+        let mut state = self.shared.lock();
+        state.end_after(number);
+        self.shared.wake(&state);
     }
 
     /// Creates another worker of this exploration.
@@ -318,7 +329,7 @@ impl Strategy for Divided {
         let shared = self.shared.clone();
         let mut state = shared.lock();
         loop {
-            if state.stopped || state.failed.is_some() || state.begun >= state.most {
+            if state.stopped || state.last.is_some() || state.begun >= state.most {
                 return false;
             }
             match state.draw() {
@@ -372,7 +383,7 @@ impl Strategy for Divided {
         let number = self.number.load(Relaxed);
         state.over.insert(number, ending);
         if state.until_failure && !matches!(ending, Ending::Complete | Ending::Stopped) {
-            state.failed = Some(state.failed.map_or(number, |failed| failed.min(number)));
+            state.end_after(number);
         }
         state.count();
         shared.wake(&state);

@@ -7,7 +7,7 @@ use super::judge::Judge;
 use super::reversal::{self, Between};
 use super::trace::Trace;
 use super::verdict::{Failure, How, Verdict, What};
-use crate::explore::{Divergence, Ending, Exhaustive, Family, Recorded, Replay, Schedule, Strategy, shrink};
+use crate::explore::{Ending, Family, Recorded, Replay, Schedule, Strategy, shrink};
 use lisle_core::event::Interrupted;
 use lisle_runtime::model::{Ended, Executions, executions};
 use lisle_runtime::{Builder, Report};
@@ -36,6 +36,8 @@ pub(super) struct Executing {
     pub(super) division: Division,
     /// A loop that asks again and again may ask so often in vain before it counts as one that waits.
     pub(super) rounds: u32,
+    /// It goes on after a failure.
+    pub(super) past_failures: bool,
 }
 
 /// A program on the worker that executes it.
@@ -52,10 +54,7 @@ pub(super) struct Running<'a> {
 
 impl Executing {
     /// Calls `explore` where executions can be run.
-    pub(super) fn on_a_worker(
-        &self,
-        explore: impl FnOnce(&Running<'_>) -> Result<Verdict, Divergence>,
-    ) -> Verdict {
+    pub(super) fn on_a_worker<R>(&self, explore: impl FnOnce(&Running<'_>) -> R) -> R {
         be_quiet();
         let noticed = Noticed::default();
         let told = noticed.clone();
@@ -76,47 +75,11 @@ impl Executing {
             })
         };
         let explored = executions(builder, run);
-        let explored = explored.unwrap_or_else(|error| panic!("the checker cannot begin: {error}"));
-        explored.unwrap_or_else(|divergence| panic!("the program cannot be explored: {divergence}"))
+        explored.unwrap_or_else(|error| panic!("the checker cannot begin: {error}"))
     }
 }
 
 impl Running<'_> {
-    /// Explores every schedule that could differ.
-    pub(super) fn exhaust(&self, most: u64) -> Result<Verdict, Divergence> {
-        let mut exhaustive = Exhaustive::new();
-        let bridge = self.bridge(Box::new(exhaustive.worker()));
-        let _installed = bridge.install();
-        let mut found = None;
-        while found.is_none() && exhaustive.counts().all() < most && bridge.begin() {
-            found = self.execute(&bridge);
-            if (bridge.has_learnt() || bridge.was_abandoned()) && found.is_none() {
-                exhaustive = Exhaustive::new();
-                bridge.begin_anew(Box::new(exhaustive.worker()));
-                self.executing.judge.iter().for_each(|judge| judge.begin_anew());
-            }
-        }
-        if let Some(divergence) = exhaustive.divergence().filter(|_| found.is_none()) {
-            return Err(divergence);
-        }
-        let how = if exhaustive.is_finished() { How::Exhaustive } else { How::GivenUp };
-        Ok(Verdict::new(exhaustive.counts(), how, self.shortened(found)))
-    }
-
-    /// Runs the schedules that a strategy draws.
-    pub(super) fn sample(&self, strategy: impl Fn() -> Box<dyn Strategy>, most: u64) -> Verdict {
-        let bridge = self.bridge(strategy());
-        let _installed = bridge.install();
-        let mut found = None;
-        while found.is_none() && bridge.counts().all() < most && bridge.begin() {
-            found = self.execute(&bridge);
-            if bridge.was_abandoned() {
-                bridge.begin_anew(strategy());
-            }
-        }
-        Verdict::new(bridge.counts(), How::Sampled, self.shortened(found))
-    }
-
     /// Runs one schedule, and notes what it does.
     pub(super) fn replay(&self, schedule: &Schedule) -> Verdict {
         let strategy = || Box::new(Replay::new(schedule.clone())) as Box<dyn Strategy>;
@@ -156,13 +119,32 @@ impl Running<'_> {
     }
 
     pub(super) fn bridge(&self, strategy: Box<dyn Strategy>) -> Rc<Bridge> {
+        self.bridge_of(strategy, Family::new())
+    }
+
+    /// Returns a bridge to a strategy whose processes have the numbers of this family.
+    pub(super) fn bridge_of(&self, strategy: Box<dyn Strategy>, family: Family) -> Rc<Bridge> {
         let Executing { steps, division, rounds, .. } = *self.executing;
         let asking = Asking::new(self.known.clone(), rounds);
-        Bridge::new(Recorded::new(strategy), Family::new(), steps, division, asking)
+        Bridge::new(Recorded::new(strategy), family, steps, division, asking)
+    }
+
+    /// Returns what is known of loops that ask again.
+    pub(super) fn known(&self) -> &Known {
+        &self.known
+    }
+
+    /// Runs the program in the schedule of defaults, and returns a check sum of what it does.
+    pub(super) fn default_sum(&self) -> u32 {
+        let strategy = || Box::new(Replay::new(Schedule::default())) as Box<dyn Strategy>;
+        let bridge = self.bridge(strategy());
+        let _installed = bridge.install();
+        self.execute_again(&bridge, &strategy);
+        bridge.sum_of_steps()
     }
 
     /// Returns the failure with a shorter schedule, if there is one, and with what that does.
-    fn shortened(&self, found: Option<Failure>) -> Option<Failure> {
+    pub(super) fn shortened(&self, found: Option<Failure>) -> Option<Failure> {
         self.is_again.set(true);
         let mut found = self.shorter(found?);
         if let What::Differs(difference) = &found.what
@@ -194,14 +176,14 @@ impl Running<'_> {
             return self.replay(schedule).trace.unwrap_or_default();
         }
         // This thread is held by what could not be unwound.
-        let elsewhere = || self.executing.on_a_worker(|running| Ok(running.replay(schedule))).trace;
+        let elsewhere = || self.executing.on_a_worker(|running| running.replay(schedule)).trace;
         let told = std::thread::scope(|scope| scope.spawn(elsewhere).join());
         told.unwrap_or_default().unwrap_or_default()
     }
 
     /// Returns the failure with a shorter schedule, if there is one.
     fn shorter(&self, mut found: Failure) -> Failure {
-        if matches!(found.what, What::Endless(_)) || self.is_stuck() {
+        if matches!(found.what, What::Endless(_)) || found.stuck.is_some() || self.is_stuck() {
             return found;
         }
         shrink(found.schedule.clone(), SHRINKING, |schedule| {
@@ -255,10 +237,14 @@ impl Running<'_> {
             }
             (None, Ended::GivenUp) => (Ending::Stopped, None),
         };
+        *self.stuck.borrow_mut() = stuck.clone();
+        let (ending, what) = match what {
+            None if stuck.is_some() => (Ending::Failed, Some(What::Stuck)),
+            what => (ending, what),
+        };
         let schedule = bridge.schedule();
         bridge.end(ending);
-        *self.stuck.borrow_mut() = stuck.clone();
-        let what = what.or_else(|| stuck.is_some().then_some(What::Stuck))?;
+        let what = what?;
         Some(Failure { what, schedule, trace: Trace::default(), stuck, unbegun: bridge.unbegun() })
     }
 
@@ -281,7 +267,7 @@ fn notice(noticed: &Noticed, what: String) {
     noticed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(what);
 }
 
-fn message(panic: &(dyn Any + Send)) -> String {
+pub(super) fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no text".into())
 }
