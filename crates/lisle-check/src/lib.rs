@@ -35,6 +35,6 @@ pub mod task;
 pub use explore::{Counts, Ending, TokenError};
 #[cfg(feature = "programs")]
 pub use program::{
-    CellAccess, Checker, DataRace, Difference, Failure, Memory, Outcome, Outcomes, RaceSide, Spin, Trace,
-    Verdict, check, check_same_result,
+    CellAccess, Checker, DataRace, Difference, Failure, Limit, Memory, Outcome, Outcomes, RaceSide,
+    ResumeError, Spin, Trace, Verdict, check, check_same_result,
 };

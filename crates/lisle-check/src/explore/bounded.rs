@@ -10,10 +10,12 @@
 //! is explored elsewhere; but equivalent schedules differ in their preemptions, and that other one may lie
 //! beyond the bound. Each schedule within the bound is run.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Counts, Decision, Ending, Mark, Process, Strategy};
 
 /// Explores every schedule with up to a number of preemptions, those with fewer first.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Bounded {
     most: u32,
     /// The number of preemptions that the present round allows.
@@ -31,7 +33,7 @@ pub struct Bounded {
 }
 
 /// A decision, and what remains to be tried in its place.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Decided {
     /// Which option is taken; the first one is the one without a preemption.
     option: u32,
@@ -68,6 +70,12 @@ impl Bounded {
     /// Returns `true` if every schedule has been run: none has more preemptions than the bound.
     pub fn is_exhaustive(&self) -> bool {
         self.finished && !self.limited
+    }
+
+    /// Returns how an execution counts that ended so. What has fewer preemptions than the bound has been
+    /// run in the rounds before.
+    pub(super) fn counted(&self, ending: Ending) -> Ending {
+        if self.used < self.bound { Ending::Stopped } else { ending }
     }
 
     fn decide(&mut self, options: u32, costs: bool) -> u32 {
@@ -141,9 +149,7 @@ impl Strategy for Bounded {
     }
 
     fn end(&mut self, ending: Ending) {
-        // What has fewer preemptions has been run in the rounds before.
-        let again = self.used < self.bound;
-        self.counts.add(if again { Ending::Stopped } else { ending });
+        self.counts.add(self.counted(ending));
     }
 
     fn counts(&self) -> Counts {

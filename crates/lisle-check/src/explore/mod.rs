@@ -33,10 +33,10 @@
 mod access;
 mod bounded;
 mod divergence;
+mod divided;
 mod exhaustive;
 mod follow;
 mod observed;
-mod portfolio;
 mod process;
 mod races;
 mod sampled;
@@ -53,12 +53,12 @@ mod tree;
 pub use access::{Access, Kind, Object};
 pub use bounded::Bounded;
 pub use divergence::Divergence;
+pub use divided::{Divided, Drawn};
 pub use exhaustive::{Exhaustive, Reduction};
 pub use follow::{Follow, Planned, Planning};
-pub use observed::Observed;
 #[cfg(feature = "programs")]
 pub(crate) use observed::mix;
-pub use portfolio::Portfolio;
+pub use observed::{Classes, Observed};
 pub use process::{Family, Process};
 pub use sampled::{Priorities, Random};
 pub use save::ResumeError;

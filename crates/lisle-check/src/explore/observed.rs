@@ -6,14 +6,43 @@
 //! reads-from equivalence (Chalupa et al., "Data-centric dynamic partial order reduction", POPL 2018). It
 //! counts what was explored, and leaves nothing out: the exploration behind it is that of the strategy.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Counts, Decision, Ending, Kind, Mark, Object, Process, Strategy};
 
+/// The observably different executions so far. A clone is the same set: workers of one exploration, whose
+/// processes have the same numbers, put what they run into one.
+///
+/// It keeps eight bytes for each of them.
+#[derive(Clone, Debug, Default)]
+pub struct Classes(Arc<Mutex<FxHashSet<u64>>>);
+
+impl Classes {
+    /// Returns the number of observably different executions, redundant ones left out.
+    pub fn distinct(&self) -> u64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len() as u64
+    }
+
+    /// Returns what stands for each of them, for [`from_values`](Classes::from_values).
+    pub fn values(&self) -> Vec<u64> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect()
+    }
+
+    /// Creates the set of the executions for which these stand.
+    pub fn from_values(values: Vec<u64>) -> Self {
+        Classes(Arc::new(Mutex::new(values.into_iter().collect())))
+    }
+
+    fn insert(&self, class: u64) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(class);
+    }
+}
+
 /// Counts the observably different executions of another strategy.
 ///
-/// It keeps eight bytes for each of them. Two of them are taken for one with a probability of about one
-/// in 2^64 for each pair.
+/// Two of them are taken for one with a probability of about one in 2^64 for each pair.
 #[derive(Debug)]
 pub struct Observed<S> {
     strategy: S,
@@ -24,25 +53,30 @@ pub struct Observed<S> {
     /// What the process of each step had observed by then, for those that follow the step.
     marks: FxHashMap<u32, u64>,
     running: Process,
-    classes: FxHashSet<u64>,
+    classes: Classes,
 }
 
 impl<S: Strategy> Observed<S> {
     /// Creates a count of what this strategy runs.
     pub fn new(strategy: S) -> Self {
+        Observed::with(strategy, Classes::default())
+    }
+
+    /// Creates a count of what this strategy runs, together with what others put into the set.
+    pub fn with(strategy: S, classes: Classes) -> Self {
         Observed {
             strategy,
             histories: Vec::new(),
             origins: FxHashMap::default(),
             marks: FxHashMap::default(),
             running: Process::ROOT,
-            classes: FxHashSet::default(),
+            classes,
         }
     }
 
     /// Returns the number of observably different executions, redundant ones left out.
     pub fn distinct(&self) -> u64 {
-        self.classes.len() as u64
+        self.classes.distinct()
     }
 
     /// Returns the strategy that decides.

@@ -1,7 +1,11 @@
 //! Schedules at random: a random walk, and priorities with a guarantee.
 //!
 //! Both are determined by a seed and the number of the execution, so that each execution can be run again
-//! by itself.
+//! by itself, and several workers can divide them. Priorities also need to know how long executions are.
+//! They are told so at the beginning of each *round*, which is twice as long as the one before, by the
+//! executions of all earlier rounds: these are the same ones, whoever has run them.
+
+use serde::{Deserialize, Serialize};
 
 use super::{Counts, Decision, Ending, Mark, Process, Strategy};
 
@@ -26,6 +30,35 @@ impl Random {
             step: 0,
         }
     }
+
+    /// Makes this execution the next one.
+    pub(super) fn draw(&mut self, number: u64) {
+        self.generator = generator(self.seed, number);
+        self.step = 0;
+    }
+}
+
+/// How long executions are: what is assumed of the next ones, or was seen of some.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Lengths {
+    steps: u32,
+    processes: u32,
+}
+
+impl Lengths {
+    /// What is known when nothing has run.
+    pub(super) const NONE: Lengths = Lengths { steps: 1, processes: 1 };
+
+    /// Returns the greater of both.
+    pub(super) fn max(self, other: Lengths) -> Lengths {
+        Lengths { steps: self.steps.max(other.steps), processes: self.processes.max(other.processes) }
+    }
+
+    /// Returns `true` if a round begins with this execution. What is assumed from then on is what was
+    /// seen of all executions before it.
+    pub(super) fn change_at(number: u64) -> bool {
+        number.is_power_of_two()
+    }
 }
 
 /// Runs the process of the highest priority, and lowers priorities at a few random points.
@@ -40,13 +73,14 @@ pub struct Priorities {
     executions: u64,
     depth: u32,
     generator: fastrand::Rng,
-    /// The priority of each process; the highest one runs.
-    priorities: Vec<u64>,
+    /// The priority of each process that could run so far; the highest one runs.
+    priorities: Vec<Option<u64>>,
+    processes: u32,
     /// The steps before which the running process's priority becomes the number of the place.
     changes: Vec<u32>,
     step: u32,
-    most_steps: u32,
-    most_processes: u32,
+    assumed: Lengths,
+    seen: Lengths,
     counts: Counts,
 }
 
@@ -64,10 +98,11 @@ impl Priorities {
             depth,
             generator: fastrand::Rng::with_seed(seed),
             priorities: Vec::new(),
+            processes: 0,
             changes: Vec::new(),
             step: 0,
-            most_steps: 1,
-            most_processes: 1,
+            assumed: Lengths::NONE,
+            seen: Lengths::NONE,
             counts: Counts::default(),
         }
     }
@@ -75,22 +110,51 @@ impl Priorities {
     /// Returns a probability with which each execution shows a bug of the depth that is looked for, at
     /// least, by the longest execution and the most processes seen so far.
     pub fn probability(&self) -> f64 {
-        1.0 / (f64::from(self.most_processes) * f64::from(self.most_steps).powi(self.depth as i32 - 1))
+        let Lengths { steps, processes } = self.seen;
+        1.0 / (f64::from(processes) * f64::from(steps).powi(self.depth as i32 - 1))
     }
 
-    fn priority(&mut self, process: Process) -> u64 {
-        while self.priorities.len() <= process.index() {
-            // All of them are above those that the change points give.
-            self.priorities.push(self.generator.u64(u64::from(self.depth)..));
+    /// Makes this execution the next one. It is assumed to be so long.
+    pub(super) fn draw(&mut self, number: u64, assumed: Lengths) {
+        self.generator = generator(self.seed, number);
+        self.priorities.clear();
+        self.processes = 0;
+        self.changes.clear();
+        for _ in 1..self.depth {
+            self.changes.push(self.generator.u32(1..=assumed.steps));
         }
-        self.priorities[process.index()]
+        self.step = 0;
+    }
+
+    /// Returns how long the execution was.
+    pub(super) fn lengths(&self) -> Lengths {
+        Lengths { steps: self.step.max(1), processes: self.processes.max(1) }
+    }
+
+    /// Returns the priority of a process. It is drawn when the process can run for the first time, so that
+    /// it does not depend on the process's number, which may depend on earlier executions.
+    fn priority(&mut self, process: Process) -> u64 {
+        if self.priorities.len() <= process.index() {
+            self.priorities.resize(process.index() + 1, None);
+        }
+        if let Some(priority) = self.priorities[process.index()] {
+            return priority;
+        }
+        // All of them are above those that the change points give.
+        let priority = self.generator.u64(u64::from(self.depth)..);
+        self.processes += 1;
+        self.priorities[process.index()] = Some(priority);
+        priority
     }
 
     /// Returns the runnable process of the highest priority.
     fn highest(&mut self, runnable: &[Process]) -> Process {
         let mut best = (self.priority(runnable[0]), runnable[0]);
         for &process in &runnable[1..] {
-            best = best.max((self.priority(process), process));
+            let priority = self.priority(process);
+            if priority > best.0 {
+                best = (priority, process);
+            }
         }
         best.1
     }
@@ -107,8 +171,7 @@ impl Strategy for Random {
         if self.counts.all() == self.executions {
             return false;
         }
-        self.generator = generator(self.seed, self.counts.all());
-        self.step = 0;
+        self.draw(self.counts.all());
         true
     }
 
@@ -139,13 +202,10 @@ impl Strategy for Priorities {
         if self.counts.all() == self.executions {
             return false;
         }
-        self.generator = generator(self.seed, self.counts.all());
-        self.priorities.clear();
-        self.changes.clear();
-        for _ in 1..self.depth {
-            self.changes.push(self.generator.u32(1..=self.most_steps));
+        if Lengths::change_at(self.counts.all()) {
+            self.assumed = self.seen;
         }
-        self.step = 0;
+        self.draw(self.counts.all(), self.assumed);
         true
     }
 
@@ -154,7 +214,7 @@ impl Strategy for Priorities {
         let mut process = self.highest(runnable);
         for place in 0..self.changes.len() {
             if self.changes[place] == self.step {
-                self.priorities[process.index()] = place as u64;
+                self.priorities[process.index()] = Some(place as u64);
                 process = self.highest(runnable);
             }
         }
@@ -170,8 +230,7 @@ impl Strategy for Priorities {
     }
 
     fn end(&mut self, ending: Ending) {
-        self.most_steps = self.most_steps.max(self.step);
-        self.most_processes = self.most_processes.max(self.priorities.len() as u32);
+        self.seen = self.seen.max(self.lengths());
         self.counts.add(ending);
     }
 

@@ -26,14 +26,32 @@ pub(crate) struct Common {
     pub(crate) busy: u32,
     /// The number of workers that wait for a branch.
     waiting: u32,
+    /// So many executions are begun, and no more.
+    pub(crate) most: u64,
     pub(crate) stopped: bool,
     pub(crate) divergence: Option<Divergence>,
+}
+
+impl Common {
+    /// Returns `true` if another execution may begin while so many are in progress.
+    pub(crate) fn has_room(&self, in_progress: u32) -> bool {
+        !self.stopped && self.counts.all() + u64::from(in_progress) < self.most
+    }
 }
 
 impl Shared {
     /// Creates what remains of the exploration that has this tree.
     pub(crate) fn new(tree: Tree, counts: Counts, ordered: bool) -> Self {
-        let common = Common { tree, counts, ordered, busy: 0, waiting: 0, stopped: false, divergence: None };
+        let common = Common {
+            tree,
+            counts,
+            ordered,
+            busy: 0,
+            waiting: 0,
+            most: u64::MAX,
+            stopped: false,
+            divergence: None,
+        };
         Shared { state: Mutex::new(common), found: Condvar::new() }
     }
 
@@ -62,7 +80,7 @@ impl Shared {
     pub(crate) fn take(&self) -> Option<(MutexGuard<'_, Common>, u32)> {
         let mut common = self.lock();
         loop {
-            if common.stopped {
+            if !common.has_room(common.busy) {
                 return None;
             }
             let ordered = common.ordered;

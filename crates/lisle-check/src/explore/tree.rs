@@ -16,7 +16,10 @@
 //!   from the execution in which its reversal was found;
 //! - a pending node is taken only when all its siblings to the left have run, so that what sleeps in it
 //!   is known, and does not depend on how many workers there are;
-//! - all nodes below a pending or a taken one are pending;
+//! - all nodes below a pending one are pending;
+//! - what a worker runs before it is free, a taken node and its first children down to a leaf, is taken, so
+//!   that nobody makes that leaf longer: what would be added there is not what the worker runs. All other
+//!   nodes below are pending;
 //! - `open` counts the children that are not done.
 
 use serde::{Deserialize, Serialize};
@@ -44,7 +47,7 @@ pub(crate) struct Planned {
 pub(crate) enum State {
     /// Nobody has begun it.
     Pending,
-    /// A worker runs it for the first time.
+    /// A worker runs it for the first time: it, or the branch that begins above it.
     Taken,
     /// It has run, and something below it remains.
     Open,
@@ -201,7 +204,17 @@ impl Tree {
 
     /// Gives back a node that was taken.
     pub(crate) fn put_back(&mut self, id: u32) {
-        self.nodes[id as usize].state = State::Pending;
+        self.mark_chain(id, State::Pending);
+    }
+
+    /// Gives this state to a branch that has not run: to the node and all that a worker runs with it.
+    fn mark_chain(&mut self, id: u32, state: State) {
+        let mut next = Some(id);
+        while let Some(id) = next {
+            let node = &mut self.nodes[id as usize];
+            node.state = state;
+            next = node.children.first().copied();
+        }
     }
 
     /// Marks this node and its ancestors as done, up to the first one of which something remains.
@@ -280,7 +293,7 @@ impl Tree {
     }
 
     fn take(&mut self, id: u32) -> u32 {
-        self.nodes[id as usize].state = State::Taken;
+        self.mark_chain(id, State::Taken);
         id
     }
 

@@ -29,7 +29,9 @@
 use crate::explore::{Object, Process};
 use lisle_runtime::model::Again;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::panic::Location;
 use std::rc::Rc;
 
@@ -40,12 +42,56 @@ const ENDLESS: u32 = 1_000;
 /// A round in which more was read is not compared with others.
 const LONGEST: usize = 256;
 
-/// What is known of loops, by the place where they ask again.
+/// What is known of loops, by the place where they ask again. Places have names in what is told to others.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Known(Rc<RefCell<FxHashMap<Site, Rounds>>>);
+pub(super) struct Known(Rc<RefCell<FxHashMap<Site, Rounds>>>, Rc<RefCell<Loops>>);
+
+/// What is known of loops, by the names of the places where they ask again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Loops(BTreeMap<String, Rounds>);
+
+impl Loops {
+    /// Notes what others have learnt. Returns `true` if that was not known.
+    pub(super) fn adopt(&mut self, others: &Loops) -> bool {
+        let before = self.clone();
+        for (name, rounds) in &others.0 {
+            let own = self.0.entry(name.clone()).or_default();
+            (own.few, own.is_long) = (own.few.max(rounds.few), own.is_long | rounds.is_long);
+        }
+        *self != before
+    }
+}
+
+impl Known {
+    /// Returns what is known of the loops at a place.
+    fn of(&self, site: Site) -> Rounds {
+        let Known(by_place, by_name) = self;
+        let from_others = || by_name.borrow().0.get(&site.to_string()).copied().unwrap_or_default();
+        *by_place.borrow_mut().entry(site).or_insert_with(from_others)
+    }
+
+    fn learn(&self, site: Site, rounds: Rounds) {
+        self.0.borrow_mut().insert(site, rounds);
+    }
+
+    /// Returns all that is known.
+    pub(super) fn loops(&self) -> Loops {
+        let mut all = self.1.borrow().clone();
+        all.0.extend(self.0.borrow().iter().map(|(site, rounds)| (site.to_string(), *rounds)));
+        all
+    }
+
+    /// Notes what others have learnt.
+    pub(super) fn adopt(&self, others: &Loops) {
+        let mut all = self.loops();
+        all.adopt(others);
+        *self.1.borrow_mut() = all;
+        self.0.borrow_mut().clear();
+    }
+}
 
 /// How many rounds in vain the loops at one place make.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Rounds {
     /// Some give up after so many.
     few: u32,
@@ -233,7 +279,7 @@ impl Asking {
             self.of(process).catches_up = sees_old;
             return if rounds < ENDLESS { Again::GoOnAlone } else { self.is_endless(alone, site) };
         }
-        let known = self.known.0.borrow().get(site).copied().unwrap_or_default();
+        let known = self.known.of(site);
         let most = match () {
             () if reads_nothing => ENDLESS,
             () if can_be_alone => known.few.max(1),
@@ -269,7 +315,7 @@ impl Asking {
             (rounder.state, rounder.is_hopeless) = (State::Waits, true);
             return Again::Wait;
         }
-        self.known.0.borrow_mut().entry(site).or_default().is_long = true;
+        self.known.learn(site, Rounds { is_long: true, ..self.known.of(site) });
         self.has_learnt = true;
         Again::GoOn
     }
@@ -280,14 +326,12 @@ impl Asking {
         self.alone = None;
         let rounder = self.of(process);
         let (rounds, site) = (rounder.rounds, rounder.site.expect("it has asked again"));
-        let mut known = self.known.0.borrow_mut();
-        let known = known.entry(site).or_default();
-        let before = *known;
-        if rounds <= self.most {
-            known.few = known.few.max(rounds);
-        } else {
-            known.is_long = true;
-        }
+        let before = self.known.of(site);
+        let known = match rounds <= self.most {
+            true => Rounds { few: before.few.max(rounds), ..before },
+            false => Rounds { is_long: true, ..before },
+        };
+        self.known.learn(site, known);
         // When nothing else can run, a long loop leaves as a part of the execution.
         self.has_learnt = !alone.is_last || known.few > before.few;
     }

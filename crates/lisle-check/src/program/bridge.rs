@@ -240,6 +240,27 @@ impl Bridge {
         sites
     }
 
+    /// Returns the pairs of names that are of one object, as far as is known.
+    pub(super) fn same(&self) -> Vec<(u64, u64)> {
+        self.objects.borrow().same()
+    }
+
+    /// Notes pairs of names that are of one object.
+    pub(super) fn adopt(&self, same: &[(u64, u64)]) {
+        self.objects.borrow_mut().adopt(same);
+    }
+
+    /// Returns a check sum of which process has taken each step of the execution, and where it was spawned.
+    pub(super) fn sum_of_steps(&self) -> u32 {
+        let mut sum = crc32fast::Hasher::new();
+        for process in &*self.steps.borrow() {
+            sum.update(&process.0.to_le_bytes());
+            let site = self.site_of(*process).map_or_else(String::new, ToString::to_string);
+            sum.update(site.as_bytes());
+        }
+        sum.finalize()
+    }
+
     /// Goes on with another strategy.
     pub(super) fn begin_anew(&self, strategy: Box<dyn Strategy>) {
         *self.strategy.borrow_mut() = Recorded::new(strategy);

@@ -2,14 +2,23 @@
 
 use super::division::Division;
 use super::executing::Executing;
+use super::exploration::Plan;
+use super::interrupt;
 use super::judge::Judge;
+use super::limit::{Limit, Limits};
 use super::memory::{Detail, Memory};
-use super::verdict::{How, Verdict};
-use crate::explore::{Bounded, Ending, Portfolio, Priorities, Random, Schedule, Strategy, TokenError};
+use super::progress::Shown;
+use super::saved::{Check, ResumeError, Saved};
+use super::verdict::Verdict;
+use super::way::Way;
+use crate::explore::{Ending, Schedule, TokenError};
+use std::any::type_name;
 use std::cell::RefCell;
+use std::io::{Write as _, stderr};
 use std::panic::Location;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// How a program is checked. See [`check`](super::check).
 ///
@@ -45,40 +54,17 @@ use std::sync::{Arc, Mutex};
 #[must_use = "it does nothing until it is given a program"]
 pub struct Checker {
     way: Way,
-    executions: u64,
+    limits: Limits,
     steps: usize,
     division: Division,
     rounds: u32,
     memory: Memory,
     detail: Detail,
-}
-
-/// Which schedules are run.
-#[derive(Debug, Clone)]
-enum Way {
-    All,
-    Preemptions(u32),
-    Random { seed: u64 },
-    Priorities { seed: u64, depth: u32 },
-    Portfolio { seed: u64 },
-    Replay(Schedule),
-}
-
-impl Way {
-    /// Returns the strategy of a way that draws schedules.
-    fn sampled(&self, executions: u64) -> Box<dyn Strategy> {
-        match *self {
-            Way::Random { seed } => Box::new(Random::new(seed, executions)),
-            Way::Priorities { seed, depth } => Box::new(Priorities::new(seed, executions, depth)),
-            Way::Portfolio { seed } => Box::new(Portfolio::new(vec![
-                Box::new(Random::new(seed, executions)),
-                Box::new(Priorities::new(seed, executions, 2)),
-                Box::new(Priorities::new(seed, executions, 3)),
-                Box::new(Bounded::new(2)),
-            ])),
-            _ => unreachable!("the other ways draw nothing"),
-        }
-    }
+    past_failures: bool,
+    workers: Option<usize>,
+    observed: bool,
+    save: Option<PathBuf>,
+    resume: Option<Arc<(PathBuf, Saved)>>,
 }
 
 impl Checker {
@@ -87,12 +73,17 @@ impl Checker {
     pub fn new() -> Self {
         Checker {
             way: Way::All,
-            executions: 1_000_000,
+            limits: Limits { executions: 1_000_000, time: None },
             steps: 100_000,
             division: Division::default(),
             rounds: 10,
             memory: Memory::default(),
             detail: Detail::None,
+            past_failures: false,
+            workers: None,
+            observed: false,
+            save: None,
+            resume: None,
         }
     }
 
@@ -181,9 +172,39 @@ impl Checker {
         Ok(self)
     }
 
-    /// Sets the number of executions after which the exploration is given up.
+    /// Sets the number of executions after which the exploration is given up. Those before a
+    /// [resumption](Checker::resume) do not count.
     pub fn executions(mut self, most: u64) -> Self {
-        self.executions = most;
+        self.limits.executions = most;
+        self
+    }
+
+    /// Sets the time after which the exploration is given up. What is being executed then is executed to
+    /// its end, so it may take a little more.
+    ///
+    /// ```
+    /// use lisle::sync::Mutex;
+    /// use lisle_check::{Checker, Limit};
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    ///
+    /// let time = Duration::from_millis(200);
+    /// let verdict = Checker::new().time(time).explore(|| {
+    ///     let total = Arc::new(Mutex::new(0));
+    ///     let adders = [(); 8].map(|()| {
+    ///         let total = total.clone();
+    ///         lisle::spawn(move || *total.lock() += 1)
+    ///     });
+    ///     adders.map(|adder| adder.join().unwrap());
+    /// });
+    /// // Eight fibers take a lock in 40,320 orders.
+    /// if !verdict.is_exhaustive() {
+    ///     assert_eq!(verdict.limit(), Some(Limit::Time(time)));
+    ///     assert!(verdict.explored() < 1.0);
+    /// }
+    /// ```
+    pub fn time(mut self, most: Duration) -> Self {
+        self.limits.time = Some(most);
         self
     }
 
@@ -242,18 +263,160 @@ impl Checker {
         self
     }
 
-    /// Checks a program. Returns what was found if nothing goes wrong.
+    /// Goes on when something has gone wrong. The verdict has the first failure, and its
+    /// [counts](super::Verdict::counts) say how many executions went wrong, and how.
     ///
-    /// If the environment variable `LISLE_CHECK_REPLAY` is set, runs only the schedule of that token. If
-    /// `LISLE_CHECK_HTML` is set to a file, writes there [what goes wrong](super::Failure::html) as a page.
+    /// ```
+    /// use lisle::sync::Mutex;
+    /// use lisle_check::Checker;
+    /// use std::sync::Arc;
+    ///
+    /// let verdict = Checker::new().past_failures().explore(|| {
+    ///     let (one, other) = (Arc::new(Mutex::new(1)), Arc::new(Mutex::new(2)));
+    ///     let (a, b) = (one.clone(), other.clone());
+    ///     let crosswise = lisle::spawn(move || *b.lock() + *a.lock());
+    ///     assert_eq!(*one.lock() + *other.lock(), 3);
+    ///     crosswise.join().unwrap();
+    /// });
+    /// assert!(verdict.is_exhaustive());
+    /// assert_eq!((verdict.counts().complete, verdict.counts().blocked), (2, 1));
+    /// ```
+    pub fn past_failures(mut self) -> Self {
+        self.past_failures = true;
+        self
+    }
+
+    /// Sets the number of threads that run executions, each its own, at the same time.
+    ///
+    /// By default the calling thread is alone for a thousand executions, and most programs do not have more;
+    /// then the other processors help. With [`preemptions`](Checker::preemptions), where one execution
+    /// follows from the other, it stays alone.
+    ///
+    /// The counts do not depend on it, except that of redundant executions. Which failure is found may, but
+    /// not whether one is; what is drawn from a seed is the same in any case.
     ///
     /// # Panics
     ///
-    /// As [`check`](super::check). Panics if the token in the environment is none.
+    /// If the number is zero.
+    ///
+    /// ```
+    /// use lisle_check::Checker;
+    /// use lisle_check::atomic::{AtomicU32, Ordering::SeqCst};
+    /// use std::sync::Arc;
+    ///
+    /// let program = || {
+    ///     let value = Arc::new(AtomicU32::new(0));
+    ///     let adders = [(); 3].map(|()| {
+    ///         let value = value.clone();
+    ///         lisle::spawn(move || value.fetch_add(1, SeqCst))
+    ///     });
+    ///     adders.map(|adder| adder.join().unwrap());
+    /// };
+    /// let alone = Checker::new().workers(1).explore(program);
+    /// let together = Checker::new().workers(3).explore(program);
+    /// assert_eq!(alone.counts(), together.counts());
+    /// ```
+    pub fn workers(mut self, number: usize) -> Self {
+        assert!(number > 0, "somebody has to run the executions: the number of workers cannot be 0");
+        self.workers = Some(number);
+        self
+    }
+
+    /// Counts how many executions differ in what their fibers have observed. Two executions that do not are
+    /// the same to the program, though the order of some of its steps is another one.
+    ///
+    /// ```
+    /// use lisle_check::Checker;
+    /// use lisle_check::atomic::{AtomicU32, Ordering::SeqCst};
+    /// use std::sync::Arc;
+    ///
+    /// let verdict = Checker::new().observed().explore(|| {
+    ///     let value = Arc::new(AtomicU32::new(0));
+    ///     let writers = [1, 2, 3].map(|n| {
+    ///         let value = value.clone();
+    ///         lisle::spawn(move || value.store(n, SeqCst))
+    ///     });
+    ///     value.load(SeqCst);
+    ///     writers.map(|writer| writer.join().unwrap());
+    /// });
+    /// // Three stores and a load have 24 orders. The load sees one of the stores, or none.
+    /// assert_eq!(verdict.counts().complete, 24);
+    /// assert_eq!(verdict.observed(), Some(4));
+    /// ```
+    pub fn observed(mut self) -> Self {
+        self.observed = true;
+        self
+    }
+
+    /// Saves the exploration in a file if it is ended by a limit, or by the first SIGINT or SIGTERM, so that it
+    /// can [go on](Checker::resume). Once all is explored, the file is removed.
+    ///
+    /// Until the exploration is over, the signals do not end the process: the first one ends all
+    /// explorations, and only [`check`](Checker::check) ends the process then, as the signal would have. A
+    /// second one ends it at once.
+    pub fn save_to(mut self, path: impl Into<PathBuf>) -> Self {
+        self.save = Some(path.into());
+        self
+    }
+
+    /// Goes on with an exploration that was saved: with the same program, built from the same code, and the
+    /// same choice of schedules. The verdict is about both parts.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no such file, or it is damaged, or is no saved exploration.
+    ///
+    /// ```
+    /// use lisle::sync::Mutex;
+    /// use lisle_check::Checker;
+    /// use std::sync::Arc;
+    ///
+    /// let path = std::env::temp_dir().join(format!("philosophers-{}.exploration", std::process::id()));
+    /// let mut checker = Checker::new().executions(10).save_to(&path);
+    /// loop {
+    ///     let verdict = checker.explore(|| {
+    ///         let forks = [(); 4].map(|()| Arc::new(Mutex::new(())));
+    ///         let philosophers = [0, 1, 2, 3].map(|n| {
+    ///             let (first, second) = (forks[n.min((n + 1) % 4)].clone(), forks[n.max((n + 1) % 4)].clone());
+    ///             lisle::spawn(move || drop((first.lock(), second.lock())))
+    ///         });
+    ///         philosophers.map(|philosopher| philosopher.join().unwrap());
+    ///     });
+    ///     if verdict.is_exhaustive() {
+    ///         assert!(verdict.counts().complete > 10);
+    ///         break;
+    ///     }
+    ///     checker = checker.resume(verdict.saved().unwrap())?;
+    /// }
+    /// assert!(!path.exists());
+    /// # Ok::<(), lisle_check::ResumeError>(())
+    /// ```
+    pub fn resume(mut self, path: impl AsRef<Path>) -> Result<Self, ResumeError> {
+        self.resume = Some(Arc::new((path.as_ref().to_owned(), Saved::read(path.as_ref())?)));
+        Ok(self)
+    }
+
+    /// Checks a program. Returns what was found if nothing goes wrong.
+    ///
+    /// The environment has a say in it:
+    ///
+    /// - `LISLE_CHECK_REPLAY=token`: only the schedule of that token is run.
+    /// - `LISLE_CHECK_HTML=file`: [what goes wrong](super::Failure::html) is written there as a page.
+    /// - `LISLE_CHECK_SAVE=directory`: as [`save_to`](Checker::save_to), for each check a file of its own.
+    /// - `LISLE_CHECK_RESUME=path`: as [`resume`](Checker::resume). If the path is a directory, each check
+    ///   goes on that has a file there, of the program as it is built now.
+    /// - `LISLE_CHECK_PROGRESS=1` writes lines to the standard error that say how far a long exploration has
+    ///   come. On a terminal there is a bar without that, which `LISLE_CHECK_PROGRESS=0` switches off. While
+    ///   either is shown, Ctrl-C ends all explorations, says what they have found and where they are saved,
+    ///   and then ends the process.
+    ///
+    /// # Panics
+    ///
+    /// As [`check`](super::check), and if what the environment says cannot be done.
     #[track_caller]
     pub fn check(&self, program: impl Fn() + Send + Sync + 'static) -> Verdict {
         let site = Location::caller();
-        self.checked(|checker| checker.explore_judged(Arc::new(program), None, site))
+        self.checked(|checker| checker.explore_at(program, site))
     }
 
     /// Explores as the environment variables say, and panics if something goes wrong.
@@ -266,6 +429,11 @@ impl Checker {
             }
             Err(_) => explore(self),
         };
+        if verdict.failure().is_none() && verdict.limit() == Some(Limit::Interrupt) {
+            // Not by the macro, whose output a test keeps to itself.
+            let _ = writeln!(stderr(), "{}: {verdict}", Location::caller());
+            interrupt::end_process();
+        }
         let Some(failure) = verdict.failure() else { return verdict };
         let page = match std::env::var_os("LISLE_CHECK_HTML").map(PathBuf::from) {
             None => "to see it as a page: LISLE_CHECK_HTML=file.html".into(),
@@ -280,12 +448,17 @@ impl Checker {
     /// Explores a program until something goes wrong, or all is explored. A schedule that goes wrong is
     /// made shorter, as far as that can be done in some hundred executions.
     ///
+    /// The environment has a say in it as for [`check`](Checker::check), but `LISLE_CHECK_REPLAY` and
+    /// `LISLE_CHECK_HTML`.
+    ///
     /// # Panics
     ///
-    /// If this is called in a fiber, or if the program does not do the same again in the same schedule.
+    /// If this is called in a fiber, or if the program does not do the same again in the same schedule. If
+    /// the exploration cannot be saved where it is to be, or the one to go on with is of another program or
+    /// another choice of schedules.
     #[track_caller]
     pub fn explore(&self, program: impl Fn() + Send + Sync + 'static) -> Verdict {
-        self.explore_judged(Arc::new(program), None, Location::caller())
+        self.explore_at(program, Location::caller())
     }
 
     /// Explores a program, and goes on when something goes wrong. `each` is told how each execution has
@@ -327,49 +500,103 @@ impl Checker {
     ) -> Verdict {
         let each = RefCell::new(each);
         let tell = |ending| each.borrow_mut()(ending);
-        self.explored(Arc::new(program), None, Some(&tell), Location::caller())
+        let check = Check::begin(Location::caller(), "each");
+        self.clone().past_failures().workers(1).run(Arc::new(program), None, check, (None, None), Some(&tell))
     }
 
-    /// Explores a program that was written at `site`, and asks of its results what is to be asked.
+    fn explore_at<P>(&self, program: P, site: &'static Location<'static>) -> Verdict
+    where
+        P: Fn() + Send + Sync + 'static,
+    {
+        let check = Check::begin(site, type_name::<P>());
+        let environment = Environment::read(&check);
+        let resume = self.resume.as_deref().or(environment.resume.as_ref());
+        let save = self.save.clone().or(environment.save);
+        self.run(Arc::new(program), None, check, (save, resume), None)
+    }
+
+    /// Explores a program that was written at `site`, and asks of its results what is to be asked. What it
+    /// has asked is not saved.
+    ///
+    /// # Panics
+    ///
+    /// If it is to be saved, or to go on with what was.
     pub(super) fn explore_judged(
         &self,
         program: Arc<dyn Fn() + Send + Sync>,
-        judge: Option<Arc<dyn Judge>>,
+        judge: Arc<dyn Judge>,
         site: &'static Location<'static>,
     ) -> Verdict {
-        self.explored(program, judge, None, site)
+        assert!(
+            self.save.is_none() && self.resume.is_none(),
+            "an exploration that compares results cannot be saved, nor go on with what was: the results are \
+             not in the file"
+        );
+        self.run(program, Some(judge), Check::begin(site, "results"), (None, None), None)
     }
 
-    fn explored(
+    fn run(
         &self,
         program: Arc<dyn Fn() + Send + Sync>,
         judge: Option<Arc<dyn Judge>>,
+        check: Check,
+        (save, resume): (Option<PathBuf>, Option<&(PathBuf, Saved)>),
         each: Option<&dyn Fn(Ending)>,
-        site: &'static Location<'static>,
     ) -> Verdict {
-        let executing = Executing {
-            program,
-            site,
-            steps: self.steps,
-            judge,
-            division: self.division,
-            rounds: self.rounds,
-            memory: self.memory,
-            detail: Mutex::new(self.detail),
+        let Checker { steps, division, rounds, past_failures, memory, .. } = *self;
+        let (site, is_judged) = (check.site(), judge.is_some());
+        let detail = resume.map_or(self.detail, |(_, saved)| saved.detail.max(self.detail));
+        let detail = Mutex::new(detail);
+        let executing =
+            Executing { program, site, steps, judge, division, rounds, past_failures, memory, detail };
+        if let Way::Replay(schedule) = &self.way {
+            return executing.on_a_worker(|running| running.replay(schedule));
+        }
+        let plan = Plan {
+            way: &self.way,
+            limits: self.limits,
+            workers: self.workers,
+            observed: self.observed,
+            can_be_saved: !is_judged,
+            save,
+            resume: resume.map(|(path, saved)| (path.as_path(), saved)),
+            check,
+            shown: Shown::by_environment(),
+            each,
         };
-        executing.on_a_worker(each, |running| {
-            let executions = self.executions;
-            Ok(match &self.way {
-                Way::All => running.exhaust(self.executions)?,
-                Way::Replay(schedule) => running.replay(schedule),
-                Way::Preemptions(most) => {
-                    let mut verdict = running.sample(|| Box::new(Bounded::new(*most)), executions);
-                    verdict.how = How::Preemptions(*most);
-                    verdict
-                }
-                way => running.sample(|| way.sampled(executions), executions),
-            })
-        })
+        plan.run(&executing)
+    }
+}
+
+/// What the environment says about a check.
+struct Environment {
+    save: Option<PathBuf>,
+    resume: Option<(PathBuf, Saved)>,
+}
+
+impl Environment {
+    fn read(check: &Check) -> Self {
+        let path = |name| std::env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
+        let save = path("LISLE_CHECK_SAVE").map(|directory| check.file_in(&directory));
+        let read =
+            |path: &Path| Saved::read(path).unwrap_or_else(|error| panic!("LISLE_CHECK_RESUME: {error}"));
+        let resume = path("LISLE_CHECK_RESUME").and_then(|path| {
+            if !path.is_dir() {
+                let saved = read(&path);
+                return Some((path, saved));
+            }
+            let file = check.file_in(&path);
+            let saved = file.exists().then(|| read(&file))?;
+            if !saved.is_of_this_build() {
+                let (site, file) = (check.site(), file.display());
+                let _ =
+                    writeln!(stderr(), "{site}: begins anew, for {file} is of code that has changed since");
+                return None;
+            }
+            Some((file, saved))
+        });
+        // One file is of one check; a test may have several, of which the others begin anew.
+        Environment { save, resume: resume.filter(|(_, saved)| !check.is_beside(saved)) }
     }
 }
 

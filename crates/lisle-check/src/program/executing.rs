@@ -8,7 +8,7 @@ use super::memory::{Detail, Memory, Modelled};
 use super::reversal::{self, Between};
 use super::trace::Trace;
 use super::verdict::{Failure, How, Verdict, What};
-use crate::explore::{Divergence, Ending, Exhaustive, Family, Recorded, Replay, Schedule, Strategy, shrink};
+use crate::explore::{Ending, Family, Recorded, Replay, Schedule, Strategy, shrink};
 use lisle_core::event::Interrupted;
 use lisle_runtime::model::{Ended, Executions, executions};
 use lisle_runtime::{Builder, Report};
@@ -40,6 +40,8 @@ pub(super) struct Executing {
     pub(super) memory: Memory,
     /// How much of the memory is modelled, as far as is known that it has to be.
     pub(super) detail: Mutex<Detail>,
+    /// It goes on after a failure.
+    pub(super) past_failures: bool,
 }
 
 /// A program on the worker that executes it.
@@ -52,18 +54,13 @@ pub(super) struct Running<'a> {
     stuck: RefCell<Option<String>>,
     /// What is run has been run before.
     is_again: Cell<bool>,
-    /// Is told how each execution ends, if all are wanted and not only those before the first failure.
-    each: Option<&'a dyn Fn(Ending)>,
+    /// How the last execution has ended.
+    ending: Cell<Ending>,
 }
 
 impl Executing {
-    /// Calls `explore` where executions can be run. If there is an `each`, it is told how they end, and
-    /// a failure is not the end.
-    pub(super) fn on_a_worker(
-        &self,
-        each: Option<&dyn Fn(Ending)>,
-        explore: impl FnOnce(&Running<'_>) -> Result<Verdict, Divergence>,
-    ) -> Verdict {
+    /// Calls `explore` where executions can be run.
+    pub(super) fn on_a_worker<R>(&self, explore: impl FnOnce(&Running<'_>) -> R) -> R {
         be_quiet();
         let noticed = Noticed::default();
         let told = noticed.clone();
@@ -81,72 +78,21 @@ impl Executing {
                 known: Known::default(),
                 stuck: RefCell::default(),
                 is_again: Cell::new(false),
-                each,
+                ending: Cell::new(Ending::Stopped),
             })
         };
         let explored = executions(builder, run);
-        let explored = explored.unwrap_or_else(|error| panic!("the checker cannot begin: {error}"));
-        explored.unwrap_or_else(|divergence| panic!("the program cannot be explored: {divergence}"))
+        explored.unwrap_or_else(|error| panic!("the checker cannot begin: {error}"))
     }
 }
 
 impl Running<'_> {
-    /// Explores every schedule that could differ.
-    pub(super) fn exhaust(&self, most: u64) -> Result<Verdict, Divergence> {
-        let mut exhaustive = Exhaustive::new();
-        let bridge = self.bridge(Box::new(exhaustive.worker()));
-        let _installed = bridge.install();
-        let mut found = None;
-        while self.goes_on(&found) && exhaustive.counts().all() < most && bridge.begin() {
-            let failure = self.execute(&bridge);
-            found = found.or(failure);
-            let learnt = self.learn(&bridge);
-            if learnt || (bridge.has_learnt() || bridge.was_abandoned()) && self.goes_on(&found) {
-                if learnt {
-                    found = None;
-                }
-                exhaustive = Exhaustive::new();
-                bridge.begin_anew(Box::new(exhaustive.worker()));
-                self.executing.judge.iter().for_each(|judge| judge.begin_anew());
-            }
-        }
-        if let Some(divergence) = exhaustive.divergence().filter(|_| self.goes_on(&found)) {
-            return Err(divergence);
-        }
-        let how = if exhaustive.is_finished() { How::Exhaustive } else { How::GivenUp };
-        Ok(self.verdict(&bridge, how, found))
-    }
-
-    /// Runs the schedules that a strategy draws.
-    pub(super) fn sample(&self, strategy: impl Fn() -> Box<dyn Strategy>, most: u64) -> Verdict {
-        let bridge = self.bridge(strategy());
-        let _installed = bridge.install();
-        let mut found = None;
-        while self.goes_on(&found) && bridge.counts().all() < most && bridge.begin() {
-            let failure = self.execute(&bridge);
-            found = found.or(failure);
-            if self.learn(&bridge) {
-                found = None;
-                bridge.begin_anew(strategy());
-                self.executing.judge.iter().for_each(|judge| judge.begin_anew());
-            } else if bridge.was_abandoned() {
-                bridge.begin_anew(strategy());
-            }
-        }
-        self.verdict(&bridge, How::Sampled, found)
-    }
-
     /// Returns `true` if the exploration has to begin anew, since more of the memory is to be modelled.
-    fn learn(&self, bridge: &Bridge) -> bool {
+    pub(super) fn learn(&self, bridge: &Bridge) -> bool {
         let learnt = bridge.learnt_detail();
         let mut known = self.executing.detail.lock().unwrap_or_else(PoisonError::into_inner);
-        learnt.into_iter().for_each(|detail| *known = detail);
+        learnt.into_iter().for_each(|detail| *known = detail.max(*known));
         learnt.is_some()
-    }
-
-    fn verdict(&self, bridge: &Bridge, how: How, found: Option<Failure>) -> Verdict {
-        let (counts, memory) = (bridge.counts(), bridge.memory().used());
-        Verdict::new(counts, how, memory, self.shortened(found))
     }
 
     /// Runs one schedule, and notes what it does.
@@ -189,15 +135,49 @@ impl Running<'_> {
     }
 
     pub(super) fn bridge(&self, strategy: Box<dyn Strategy>) -> Rc<Bridge> {
-        let Executing { steps, division, rounds, memory, ref detail, .. } = *self.executing;
-        let detail = *detail.lock().unwrap_or_else(PoisonError::into_inner);
+        self.bridge_of(strategy, Family::new())
+    }
+
+    /// Returns a bridge to a strategy whose processes have the numbers of this family.
+    pub(super) fn bridge_of(&self, strategy: Box<dyn Strategy>, family: Family) -> Rc<Bridge> {
+        let Executing { steps, division, rounds, memory, .. } = *self.executing;
+        let detail = self.detail();
         let asking = Asking::new(self.known.clone(), rounds);
         let memory = Modelled::new(memory, detail);
-        Bridge::new(Recorded::new(strategy), Family::new(), steps, division, asking, memory)
+        Bridge::new(Recorded::new(strategy), family, steps, division, asking, memory)
+    }
+
+    /// Returns the memory model.
+    pub(super) fn memory(&self) -> Memory {
+        self.executing.memory
+    }
+
+    /// Returns how much of the memory is modelled.
+    pub(super) fn detail(&self) -> Detail {
+        *self.executing.detail.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns how the last execution has ended.
+    pub(super) fn ending(&self) -> Ending {
+        self.ending.get()
+    }
+
+    /// Returns what is known of loops that ask again.
+    pub(super) fn known(&self) -> &Known {
+        &self.known
+    }
+
+    /// Runs the program in the schedule of defaults, and returns a check sum of what it does.
+    pub(super) fn default_sum(&self) -> u32 {
+        let strategy = || Box::new(Replay::new(Schedule::default())) as Box<dyn Strategy>;
+        let bridge = self.bridge(strategy());
+        let _installed = bridge.install();
+        self.execute_again(&bridge, &strategy);
+        bridge.sum_of_steps()
     }
 
     /// Returns the failure with a shorter schedule, if there is one, and with what that does.
-    fn shortened(&self, found: Option<Failure>) -> Option<Failure> {
+    pub(super) fn shortened(&self, found: Option<Failure>) -> Option<Failure> {
         self.is_again.set(true);
         let mut found = self.shorter(found?);
         if let What::Differs(difference) = &found.what
@@ -229,14 +209,14 @@ impl Running<'_> {
             return self.replay(schedule).trace.unwrap_or_default();
         }
         // This thread is held by what could not be unwound.
-        let elsewhere = || self.executing.on_a_worker(None, |running| Ok(running.replay(schedule))).trace;
+        let elsewhere = || self.executing.on_a_worker(|running| running.replay(schedule)).trace;
         let told = std::thread::scope(|scope| scope.spawn(elsewhere).join());
         told.unwrap_or_default().unwrap_or_default()
     }
 
     /// Returns the failure with a shorter schedule, if there is one.
     fn shorter(&self, mut found: Failure) -> Failure {
-        if matches!(found.what, What::Endless(_)) || self.is_stuck() {
+        if matches!(found.what, What::Endless(_)) || found.stuck.is_some() || self.is_stuck() {
             return found;
         }
         shrink(found.schedule.clone(), SHRINKING, |schedule| {
@@ -251,11 +231,6 @@ impl Running<'_> {
             Some(schedule)
         });
         found
-    }
-
-    /// Returns `true` if more is to be executed after what was found.
-    fn goes_on(&self, found: &Option<Failure>) -> bool {
-        found.is_none() || self.each.is_some() && !self.is_stuck()
     }
 
     /// Returns `true` if nothing else can be executed on this thread.
@@ -296,13 +271,15 @@ impl Running<'_> {
             }
             (None, Ended::GivenUp) => (Ending::Stopped, None),
         });
+        *self.stuck.borrow_mut() = stuck.clone();
+        let (ending, what) = match what {
+            None if stuck.is_some() => (Ending::Failed, Some(What::Stuck)),
+            what => (ending, what),
+        };
+        self.ending.set(ending);
         let schedule = bridge.schedule();
         bridge.end(ending);
-        *self.stuck.borrow_mut() = stuck.clone();
-        if let Some(each) = self.each.filter(|_| ending != Ending::Stopped && !self.is_again.get()) {
-            each(ending);
-        }
-        let what = what.or_else(|| stuck.is_some().then_some(What::Stuck))?;
+        let what = what?;
         Some(Failure { what, schedule, trace: Trace::default(), stuck, unbegun: bridge.unbegun() })
     }
 
@@ -325,7 +302,7 @@ fn notice(noticed: &Noticed, what: String) {
     noticed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(what);
 }
 
-fn message(panic: &(dyn Any + Send)) -> String {
+pub(super) fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no text".into())
 }

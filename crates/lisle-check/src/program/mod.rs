@@ -7,22 +7,31 @@ mod checker;
 mod difference;
 mod division;
 mod executing;
+mod exploration;
+mod interrupt;
 mod judge;
+mod limit;
 mod memory;
 mod objects;
+mod progress;
 mod queues;
 mod results;
 mod reversal;
+mod saved;
 pub(crate) mod shared;
 mod spins;
+mod together;
 mod trace;
 mod verdict;
+mod way;
 
 pub use checker::Checker;
 pub use difference::Difference;
+pub use limit::Limit;
 pub(crate) use memory::Access;
 pub use memory::{CellAccess, DataRace, Memory, RaceSide};
 pub use results::{Outcome, Outcomes};
+pub use saved::ResumeError;
 pub use spins::Spin;
 pub(crate) use spins::read_at;
 pub use trace::Trace;
@@ -32,9 +41,9 @@ pub use verdict::{Failure, Verdict};
 ///
 /// The program is run as a fiber. It may spawn fibers and tasks and use channels, choices, locks and
 /// timers as it likes; each is run as it is. It is run once for each class of schedules that could
-/// differ, on the calling thread, so it has to come to the same when its fibers are scheduled in the
-/// same way: it must not depend on the time of day, on addresses, or on what other executions have
-/// left. Time is virtual.
+/// differ, so it has to come to the same when its fibers are scheduled in the same way: it must not
+/// depend on the time of day, on addresses, or on what other executions have left. Time is virtual. If
+/// there are many executions, several [threads](Checker::workers) run them.
 ///
 /// # Panics
 ///

@@ -117,6 +117,19 @@ impl Objects {
         self.has_learnt
     }
 
+    /// Returns the pairs of names that are of one object, as far as is known.
+    pub(super) fn same(&self) -> Vec<(u64, u64)> {
+        self.same.iter().map(|(&one, &other)| (one, other)).collect()
+    }
+
+    /// Notes pairs of names that others have found to be of one object. Returns `true` if one of them was
+    /// not known. What follows from pairs does not depend on the order in which they are noted.
+    pub(super) fn adopt(&mut self, same: &[(u64, u64)]) -> bool {
+        let had_learnt = std::mem::take(&mut self.has_learnt);
+        same.iter().for_each(|&(one, other)| self.learn(one, other));
+        std::mem::replace(&mut self.has_learnt, had_learnt)
+    }
+
     /// Notes that a process declares the object at an address, at this moment. `is_past` tells of another
     /// moment whether it must have come before this one. Takes time in proportion to the number of
     /// objects.
@@ -248,6 +261,23 @@ mod tests {
         assert_eq!(objects.at(200), name);
         declare(&mut objects, 1, 200, 8, false);
         assert!(!objects.has_learnt());
+    }
+
+    #[test]
+    fn what_others_have_learnt_is_known() {
+        let mut objects = Objects::default();
+        declare(&mut objects, 1, 100, 8, true);
+        declare(&mut objects, 2, 100, 8, false);
+        declare(&mut objects, 3, 100, 8, false);
+        let name = objects.at(100);
+        let mut others = Objects::default();
+        let mut pairs = objects.same();
+        pairs.reverse();
+        assert!(others.adopt(&pairs) && !others.adopt(&pairs) && !others.has_learnt());
+        declare(&mut others, 3, 200, 8, true);
+        declare(&mut others, 2, 200, 8, false);
+        assert_eq!(others.at(200), name);
+        assert!(!others.has_learnt());
     }
 
     #[test]

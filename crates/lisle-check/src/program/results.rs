@@ -67,7 +67,7 @@ impl Checker {
         R: PartialEq + fmt::Debug + Send + 'static,
     {
         let same = Arc::new(Same::<R>(Mutex::new(None)));
-        let mut verdict = self.explore_judged(returning(program), Some(same.clone()), site);
+        let mut verdict = self.explore_judged(returning(program), same.clone(), site);
         let first = same.0.lock().unwrap_or_else(PoisonError::into_inner);
         verdict.result = first.as_ref().map(|(first, _)| format!("{first:?}"));
         verdict
@@ -126,7 +126,7 @@ impl Checker {
         R: PartialEq + Send + 'static,
     {
         let seen = Arc::new(Seen::<R>(Mutex::default()));
-        let verdict = self.explore_judged(returning(program), Some(seen.clone()), Location::caller());
+        let verdict = self.explore_judged(returning(program), seen.clone(), Location::caller());
         let all = std::mem::take(&mut *seen.0.lock().unwrap_or_else(PoisonError::into_inner));
         Outcomes { verdict, all }
     }

@@ -2,39 +2,33 @@
 
 use super::bridge::Steps;
 use super::difference::Difference;
+use super::limit::{Limit, Seconds};
 use super::memory::{DataRace, Used};
+use super::progress;
 use super::spins::Spin;
 use super::trace::{Trace, page};
 use crate::explore::{Counts, Schedule};
 use lisle_runtime::WaitGraph;
 use std::fmt;
 use std::panic::Location;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// What was looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum How {
     /// Every schedule that could differ.
     Exhaustive,
-    /// As many as were asked for, of more.
-    GivenUp,
+    /// A part of these.
+    Part,
     /// Those with so few interruptions.
     Preemptions(u32),
+    /// A part of these, among them all with so many interruptions or fewer.
+    PartOfPreemptions { most: u32, explored: Option<u32> },
     /// Some, drawn by chance.
     Sampled,
     /// One.
     Replayed,
-}
-
-impl fmt::Display for How {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            How::Exhaustive => write!(f, "exhaustive"),
-            How::GivenUp => write!(f, "given up before all was explored"),
-            How::Preemptions(most) => write!(f, "bounded by {most} interruptions"),
-            How::Sampled => write!(f, "sampled"),
-            How::Replayed => write!(f, "one schedule"),
-        }
-    }
 }
 
 /// What an exploration has come to.
@@ -43,6 +37,13 @@ pub struct Verdict {
     pub(super) counts: Counts,
     pub(super) how: How,
     pub(super) memory: Used,
+    /// What has ended it before its end.
+    pub(super) limit: Option<Limit>,
+    /// An estimate of what was looked at, if that was a part.
+    pub(super) explored: Option<f64>,
+    pub(super) elapsed: Duration,
+    pub(super) observed: Option<u64>,
+    pub(super) kept: Option<Kept>,
     pub(super) failure: Option<Failure>,
     /// What was returned first, if it was asked whether all is the same.
     pub(super) result: Option<String>,
@@ -50,9 +51,19 @@ pub struct Verdict {
     pub(super) trace: Option<Trace>,
 }
 
+/// Whether what remains has been saved.
+#[derive(Debug)]
+pub(super) enum Kept {
+    In(PathBuf),
+    /// It could not be, and why.
+    Not(PathBuf, String),
+}
+
 impl Verdict {
     pub(super) fn new(counts: Counts, how: How, memory: Used, failure: Option<Failure>) -> Self {
-        Verdict { counts, how, memory, failure, result: None, trace: None }
+        let (limit, explored, observed, kept, elapsed) = (None, None, None, None, Duration::ZERO);
+        let (result, trace) = (None, None);
+        Verdict { counts, how, memory, limit, explored, elapsed, observed, kept, failure, result, trace }
     }
 
     /// Returns how many executions there were, by their endings.
@@ -74,6 +85,37 @@ impl Verdict {
         match self.memory {
             Used::Weak { graphs, .. } => graphs,
             Used::Newest | Used::Sc => self.counts.complete,
+        }
+    }
+
+    /// Returns what has ended the exploration before all was explored, if that is how it has ended.
+    pub fn limit(&self) -> Option<Limit> {
+        self.limit
+    }
+
+    /// Returns an estimate of the explored share of all schedules, from 0 to 1. It takes all branches for
+    /// equally large (Knuth, *Estimating the efficiency of backtrack programs*, 1975), and may be far off. It
+    /// is zero where schedules were drawn by chance.
+    pub fn explored(&self) -> f64 {
+        if self.is_exhaustive() { 1.0 } else { self.explored.unwrap_or(0.0) }
+    }
+
+    /// Returns how long it has taken, together with what was explored before it was resumed.
+    pub fn elapsed(&self) -> Duration {
+        self.elapsed
+    }
+
+    /// Returns how many executions differ in what was observed, if they were
+    /// [counted](super::Checker::observed).
+    pub fn observed(&self) -> Option<u64> {
+        self.observed
+    }
+
+    /// Returns where what remains is saved, if it is.
+    pub fn saved(&self) -> Option<&Path> {
+        match &self.kept {
+            Some(Kept::In(path)) => Some(path),
+            _ => None,
         }
     }
 
@@ -102,8 +144,10 @@ impl fmt::Display for Verdict {
         match (self.how, &self.result) {
             (How::Replayed, None) => return write!(f, "one schedule, which ends"),
             (How::Replayed, Some(result)) => return write!(f, "one schedule, which ends with {result}"),
-            _ => write!(f, "{}: {} executions", self.how, grouped(complete))?,
+            _ => {}
         }
+        self.write_how(f)?;
+        write!(f, "{} executions", grouped(complete))?;
         match self.memory {
             Used::Weak { memory, graphs } => write!(f, " of {} graphs under {memory}", grouped(graphs))?,
             Used::Sc => write!(f, ", with every order taken for SeqCst")?,
@@ -116,7 +160,47 @@ impl fmt::Display for Verdict {
         if redundant > 0 {
             write!(f, " ({} more were redundant)", grouped(redundant))?;
         }
-        Ok(())
+        if let Some(observed) = self.observed {
+            write!(f, ", {} of them observably different", grouped(observed))?;
+        }
+        if let Some(explored) = self.explored {
+            write!(f, ", {}", progress::share(explored))?;
+        }
+        match &self.kept {
+            None => Ok(()),
+            Some(Kept::In(path)) => write!(f, "\nto go on: LISLE_CHECK_RESUME={}", path.display()),
+            Some(Kept::Not(path, error)) => {
+                write!(f, "\nwhat remains could not be saved in {}: {error}", path.display())
+            }
+        }
+    }
+}
+
+impl Verdict {
+    /// Writes what was looked at, and what has ended that.
+    fn write_how(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let elapsed = Seconds(self.elapsed);
+        let is_by_executions = matches!(self.limit, Some(Limit::Executions(_)));
+        match (self.how, self.limit) {
+            (How::Exhaustive, _) => write!(f, "exhaustive: "),
+            (How::Preemptions(most), _) => write!(f, "bounded by {most} interruptions: "),
+            (How::Replayed, _) => write!(f, "one schedule: "),
+            (How::Sampled, Some(Limit::Time(_))) => write!(f, "sampled for {elapsed}: "),
+            (How::Sampled, Some(Limit::Interrupt)) => write!(f, "sampled, interrupted after {elapsed}: "),
+            (How::Sampled, _) => write!(f, "sampled: "),
+            (_, Some(Limit::Interrupt)) => write!(f, "interrupted after {elapsed}: "),
+            (_, _) if is_by_executions => write!(f, "given up before all was explored: "),
+            (How::Part | How::PartOfPreemptions { .. }, _) => write!(f, "given up after {elapsed}: "),
+        }?;
+        match self.how {
+            How::PartOfPreemptions { most, explored: None } => {
+                write!(f, "not even all without interruptions, of those with up to {most}: ")
+            }
+            How::PartOfPreemptions { most, explored: Some(explored) } => {
+                write!(f, "all with up to {explored} interruptions, and a part of those with up to {most}: ")
+            }
+            _ => Ok(()),
+        }
     }
 }
 

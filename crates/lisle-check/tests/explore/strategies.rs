@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use lisle_check::explore::{
-    Bounded, Counts, Decision, Ending, Exhaustive, Family, Kind, Mark, Object, Observed, Portfolio,
+    Bounded, Counts, Decision, Divided, Drawn, Ending, Exhaustive, Family, Kind, Mark, Object, Observed,
     Priorities, Process, Random, Recorded, Replay, ResumeError, Schedule, Strategy, shrink,
 };
 
@@ -72,21 +72,22 @@ fn preemptions_are_counted() {
 fn each_execution_can_be_replayed_from_its_token() {
     for seed in 0..200 {
         let program = program(EVERYTHING, &mut fastrand::Rng::with_seed(seed));
-        let mut strategy = Recorded::new(Portfolio::new(vec![
-            Box::new(Exhaustive::new()),
-            Box::new(Bounded::new(1)),
-            Box::new(Random::new(seed, 5)),
-            Box::new(Priorities::new(seed, 5, 3)),
-        ]));
-        let mut machine = Machine::new();
-        while strategy.begin() && strategy.counts().all() < 40 {
-            let ending = machine.run(&program, &mut strategy);
-            if ending == Ending::Stopped {
-                continue;
+        let in_turn =
+            [Drawn::Bounded { most: 1 }, Drawn::Random { seed }, Drawn::Priorities { seed, depth: 3 }];
+        let strategies: [Box<dyn Strategy>; 2] =
+            [Box::new(Exhaustive::new()), Box::new(Divided::new(&in_turn, 20))];
+        for strategy in strategies {
+            let mut strategy = Recorded::new(strategy);
+            let mut machine = Machine::new();
+            while strategy.begin() && strategy.counts().all() < 20 {
+                let ending = machine.run(&program, &mut strategy);
+                if ending == Ending::Stopped {
+                    continue;
+                }
+                let schedule: Schedule = strategy.schedule().to_string().parse().unwrap();
+                assert_eq!(schedule, strategy.schedule());
+                assert_eq!(replay(&program, &schedule), (ending, machine.seen(), schedule));
             }
-            let schedule: Schedule = strategy.schedule().to_string().parse().unwrap();
-            assert_eq!(schedule, strategy.schedule());
-            assert_eq!(replay(&program, &schedule), (ending, machine.seen(), schedule));
         }
     }
 }
@@ -94,11 +95,14 @@ fn each_execution_can_be_replayed_from_its_token() {
 #[test]
 fn a_seed_determines_the_schedules() {
     let program = philosophers(3);
-    let makers: [fn(u64) -> Box<dyn Strategy + Send>; 2] =
-        [|seed| Box::new(Random::new(seed, 20)), |seed| Box::new(Priorities::new(seed, 20, 3))];
+    let makers: [fn(u64) -> Box<dyn Strategy>; 3] = [
+        |seed| Box::new(Random::new(seed, 20)),
+        |seed| Box::new(Priorities::new(seed, 20, 3)),
+        |seed| Box::new(Divided::new(&[Drawn::Random { seed }, Drawn::Priorities { seed, depth: 2 }], 20)),
+    ];
     for make in makers {
         let schedules = |seed| {
-            let mut strategy = Recorded::new(Portfolio::new(vec![make(seed)]));
+            let mut strategy = Recorded::new(make(seed));
             let mut machine = Machine::new();
             let mut schedules = Vec::new();
             while strategy.begin() {

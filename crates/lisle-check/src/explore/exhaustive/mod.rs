@@ -87,6 +87,12 @@ impl Exhaustive {
         Self::of(Arc::new(Shared::new(Tree::new(), Counts::default(), true)), reduction)
     }
 
+    /// Creates the first worker of this exploration. As long as there is no other, it goes from left to
+    /// right, and the tree holds the least.
+    pub fn first_worker(&self) -> Self {
+        Self::of(self.shared.clone(), self.reduction)
+    }
+
     /// Creates another worker of this exploration.
     pub fn worker(&self) -> Self {
         self.shared.lock().ordered = false;
@@ -118,6 +124,11 @@ impl Exhaustive {
             handed: HandedOver::default(),
             scratch: Vec::new(),
         }
+    }
+
+    /// Sets the number of executions, those of before included, after which no worker begins another one.
+    pub fn limit(&self, most: u64) {
+        self.shared.lock().most = most;
     }
 
     /// Stops all workers: from now on, none of them begins an execution.
@@ -302,7 +313,7 @@ impl Strategy for Exhaustive {
             let ordered = common.ordered;
             let from = common.tree.close(self.node_before(self.path.len()), ordered);
             self.known = self.trace.len();
-            if !common.stopped
+            if common.has_room(common.busy - 1)
                 && let Some(next) = common.tree.take_near(from)
             {
                 common.busy += 1;

@@ -75,6 +75,42 @@ pub(super) struct Modelled {
     shapes: FxHashSet<u64>,
 }
 
+/// What the memories of several workers have come to.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    weak: Option<Memory>,
+    has_weaker_orders: bool,
+    shapes: FxHashSet<u64>,
+}
+
+impl Seen {
+    /// Returns what had come to these numbers for what the model distinguishes.
+    pub(super) fn of(shapes: &[u64]) -> Self {
+        Seen { shapes: shapes.iter().copied().collect(), ..Seen::default() }
+    }
+
+    /// Adds what the memory of one worker has come to.
+    pub(super) fn add(&mut self, modelled: &Modelled) {
+        self.weak = self.weak.or(modelled.weak());
+        self.has_weaker_orders |= modelled.has_weaker_orders;
+        self.shapes.extend(&modelled.shapes);
+    }
+
+    /// Returns the numbers for what the model distinguishes.
+    pub(super) fn shapes(&self) -> Vec<u64> {
+        self.shapes.iter().copied().collect()
+    }
+
+    /// Returns what they have come to together.
+    pub(super) fn used(&self) -> Used {
+        match self.weak {
+            Some(memory) => Used::Weak { memory, graphs: self.shapes.len() as u64 },
+            None if self.has_weaker_orders => Used::Sc,
+            None => Used::Newest,
+        }
+    }
+}
+
 impl Modelled {
     pub(super) fn new(memory: Memory, detail: Detail) -> Self {
         Modelled {
@@ -132,11 +168,9 @@ impl Modelled {
 
     /// Returns what the model has come to.
     pub(super) fn used(&self) -> Used {
-        match self.weak() {
-            Some(memory) => Used::Weak { memory, graphs: self.shapes.len() as u64 },
-            None if self.has_weaker_orders => Used::Sc,
-            None => Used::Newest,
-        }
+        let mut seen = Seen::default();
+        seen.add(self);
+        seen.used()
     }
 
     /// Returns `true` if it is known what happens before what.

@@ -1,5 +1,6 @@
 //! Which memory model, and how much of it a program asks for.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// What the atomics of a checked program may do: a memory model.
@@ -44,7 +45,7 @@ impl fmt::Display for Memory {
 
 /// How much of the memory is modelled. It is learnt in the first execution that asks for more; then the
 /// exploration begins anew.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(in crate::program) enum Detail {
     /// Nothing: all operations are sequentially consistent, and there are no cells.
     #[default]

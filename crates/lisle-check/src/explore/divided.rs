@@ -1,0 +1,396 @@
+//! Executions that are drawn one after the other, by several strategies in turn, divided among workers.
+//!
+//! No strategy is the best for all programs; several that take turns are never much slower than the best
+//! of them. And executions that are drawn do not wait for each other: which one has which number depends
+//! on the strategies and their seeds alone, so workers can take them as they come.
+//!
+//! Invariant: what an execution does is determined by its number. So what is found does not depend on
+//! how many workers there are, nor on how fast each of them is: the executions that count are those up to
+//! the first failing one, *first* by number. For this, an execution waits where it depends on others:
+//! the next one of [`Bounded`] on the one before, and priorities on all earlier rounds.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use super::sampled::Lengths;
+use super::{Bounded, Counts, Decision, Ending, Mark, Priorities, Process, Random, Strategy};
+
+/// A strategy whose executions are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Drawn {
+    /// [`Random`].
+    Random {
+        /// What determines the executions.
+        seed: u64,
+    },
+    /// [`Priorities`].
+    Priorities {
+        /// What determines the executions.
+        seed: u64,
+        /// How many orders between steps the bugs need that are looked for.
+        depth: u32,
+    },
+    /// [`Bounded`]. One of its executions comes after the other.
+    Bounded {
+        /// So many preemptions are allowed.
+        most: u32,
+    },
+}
+
+/// A worker of an exploration that gives each of several strategies one execution in turn.
+#[derive(Debug)]
+pub struct Divided {
+    shared: Arc<Shared>,
+    /// What runs the executions of each strategy.
+    parts: Vec<Option<Part>>,
+    /// The strategy of the execution in progress.
+    current: Option<usize>,
+    number: Arc<AtomicU64>,
+}
+
+#[derive(Debug)]
+enum Part {
+    Random(Random),
+    Priorities(Priorities),
+    Bounded(Bounded),
+}
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// What the workers share.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct State {
+    members: Vec<Member>,
+    /// Whose turn it is.
+    turn: usize,
+    /// The number of the execution that begins next.
+    begun: u64,
+    most: u64,
+    /// Executions that are over before one with a smaller number is.
+    #[serde(skip)]
+    over: BTreeMap<u64, Ending>,
+    /// All executions before this one are in `counts`.
+    counted: u64,
+    counts: Counts,
+    until_failure: bool,
+    /// The last execution that counts, such as the first one that failed.
+    #[serde(skip)]
+    last: Option<u64>,
+    #[serde(skip)]
+    stopped: bool,
+    #[serde(skip)]
+    waiting: u32,
+}
+
+/// One of the strategies.
+#[derive(Debug, Serialize, Deserialize)]
+struct Member {
+    drawn: Drawn,
+    begun: u64,
+    over: u64,
+    assumed: Lengths,
+    seen: Lengths,
+    /// `None` while a worker has it.
+    bounded: Option<Bounded>,
+    is_finished: bool,
+}
+
+/// What a strategy has to offer.
+enum Offer {
+    Execution(Planned),
+    /// Something, when others are over.
+    Later,
+    Nothing,
+}
+
+/// An execution of one of the strategies, by its number among those of that strategy.
+enum Planned {
+    Random { seed: u64, number: u64 },
+    Priorities { seed: u64, depth: u32, number: u64, assumed: Lengths },
+    Bounded(Bounded),
+}
+
+impl Member {
+    fn new(drawn: Drawn) -> Self {
+        let bounded = match drawn {
+            Drawn::Bounded { most } => Some(Bounded::new(most)),
+            _ => None,
+        };
+        let (assumed, seen) = (Lengths::NONE, Lengths::NONE);
+        Member { drawn, begun: 0, over: 0, assumed, seen, bounded, is_finished: false }
+    }
+
+    fn offer(&mut self) -> Offer {
+        let number = self.begun;
+        let planned = match self.drawn {
+            Drawn::Random { seed } => Planned::Random { seed, number },
+            Drawn::Priorities { seed, depth } => {
+                if Lengths::change_at(number) {
+                    if self.over < number {
+                        return Offer::Later;
+                    }
+                    self.assumed = self.seen;
+                }
+                Planned::Priorities { seed, depth, number, assumed: self.assumed }
+            }
+            Drawn::Bounded { .. } if self.is_finished => return Offer::Nothing,
+            Drawn::Bounded { .. } => {
+                let Some(mut bounded) = self.bounded.take() else { return Offer::Later };
+                if !bounded.begin() {
+                    self.bounded = Some(bounded);
+                    self.is_finished = true;
+                    return Offer::Nothing;
+                }
+                Planned::Bounded(bounded)
+            }
+        };
+        self.begun += 1;
+        Offer::Execution(planned)
+    }
+}
+
+impl State {
+    /// Returns the next execution, its number and its strategy's place.
+    fn draw(&mut self) -> Result<(u64, usize, Planned), Offer> {
+        for _ in 0..self.members.len() {
+            let place = self.turn;
+            let offer = self.members[place].offer();
+            if matches!(offer, Offer::Later) {
+                return Err(offer);
+            }
+            self.turn = (place + 1) % self.members.len();
+            if let Offer::Execution(planned) = offer {
+                self.begun += 1;
+                return Ok((self.begun - 1, place, planned));
+            }
+        }
+        Err(Offer::Nothing)
+    }
+
+    fn end_after(&mut self, number: u64) {
+        self.last = Some(self.last.map_or(number, |last| last.min(number)));
+    }
+
+    /// Counts what is over, as far as all before it is.
+    fn count(&mut self) {
+        while self.last.is_none_or(|last| self.counted <= last)
+            && let Some(ending) = self.over.remove(&self.counted)
+        {
+            self.counts.add(ending);
+            self.counted += 1;
+        }
+    }
+}
+
+impl Shared {
+    fn new(state: State) -> Arc<Self> {
+        Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wake(&self, state: &State) {
+        if state.waiting > 0 {
+            self.changed.notify_all();
+        }
+    }
+}
+
+impl Divided {
+    /// Creates an exploration by these strategies in turn, of so many executions at most.
+    pub fn new(strategies: &[Drawn], most: u64) -> Self {
+        let members = strategies.iter().copied().map(Member::new).collect();
+        Self::of(Shared::new(State { members, most, ..State::default() }))
+    }
+
+    fn of(shared: Arc<Shared>) -> Self {
+        let members = shared.lock().members.len();
+        let parts = std::iter::repeat_with(|| None).take(members).collect();
+        Divided { shared, parts, current: None, number: Arc::default() }
+    }
+
+    /// Lets the first execution that does not end well be the last one.
+    pub fn end_with_failure(&self) {
+        self.shared.lock().until_failure = true;
+    }
+
+    /// Lets no execution after this one count.
+    pub fn end_after(&self, number: u64) {
+        let mut state = self.shared.lock();
+        state.end_after(number);
+        self.shared.wake(&state);
+    }
+
+    /// Creates another worker of this exploration.
+    pub fn worker(&self) -> Self {
+        Self::of(self.shared.clone())
+    }
+
+    /// Returns where to look for the number of the execution that this worker runs or has run last.
+    pub fn number(&self) -> Arc<AtomicU64> {
+        self.number.clone()
+    }
+
+    /// Sets the number of executions, those of before included, after which no worker begins another one.
+    pub fn limit(&self, most: u64) {
+        self.shared.lock().most = most;
+    }
+
+    /// Stops all workers: from now on, none of them begins an execution.
+    pub fn stop(&self) {
+        let mut state = self.shared.lock();
+        state.stopped = true;
+        self.shared.wake(&state);
+    }
+
+    /// Returns `true` if no strategy has an execution that remains to be run. It never is if one of them
+    /// draws at random.
+    pub fn is_finished(&self) -> bool {
+        self.shared.lock().members.iter().all(|member| member.is_finished)
+    }
+
+    /// Returns the number of preemptions up to which the first strategy has run all schedules, if it
+    /// counts them, and whether these are all that there are.
+    pub fn preemptions(&self) -> Option<(Option<u32>, bool)> {
+        let state = self.shared.lock();
+        let bounded = state.members.first()?.bounded.as_ref()?;
+        Some((bounded.explored_bound(), bounded.is_exhaustive()))
+    }
+
+    /// Returns the exploration as bytes, for [`resume`](Divided::resume). To be called when no execution is
+    /// in progress, and none has failed that ends it.
+    pub fn save(&self) -> Vec<u8> {
+        postcard::to_stdvec(&*self.shared.lock()).expect("a vector takes all that is written to it")
+    }
+
+    /// Creates the exploration that goes on where the saved one was. Returns `None` if the bytes are not
+    /// what [`save`](Divided::save) returned.
+    pub fn resume(bytes: &[u8]) -> Option<Self> {
+        let state: State = postcard::from_bytes(bytes).ok()?;
+        Some(Self::of(Shared::new(state)))
+    }
+
+    fn current(&mut self) -> &mut dyn Strategy {
+        let part = self.current.and_then(|place| self.parts[place].as_mut());
+        match part.expect("an execution has begun") {
+            Part::Random(random) => random,
+            Part::Priorities(priorities) => priorities,
+            Part::Bounded(bounded) => bounded,
+        }
+    }
+
+    /// Makes this execution the one in progress.
+    fn adopt(&mut self, place: usize, planned: Planned) {
+        let part = self.parts[place].take();
+        let part = match (planned, part) {
+            (Planned::Bounded(bounded), _) => Part::Bounded(bounded),
+            (Planned::Random { seed, number }, part) => {
+                let mut random = match part {
+                    Some(Part::Random(random)) => random,
+                    _ => Random::new(seed, u64::MAX),
+                };
+                random.draw(number);
+                Part::Random(random)
+            }
+            (Planned::Priorities { seed, depth, number, assumed }, part) => {
+                let mut priorities = match part {
+                    Some(Part::Priorities(priorities)) => priorities,
+                    _ => Priorities::new(seed, u64::MAX, depth),
+                };
+                priorities.draw(number, assumed);
+                Part::Priorities(priorities)
+            }
+        };
+        self.parts[place] = Some(part);
+        self.current = Some(place);
+    }
+}
+
+impl Drop for Divided {
+    /// Ends the exploration if an execution is left in the middle: the others may wait for it.
+    fn drop(&mut self) {
+        if self.current.is_some() {
+            self.stop();
+        }
+    }
+}
+
+impl Strategy for Divided {
+    fn begin(&mut self) -> bool {
+        let shared = self.shared.clone();
+        let mut state = shared.lock();
+        loop {
+            if state.stopped || state.last.is_some() || state.begun >= state.most {
+                return false;
+            }
+            match state.draw() {
+                Ok((number, place, planned)) => {
+                    self.number.store(number, Relaxed);
+                    drop(state);
+                    self.adopt(place, planned);
+                    return true;
+                }
+                Err(Offer::Later) => {
+                    state.waiting += 1;
+                    state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                    state.waiting -= 1;
+                }
+                Err(_) => return false,
+            }
+        }
+    }
+
+    fn next(&mut self, running: Option<Process>, runnable: &[Process]) -> Decision {
+        self.current().next(running, runnable)
+    }
+
+    fn choose(&mut self, process: Process, ways: u32) -> u32 {
+        self.current().choose(process, ways)
+    }
+
+    fn mark(&mut self) -> Mark {
+        self.current().mark()
+    }
+
+    fn end(&mut self, ending: Ending) {
+        self.current().end(ending);
+        let Some(place) = self.current.take() else { return };
+        let shared = self.shared.clone();
+        let mut state = shared.lock();
+        let mut ending = ending;
+        let member = &mut state.members[place];
+        member.over += 1;
+        match self.parts[place].take() {
+            Some(Part::Bounded(bounded)) => {
+                ending = bounded.counted(ending);
+                member.bounded = Some(bounded);
+            }
+            Some(Part::Priorities(priorities)) => {
+                member.seen = member.seen.max(priorities.lengths());
+                self.parts[place] = Some(Part::Priorities(priorities));
+            }
+            random => self.parts[place] = random,
+        }
+        let number = self.number.load(Relaxed);
+        state.over.insert(number, ending);
+        if state.until_failure && !matches!(ending, Ending::Complete | Ending::Stopped) {
+            state.end_after(number);
+        }
+        state.count();
+        shared.wake(&state);
+    }
+
+    /// Returns how many executions there were, of those before the first one that is in progress.
+    fn counts(&self) -> Counts {
+        self.shared.lock().counts
+    }
+}

@@ -1,0 +1,319 @@
+//! An exploration as a file: to go on with it another time.
+//!
+//! What is saved means something for the same program only. So it says which one it is of: by the name of its
+//! type, a check sum of the executable file, and one of what the program does in the schedule of defaults,
+//! for a closure may have captured other values. A program that was built from other code would not do the
+//! same after the same steps, and an exploration that went on with it would be none.
+
+use super::asking::Loops;
+use super::memory::Detail;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::panic::Location;
+use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// What a file begins with, so that no other one is taken for it.
+const MAGIC: [u8; 8] = *b"lislchk1";
+/// What the names of files end with.
+const EXTENSION: &str = "exploration";
+
+/// An exploration that goes on later.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Saved {
+    pub(super) program: Identity,
+    /// Which schedules are run, and what counts as endless: it goes on with the same ones only.
+    pub(super) way: String,
+    pub(super) steps: usize,
+    pub(super) elapsed: Duration,
+    /// What was learnt of loops.
+    pub(super) loops: Loops,
+    /// The names that are of one object.
+    pub(super) same: Vec<(u64, u64)>,
+    /// What stands for the observably different executions, if they are counted.
+    pub(super) observed: Option<Vec<u64>>,
+    /// How much of the memory is modelled, and what stands for what its model distinguishes.
+    pub(super) detail: Detail,
+    pub(super) shapes: Vec<u64>,
+    /// The token of the first failure, if there was one and the exploration went on.
+    pub(super) failure: Option<String>,
+    pub(super) exploration: Vec<u8>,
+}
+
+/// Which check of which program.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Identity {
+    site: String,
+    name: String,
+    /// How many checks of this name have begun before it, in this thread: by its name, for a test has one.
+    nth: u32,
+    executable: Executable,
+    /// The check sum of what the program does by default.
+    default: u32,
+}
+
+/// The length of the executable file, and its check sum; `None` if it cannot be read.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Executable(Option<(u64, u32)>);
+
+impl Executable {
+    fn this() -> Self {
+        static THIS: OnceLock<Executable> = OnceLock::new();
+        *THIS.get_or_init(|| {
+            // There it is also found if a new one has been built meanwhile.
+            let running = PathBuf::from("/proc/self/exe");
+            let path = if running.exists() { Ok(running) } else { std::env::current_exe() };
+            let file = path.and_then(std::fs::read).ok();
+            Executable(file.map(|file| (file.len() as u64, crc32fast::hash(&file))))
+        })
+    }
+
+    /// Returns `true` if this is the program that runs, as far as is known.
+    fn is_this(self) -> bool {
+        self.0.is_some() && self.0 == Executable::this().0
+    }
+}
+
+/// The check that begins: an identity but for what takes time to find out.
+#[derive(Debug, Clone)]
+pub(super) struct Check {
+    site: &'static Location<'static>,
+    name: &'static str,
+    nth: u32,
+}
+
+impl Check {
+    /// Notes that a check of a program with a type of this name begins.
+    pub(super) fn begin(site: &'static Location<'static>, name: &'static str) -> Self {
+        type Begun = HashMap<(Option<String>, &'static Location<'static>, &'static str), u32>;
+        static BEGUN: LazyLock<Mutex<Begun>> = LazyLock::new(Mutex::default);
+        let thread = thread::current().name().map(str::to_owned);
+        let mut begun = BEGUN.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = begun.entry((thread, site, name)).or_default();
+        *count += 1;
+        Check { site, name, nth: *count - 1 }
+    }
+
+    /// Returns where the check is.
+    pub(super) fn site(&self) -> &'static Location<'static> {
+        self.site
+    }
+
+    /// Returns what is saved of the program, of which this is the check sum of what it does by default.
+    pub(super) fn identity(&self, default: u32) -> Identity {
+        Identity {
+            site: self.site.to_string(),
+            name: self.name.to_owned(),
+            nth: self.nth,
+            executable: Executable::this(),
+            default,
+        }
+    }
+
+    /// Returns the name of the file for this check in a directory of such files.
+    pub(super) fn file_in(&self, directory: &Path) -> PathBuf {
+        let name = self.name.replace("::{{closure}}", "");
+        let name: String =
+            name.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '-' }).collect();
+        let nth = if self.nth == 0 { String::new() } else { format!("-{}", self.nth + 1) };
+        directory.join(format!("{name}-{}{nth}.{EXTENSION}", self.site.line()))
+    }
+
+    /// Returns why it cannot go on with what was saved, if it cannot. `default` returns the check sum of what
+    /// the program does by default.
+    pub(super) fn objection(
+        &self,
+        saved: &Saved,
+        asked: Asked<'_>,
+        default: impl FnOnce() -> u32,
+    ) -> Option<String> {
+        let there = &saved.program;
+        if self.name != there.name {
+            return Some(format!(
+                "it is of the check of `{}` at {}, and this is that of `{}` at {}; run that one alone",
+                there.name, there.site, self.name, self.site
+            ));
+        }
+        if !saved.is_of_this_build() {
+            return Some("the program was built from other code since; begin anew".into());
+        }
+        let Asked { way, steps, observed } = asked;
+        if (saved.way.as_str(), saved.steps) != (way, steps) {
+            return Some(format!(
+                "it explores {} with at most {} steps each, and this check asks for {way} with at most {steps}",
+                saved.way, saved.steps
+            ));
+        }
+        if observed && saved.observed.is_none() {
+            return Some("it has not counted what was observed, and this check asks for that".into());
+        }
+        (there.default != default()).then(|| {
+            format!(
+                "it is of a program that does something else: look for values that `{}` has captured, and begin \
+                 anew",
+                self.name
+            )
+        })
+    }
+
+    /// Removes the file of this check, which has come to its end.
+    pub(super) fn remove(&self, path: &Path) {
+        if Saved::read(path).is_ok_and(|saved| saved.program.name == self.name) {
+            // It stays if it cannot be removed, and is refused as soon as the program is another one.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+
+    /// Returns `true` if a file is of an earlier or a later check by the same code in the same test.
+    pub(super) fn is_beside(&self, saved: &Saved) -> bool {
+        (saved.program.name.as_str(), saved.program.site.as_str()) == (self.name, &self.site.to_string())
+            && saved.program.nth != self.nth
+    }
+}
+
+/// What a check asks for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) way: &'a str,
+    pub(super) steps: usize,
+    pub(super) observed: bool,
+}
+
+impl Saved {
+    /// Returns `true` if it is of a program that was built from the code that runs.
+    pub(super) fn is_of_this_build(&self) -> bool {
+        self.program.executable.is_this()
+    }
+
+    /// Reads a file.
+    pub(super) fn read(path: &Path) -> Result<Self, ResumeError> {
+        let bytes = std::fs::read(path).map_err(|error| ResumeError::Read(path.to_owned(), error))?;
+        let body = bytes.strip_prefix(&MAGIC).ok_or_else(|| ResumeError::Format(path.to_owned()))?;
+        let damaged = || ResumeError::Damaged(path.to_owned());
+        let (sum, body) = body.split_first_chunk().ok_or_else(damaged)?;
+        if crc32fast::hash(body) != u32::from_le_bytes(*sum) {
+            return Err(damaged());
+        }
+        postcard::from_bytes(body).map_err(|_| damaged())
+    }
+
+    /// Writes a file, or leaves the one that is there.
+    pub(super) fn write(&self, path: &Path) -> io::Result<()> {
+        let body = postcard::to_stdvec(self).expect("a vector takes all that is written to it");
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(crc32fast::hash(&body).to_le_bytes());
+        bytes.extend(body);
+        let partial = begin_writing(path)?;
+        std::fs::write(&partial, bytes)?;
+        std::fs::rename(partial, path)
+    }
+}
+
+/// Makes sure that a file can be written at a path, and returns where to write it first.
+pub(super) fn begin_writing(path: &Path) -> io::Result<PathBuf> {
+    if path.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "there is a directory at this path"));
+    }
+    if let Some(directory) = path.parent() {
+        std::fs::create_dir_all(directory)?;
+    }
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    let partial = PathBuf::from(partial);
+    std::fs::write(&partial, [])?;
+    Ok(partial)
+}
+
+/// Why an exploration cannot go on from a file.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ResumeError {
+    /// The file cannot be read.
+    Read(PathBuf, io::Error),
+    /// The file is something else, or from another version of the checker.
+    Format(PathBuf),
+    /// The file is damaged or cut short.
+    Damaged(PathBuf),
+}
+
+impl fmt::Display for ResumeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ResumeError::Read(path, error) => {
+                write!(f, "the saved exploration {} cannot be read: {error}", path.display())
+            }
+            ResumeError::Format(path) => write!(
+                f,
+                "{} is no exploration saved by this version of the checker; begin it anew",
+                path.display()
+            ),
+            ResumeError::Damaged(path) => {
+                write!(f, "the saved exploration {} is damaged or cut short; begin it anew", path.display())
+            }
+        }
+    }
+}
+
+impl Error for ResumeError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            ResumeError::Read(_, error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Asked, Check, Executable, Identity, Loops, Saved};
+    use crate::program::memory::Detail;
+    use std::panic::Location;
+    use std::path::Path;
+    use std::time::Duration;
+
+    fn saved(program: Identity) -> Saved {
+        Saved {
+            program,
+            way: "every schedule".into(),
+            steps: 9,
+            elapsed: Duration::ZERO,
+            loops: Loops::default(),
+            same: Vec::new(),
+            observed: None,
+            detail: Detail::None,
+            shapes: Vec::new(),
+            failure: None,
+            exploration: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn checks_of_one_name_have_files_of_their_own() {
+        let begin = |name| Check::begin(Location::caller(), name).file_in(Path::new("there"));
+        let [first, second, other] = ["a::b::{{closure}}", "a::b::{{closure}}", "a::c"].map(begin);
+        let (first, second) = (first.to_str().unwrap(), second.to_str().unwrap());
+        assert!(first.starts_with("there/a--b-") && first.ends_with(".exploration"), "{first}");
+        assert_eq!(second, first.replace(".exploration", "-2.exploration"));
+        assert!(other.to_str().unwrap().starts_with("there/a--c-"), "{other:?}");
+    }
+
+    #[test]
+    fn a_file_is_of_one_build() {
+        let check = Check::begin(Location::caller(), "program");
+        let asked = Asked { way: "every schedule", steps: 9, observed: false };
+        let objection = |saved: &Saved| check.objection(saved, asked, || 7);
+        let mut file = saved(check.identity(7));
+        assert_eq!(objection(&file), None);
+        file.program.default = 8;
+        assert!(objection(&file).unwrap().contains("a program that does something else"));
+        for other in [Executable(None), Executable(Some((1, 2)))] {
+            file.program.executable = other;
+            assert!(objection(&file).unwrap().contains("built from other code since"));
+        }
+    }
+}

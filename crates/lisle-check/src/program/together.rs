@@ -1,0 +1,350 @@
+//! What the workers of one exploration have in common.
+//!
+//! Each worker runs executions on a thread of its own; the strategy, of which each has a part, says which.
+//! They agree on the numbers of processes, for these are taken from one [`Family`], and on what was learnt:
+//! which names are of one object, and how often loops ask again. What an execution did before is compared with
+//! what it does now, so all must know the same. If one of them learns something, the workers end, and the
+//! exploration begins anew. What is explored between two such moments is a *round*.
+//!
+//! The workers are plain threads. They cannot be the domains of a runtime, nor the parts of one of the
+//! library's loops: each is itself the only worker of a runtime that its model runs, and a thread has one
+//! runtime at most. A worker that waits for others in the engine would also block its domain. And the loop
+//! over executions is not one over a range: what remains is known when others end.
+
+use super::asking::Loops;
+use super::bridge::Bridge;
+use super::executing::{Executing, Running, message};
+use super::interrupt::Catching;
+use super::limit::{Limit, Limits};
+use super::memory::Seen;
+use super::objects::Objects;
+use super::progress;
+use super::verdict::Failure;
+use crate::explore::{
+    Classes, Counts, Divergence, Divided, Drawn, Ending, Exhaustive, Family, Observed, Strategy,
+};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
+
+/// What gives each worker its part of the executions.
+pub(super) enum Source {
+    All(Box<Exhaustive>),
+    Drawn(Divided),
+}
+
+impl Source {
+    /// Returns one of which nothing has run: of all schedules, or of what these strategies draw.
+    pub(super) fn new(strategies: Option<&[Drawn]>) -> Self {
+        match strategies {
+            None => Source::All(Box::new(Exhaustive::new())),
+            Some(strategies) => Source::Drawn(Divided::new(strategies, u64::MAX)),
+        }
+    }
+
+    /// Returns a worker's part, and where the number of its execution is, if they have numbers.
+    fn part(&self, is_first: bool) -> (Box<dyn Strategy>, Option<Arc<AtomicU64>>) {
+        match self {
+            Source::All(exhaustive) if is_first => (Box::new(exhaustive.first_worker()), None),
+            Source::All(exhaustive) => (Box::new(exhaustive.worker()), None),
+            Source::Drawn(divided) => {
+                let worker = divided.worker();
+                let number = worker.number();
+                (Box::new(worker), Some(number))
+            }
+        }
+    }
+
+    fn stop(&self) {
+        match self {
+            Source::All(exhaustive) => exhaustive.stop(),
+            Source::Drawn(divided) => divided.stop(),
+        }
+    }
+
+    fn limit(&self, most: u64) {
+        match self {
+            Source::All(exhaustive) => exhaustive.limit(most),
+            Source::Drawn(divided) => divided.limit(most),
+        }
+    }
+
+    pub(super) fn counts(&self) -> Counts {
+        match self {
+            Source::All(exhaustive) => exhaustive.counts(),
+            Source::Drawn(divided) => divided.counts(),
+        }
+    }
+
+    fn is_finished(&self) -> bool {
+        match self {
+            Source::All(exhaustive) => exhaustive.is_finished(),
+            Source::Drawn(divided) => divided.is_finished(),
+        }
+    }
+
+    /// Returns an estimate of the explored share, if it can be told.
+    pub(super) fn explored(&self) -> Option<f64> {
+        match self {
+            Source::All(exhaustive) => Some(exhaustive.explored()),
+            Source::Drawn(_) => None,
+        }
+    }
+
+    pub(super) fn save(&self, family: &Family) -> Vec<u8> {
+        match self {
+            Source::All(exhaustive) => exhaustive.save(family),
+            Source::Drawn(divided) => divided.save(),
+        }
+    }
+}
+
+/// An exploration that several workers share.
+pub(super) struct Together<'a> {
+    executing: &'a Executing,
+    strategies: Option<Vec<Drawn>>,
+    limits: Limits,
+    begun: Instant,
+    /// So many executions were run before this exploration went on with them.
+    before: u64,
+    common: Mutex<Common>,
+    stopped: AtomicBool,
+    /// Signals end the exploration.
+    catching: OnceLock<Option<Catching>>,
+}
+
+/// What changes.
+pub(super) struct Common {
+    pub(super) source: Source,
+    pub(super) family: Family,
+    /// Which names are of one object.
+    pub(super) objects: Objects,
+    pub(super) loops: Loops,
+    pub(super) classes: Option<Classes>,
+    /// What the memory model has come to.
+    pub(super) seen: Seen,
+    /// The first failure, and its number if executions have numbers.
+    pub(super) failure: Option<(u64, Failure)>,
+    /// The number of the first execution in which something was learnt.
+    learnt: Option<u64>,
+    /// What has ended the exploration, if that was not the strategy.
+    pub(super) limit: Option<Limit>,
+    /// How a worker has panicked. No program does that, but the checker.
+    pub(super) broken: Option<String>,
+}
+
+impl Common {
+    pub(super) fn new(source: Source, classes: Option<Classes>) -> Self {
+        Common {
+            source,
+            family: Family::new(),
+            objects: Objects::default(),
+            loops: Loops::default(),
+            classes,
+            seen: Seen::default(),
+            failure: None,
+            learnt: None,
+            limit: None,
+            broken: None,
+        }
+    }
+
+    pub(super) fn divergence(&self) -> Option<Divergence> {
+        match &self.source {
+            Source::All(exhaustive) => exhaustive.divergence(),
+            Source::Drawn(_) => None,
+        }
+    }
+}
+
+impl<'a> Together<'a> {
+    pub(super) fn new(
+        executing: &'a Executing,
+        strategies: Option<Vec<Drawn>>,
+        limits: Limits,
+        common: Common,
+    ) -> Self {
+        let before = common.source.counts().all();
+        let together = Together {
+            executing,
+            strategies,
+            limits,
+            begun: Instant::now(),
+            before,
+            common: Mutex::new(common),
+            stopped: AtomicBool::new(false),
+            catching: OnceLock::new(),
+        };
+        together.set_limits(&together.lock().source, before);
+        together
+    }
+
+    fn set_limits(&self, source: &Source, before: u64) {
+        source.limit(before.saturating_add(self.limits.executions));
+        if let Source::Drawn(divided) = source
+            && !self.executing.past_failures
+        {
+            divided.end_with_failure();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Common> {
+        self.common.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets signals end the exploration from now on.
+    pub(super) fn catch_signals(&self) {
+        self.catching.get_or_init(Catching::begin);
+    }
+
+    /// Runs executions on another thread until nothing remains for it in this round.
+    pub(super) fn work_beside(&self) {
+        let work = || self.executing.on_a_worker(|running| self.work(running, false, |_| ()));
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
+            let mut common = self.lock();
+            common.broken.get_or_insert(message(&*panic));
+            self.stop(&common);
+        }
+    }
+
+    /// Runs executions on this worker until nothing remains for it in this round. Calls `after_each` after
+    /// each of them.
+    pub(super) fn work(&self, running: &Running<'_>, is_first: bool, mut after_each: impl FnMut(Ending)) {
+        let (bridge, number) = self.part(running, is_first);
+        let _installed = bridge.install();
+        while self.goes_on() && bridge.begin() {
+            let failure = running.execute(&bridge);
+            let number = number.as_ref().map_or(0, |number| number.load(Relaxed));
+            let is_detail = running.learn(&bridge);
+            if is_detail || bridge.has_learnt() || bridge.was_abandoned() {
+                self.learnt(number, running, &bridge, is_detail);
+            }
+            // What needs more detail is run again with it.
+            if let Some(failure) = failure.filter(|_| !is_detail || running.is_stuck()) {
+                self.found(number, failure, running.is_stuck());
+            }
+            after_each(if is_detail { Ending::Stopped } else { running.ending() });
+        }
+        self.lock().seen.add(&bridge.memory());
+    }
+
+    /// Returns a worker's part of this round.
+    fn part(&self, running: &Running<'_>, is_first: bool) -> (Rc<Bridge>, Option<Arc<AtomicU64>>) {
+        let common = self.lock();
+        let (mut strategy, number) = common.source.part(is_first);
+        if let Some(classes) = &common.classes {
+            strategy = Box::new(Observed::with(strategy, classes.clone()));
+        }
+        running.known().adopt(&common.loops);
+        let bridge = running.bridge_of(strategy, common.family.clone());
+        bridge.adopt(&common.objects.same());
+        (bridge, number)
+    }
+
+    /// Returns `true` if another execution may begin.
+    fn goes_on(&self) -> bool {
+        if self.stopped.load(Relaxed) {
+            return false;
+        }
+        let catching = self.catching.get().and_then(Option::as_ref);
+        let limit = match self.limits.time {
+            _ if catching.is_some_and(Catching::has_arrived) => Limit::Interrupt,
+            Some(time) if self.begun.elapsed() >= time => Limit::Time(time),
+            _ => return true,
+        };
+        let mut common = self.lock();
+        common.limit.get_or_insert(limit);
+        self.stop(&common);
+        false
+    }
+
+    fn stop(&self, common: &Common) {
+        self.stopped.store(true, Relaxed);
+        common.source.stop();
+    }
+
+    /// Notes what an execution has learnt. The round ends if the next executions are others for that.
+    fn learnt(&self, number: u64, running: &Running<'_>, bridge: &Bridge, is_detail: bool) {
+        let mut common = self.lock();
+        common.objects.adopt(&bridge.same());
+        common.loops.adopt(&running.known().loops());
+        match &common.source {
+            Source::All(_) => self.stop(&common),
+            // What is drawn does not depend on names.
+            Source::Drawn(_) if !bridge.was_abandoned() && !is_detail => return,
+            // Those with smaller numbers come to their ends: one of them may fail.
+            Source::Drawn(divided) => divided.end_after(number),
+        }
+        common.learnt = Some(common.learnt.map_or(number, |first| first.min(number)));
+    }
+
+    /// Notes a failure, and stops the workers if it is the end.
+    fn found(&self, number: u64, failure: Failure, is_stuck: bool) {
+        let mut common = self.lock();
+        if common.failure.as_ref().is_none_or(|(first, _)| number < *first) {
+            common.failure = Some((number, failure));
+        }
+        // Where executions have numbers, those with smaller ones come to their ends.
+        let is_end = !self.executing.past_failures && matches!(common.source, Source::All(_));
+        if is_stuck || is_end {
+            self.stop(&common);
+        }
+    }
+
+    /// Returns `true` if a failure ends the exploration.
+    fn is_end(&self, failure: &Failure) -> bool {
+        !self.executing.past_failures || failure.stuck.is_some()
+    }
+
+    /// Begins another round if something was learnt in the last one, and returns `true` if it did. All workers
+    /// must have ended.
+    pub(super) fn begins_anew(&mut self) -> bool {
+        let mut common = self.lock();
+        let Some(learnt) = common.learnt.take() else { return false };
+        let is_end = |(number, failure): &(u64, Failure)| {
+            self.is_end(failure) && (*number < learnt || matches!(common.source, Source::All(_)))
+        };
+        if common.failure.as_ref().is_some_and(is_end) {
+            return false;
+        }
+        if !self.executing.past_failures {
+            common.failure = None;
+        }
+        common.source = Source::new(self.strategies.as_deref());
+        self.set_limits(&common.source, 0);
+        common.classes = common.classes.as_ref().map(|_| Classes::default());
+        common.seen = Seen::default();
+        self.executing.judge.iter().for_each(|judge| judge.begin_anew());
+        let goes_on = common.limit.is_none() && common.broken.is_none();
+        drop(common);
+        self.before = 0;
+        self.stopped.store(false, Relaxed);
+        goes_on
+    }
+
+    /// Returns how far the exploration has come.
+    pub(super) fn progress(&self) -> progress::State {
+        let executions = self.lock().source.counts().all();
+        progress::State { executions, before: self.before, limits: self.limits }
+    }
+
+    /// Returns an estimate of the explored share, if it can be told.
+    pub(super) fn explored(&self) -> Option<f64> {
+        self.lock().source.explored()
+    }
+
+    /// Ends the exploration. Returns what it has come to, and whether anything remains.
+    pub(super) fn end(self) -> (Common, bool, Option<Catching>) {
+        let is_end = self.lock().failure.as_ref().is_some_and(|(_, failure)| self.is_end(failure));
+        let mut common = self.common.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let remains = !common.source.is_finished();
+        if is_end {
+            common.limit = None;
+        } else if remains {
+            common.limit.get_or_insert(Limit::Executions(self.limits.executions));
+        }
+        (common, remains, self.catching.into_inner().flatten())
+    }
+}
