@@ -9,3 +9,4 @@ mod random;
 mod shapes;
 mod spins;
 mod structures;
+mod together;
