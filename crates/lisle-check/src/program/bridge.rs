@@ -1,6 +1,10 @@
 //! Between a worker that runs the program and the strategy that chooses its schedule.
 
+mod explorer;
+mod installed;
 mod memory;
+
+pub(super) use installed::{in_step, is_unwinding, leave, panicked};
 
 use super::asking::Asking;
 use super::causes::{Causes, Moment};
@@ -8,23 +12,15 @@ use super::division::Division;
 use super::memory::{Memory, Modelled};
 use super::objects::Objects;
 use super::queues::{By, Queues};
-use super::shared;
 use super::trace::Trace;
 use super::trace::recorder::Recorder;
-use crate::explore::{Counts, Decision, Ending, Family, Kind, Object, Process, Recorded, Schedule, Strategy};
-use lisle_core::event::Doing;
-use lisle_core::event::awaited::Awaited;
-use lisle_core::shim::model::{Touch, set_report};
+use crate::explore::{Counts, Ending, Family, Kind, Object, Process, Recorded, Schedule, Strategy};
+use lisle_core::shim::model::Touch;
 use lisle_runtime::WaitGraph;
-use lisle_runtime::model::{Again, Explorer, Nature};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::rc::Rc;
-
-thread_local! {
-    static CURRENT: RefCell<Option<Rc<Bridge>>> = const { RefCell::new(None) };
-}
 
 /// A part of a schedule that is repeated is looked for up to this length.
 const LONGEST_PERIOD: usize = 1_000;
@@ -115,14 +111,6 @@ impl Bridge {
             recorder: RefCell::default(),
             memory: RefCell::new(memory),
         })
-    }
-
-    /// Makes this what the library reports to on this thread, until the guard is dropped.
-    pub(super) fn install(self: &Rc<Self>) -> Installed {
-        CURRENT.set(Some(self.clone()));
-        set_report(Some(touched));
-        shared::begin();
-        Installed
     }
 
     /// Returns what the program has returned in the last execution, if it has.
@@ -321,261 +309,4 @@ fn of<T: Clone + Default>(list: &mut Vec<T>, process: Process) -> &mut T {
         list.resize(process.index() + 1, T::default());
     }
     &mut list[process.index()]
-}
-
-fn touched(address: usize, touch: Touch) {
-    CURRENT.with_borrow(|bridge| {
-        if let Some(bridge) = bridge {
-            bridge.touched(address, touch);
-        }
-    });
-}
-
-/// Calls `f` with what the library reports to on this thread, if a step of an execution is in progress, and
-/// with the process whose code runs.
-pub(super) fn in_step<R>(f: impl FnOnce(&Bridge, Process) -> R) -> Option<R> {
-    CURRENT.with_borrow(|bridge| {
-        let bridge = bridge.as_ref().filter(|bridge| bridge.in_step.get())?;
-        Some(f(bridge, bridge.running.get()?))
-    })
-}
-
-/// Returns `true` if the execution of this thread is being unwound.
-pub(super) fn is_unwinding() -> bool {
-    CURRENT.with_borrow(|bridge| bridge.as_ref().is_some_and(|bridge| bridge.is_unwinding.get()))
-}
-
-/// Leaves with the execution of this thread what the program returns.
-pub(super) fn leave(result: Box<dyn Any + Send>) {
-    let bridge = CURRENT.with_borrow(Option::clone);
-    *bridge.expect("an execution runs here").result.borrow_mut() = Some(result);
-}
-
-/// Notes a panic of the step in progress, if it is noted what this execution does.
-pub(super) fn panicked(message: impl FnOnce() -> String, site: Option<&Location<'_>>) {
-    CURRENT.with_borrow(|bridge| {
-        if let Some(bridge) = bridge {
-            bridge.note(|recorder| recorder.panicked(message(), site));
-        }
-    });
-}
-
-/// Ends the reports of the library when it is dropped.
-pub(super) struct Installed;
-
-impl Drop for Installed {
-    fn drop(&mut self) {
-        shared::end();
-        set_report(None);
-        CURRENT.set(None);
-    }
-}
-
-impl Explorer for Bridge {
-    fn spawned(&self, site: &'static Location<'static>) -> u32 {
-        self.note(|recorder| recorder.spawned(site));
-        let Some(parent) = self.running.get() else { return Process::ROOT.0 };
-        let child = self.new_child(parent);
-        *of(&mut self.sites.borrow_mut(), child) = Some(site);
-        self.causes.borrow_mut().follows(child, parent);
-        if self.in_step.get() {
-            self.strategy.borrow_mut().enables(child);
-            self.memory.borrow_mut().enable(parent.0, child.0);
-        }
-        child.0
-    }
-
-    fn introduced(&self, process: u32, nature: Nature<'_>) {
-        self.note(|recorder| recorder.introduced(process, nature));
-    }
-
-    fn ended(&self, process: u32) {
-        self.note(|recorder| recorder.ended(process));
-    }
-
-    fn about_to(&self, doing: Doing<'_>) {
-        let process = self.running.get().unwrap_or(Process::ROOT);
-        self.note(|recorder| recorder.about_to(process.0, doing));
-    }
-
-    fn begins(&self, process: u32) {
-        self.running.set(Some(Process(process)));
-        self.memory.borrow_mut().runs(process);
-    }
-
-    fn woken(&self, process: u32) {
-        self.note(|recorder| recorder.woken(process));
-        let woken = Process(process);
-        if let Some(running) = self.running.get().filter(|running| self.in_step.get() && *running != woken) {
-            self.strategy.borrow_mut().enables(woken);
-            self.causes.borrow_mut().follows(woken, running);
-            self.memory.borrow_mut().enable(running.0, process);
-        }
-    }
-
-    fn time(&self, passes: bool) {
-        if self.in_step.get() {
-            let kind = if passes { Kind::Update } else { Kind::Read };
-            self.strategy.borrow_mut().access(TIME, kind);
-            if let Some(process) = self.running.get() {
-                self.memory.borrow_mut().touch(process.0, TIME, kind, false);
-            }
-            self.asked_or_changed(TIME, kind);
-        }
-    }
-
-    fn armed(&self, timer: u32, decides: usize) {
-        *of(&mut self.decided.borrow_mut(), Process(timer)) = self.objects.borrow().at(decides);
-    }
-
-    fn comes_too_late(&self, timer: u32) {
-        let decides = *of(&mut self.decided.borrow_mut(), Process(timer));
-        if let Some(object) = decides.filter(|_| self.in_step.get()) {
-            self.strategy.borrow_mut().access(object, Kind::Read);
-        }
-    }
-
-    fn unwinds(&self) {
-        self.note(Recorder::is_over);
-        self.in_step.set(false);
-        self.is_unwinding.set(true);
-    }
-
-    fn takes_the_impossible(&self) -> bool {
-        self.strategy.borrow().reduces()
-    }
-
-    fn next(&self, ready: &[u32]) -> Option<u32> {
-        self.note(|recorder| recorder.ends_step(ready));
-        self.asking.borrow_mut().stops();
-        if self.was_abandoned() {
-            self.in_step.set(false);
-            return None;
-        }
-        let mut steps = self.steps.borrow_mut();
-        self.memory.borrow_mut().end_step();
-        if self.memory.borrow().is_over() {
-            self.in_step.set(false);
-            return None;
-        }
-        if steps.len() >= self.longest {
-            self.in_step.set(false);
-            self.too_long.set(true);
-            return None;
-        }
-        let mut offered = self.offered.borrow_mut();
-        offered.clear();
-        offered.extend(ready.iter().map(|ready| Process(*ready)));
-        let decision = self.strategy.borrow_mut().next(steps.last().copied(), &offered);
-        match decision {
-            Decision::Run(process) => {
-                self.running.set(Some(process));
-                self.memory.borrow_mut().runs(process.0);
-                self.in_step.set(true);
-                if self.is_last.take() {
-                    Asking::comes_last(&steps, process, &mut *self.strategy.borrow_mut());
-                    self.asking.borrow_mut().goes_last(process);
-                    self.memory.borrow_mut().comes_last(process.0);
-                }
-                let touched = self.asking.borrow_mut().takes_step(process);
-                self.touch_those_that_wait(touched);
-                steps.push(process);
-                self.causes.borrow_mut().goes_on(Moment { process, step: steps.len() });
-                self.note(|recorder| recorder.begins_step(process.0));
-                Some(process.0)
-            }
-            Decision::Stop => {
-                self.in_step.set(false);
-                None
-            }
-        }
-    }
-
-    fn choose(&self, ways: usize) -> usize {
-        let process = self.running.get().unwrap_or(Process::ROOT);
-        let way = self.strategy.borrow_mut().choose(process, ways as u32) as usize;
-        self.note(|recorder| recorder.chose(way, ways));
-        self.memory.borrow_mut().chosen(process.0, way);
-        way
-    }
-
-    fn about_to_touch(&self, address: usize, size: usize) {
-        self.note(|recorder| recorder.about_to_touch(address, size));
-        // What is unwound, or only looked at, is no part of an execution.
-        if !self.in_step.get() {
-            return;
-        }
-        let process = self.running.get().unwrap_or(Process::ROOT);
-        let causes = self.causes.borrow();
-        let is_past = |moment| causes.must_precede(moment, process);
-        self.objects.borrow_mut().declare(process, address, size, self.now(), is_past);
-        *of(&mut self.awaited.borrow_mut(), process) = address;
-    }
-
-    fn owns(&self, process: u32, address: usize, size: usize) {
-        self.note(|recorder| recorder.owns(process, address, size));
-        self.objects.borrow_mut().own(Process(process), address, size);
-        self.memory.borrow_mut().forget_within(address, size);
-    }
-
-    fn joined(&self, process: u32) {
-        if self.in_step.get() {
-            self.strategy.borrow_mut().after(Process(process));
-            if let Some(running) = self.running.get() {
-                self.causes.borrow_mut().follows(running, Process(process));
-                self.memory.borrow_mut().join(running.0, process);
-            }
-        }
-    }
-
-    fn is_over(&self, waiting: &[(u32, Awaited)]) {
-        self.note(Recorder::is_over);
-        self.in_step.set(false);
-        for &(process, awaited_by) in waiting {
-            let awaited = self.awaited.borrow().get(process as usize).copied().unwrap_or(0);
-            if let Some(object) = self.objects.borrow().at(awaited) {
-                let kind = match awaited_by {
-                    Awaited::Free => Kind::Acquire,
-                    Awaited::Message => Kind::Front,
-                    Awaited::Place => Kind::Back,
-                };
-                self.strategy.borrow_mut().waits(Process(process), object, kind);
-            }
-        }
-    }
-
-    fn most_parts(&self) -> usize {
-        self.division.parts
-    }
-
-    fn division(&self, blocks: usize, _: usize) -> Option<usize> {
-        self.division.first_part(blocks, |ways| self.choose(ways))
-    }
-
-    fn asks_again(&self, process: u32, site: &'static Location<'static>, can_be_alone: bool) -> Again {
-        self.end_round(Process(process), site, can_be_alone)
-    }
-
-    fn may_ask(&self, process: u32) -> bool {
-        self.asking.borrow().may_go_on(Process(process))
-    }
-
-    fn is_alone(&self) -> bool {
-        self.running.get().is_some_and(|process| self.asking.borrow().is_alone(process))
-    }
-
-    fn asks_last(&self) -> Option<u32> {
-        let process = self.asking.borrow().last()?;
-        self.is_last.set(true);
-        Some(process.0)
-    }
-
-    fn rests_on_parts(&self, parts: &[u32]) {
-        self.unbegun.borrow_mut().extend(parts.iter().map(|part| Process(*part)));
-    }
-
-    fn is_disturbed(&self) {
-        self.in_step.set(false);
-        self.is_disturbed.set(true);
-    }
 }

@@ -1,0 +1,72 @@
+//! The bridge of this thread, and what reaches it from code that has none at hand.
+
+use super::Bridge;
+use crate::explore::Process;
+use crate::program::shared;
+use lisle_core::shim::model::{Touch, set_report};
+use std::any::Any;
+use std::cell::RefCell;
+use std::panic::Location;
+use std::rc::Rc;
+
+thread_local! {
+    static CURRENT: RefCell<Option<Rc<Bridge>>> = const { RefCell::new(None) };
+}
+
+impl Bridge {
+    /// Makes this what the library reports to on this thread, until the guard is dropped.
+    pub(in crate::program) fn install(self: &Rc<Self>) -> Installed {
+        CURRENT.set(Some(self.clone()));
+        set_report(Some(touched));
+        shared::begin();
+        Installed
+    }
+}
+
+fn touched(address: usize, touch: Touch) {
+    CURRENT.with_borrow(|bridge| {
+        if let Some(bridge) = bridge {
+            bridge.touched(address, touch);
+        }
+    });
+}
+
+/// Calls `f` with what the library reports to on this thread, if a step of an execution is in progress, and
+/// with the process whose code runs.
+pub(in crate::program) fn in_step<R>(f: impl FnOnce(&Bridge, Process) -> R) -> Option<R> {
+    CURRENT.with_borrow(|bridge| {
+        let bridge = bridge.as_ref().filter(|bridge| bridge.in_step.get())?;
+        Some(f(bridge, bridge.running.get()?))
+    })
+}
+
+/// Returns `true` if the execution of this thread is being unwound.
+pub(in crate::program) fn is_unwinding() -> bool {
+    CURRENT.with_borrow(|bridge| bridge.as_ref().is_some_and(|bridge| bridge.is_unwinding.get()))
+}
+
+/// Leaves with the execution of this thread what the program returns.
+pub(in crate::program) fn leave(result: Box<dyn Any + Send>) {
+    let bridge = CURRENT.with_borrow(Option::clone);
+    *bridge.expect("an execution runs here").result.borrow_mut() = Some(result);
+}
+
+/// Notes a panic of the step in progress, if it is noted what this execution does.
+pub(in crate::program) fn panicked(message: impl FnOnce() -> String, site: Option<&Location<'_>>) {
+    CURRENT.with_borrow(|bridge| {
+        if let Some(bridge) = bridge {
+            bridge.note(|recorder| recorder.panicked(message(), site));
+        }
+    });
+}
+
+/// Ends the reports of the library when it is dropped.
+pub(in crate::program) struct Installed;
+
+impl Drop for Installed {
+    fn drop(&mut self) {
+        shared::end();
+        set_report(None);
+        CURRENT.set(None);
+    }
+}

@@ -1,0 +1,104 @@
+//! What decides how an execution goes, and what it is told.
+
+use crate::event::Doing;
+use crate::event::awaited::Awaited;
+use crate::report::WaitGraph;
+use std::panic::Location;
+
+/// A process of an execution: its number, which the explorer has given.
+pub type Process = u32;
+
+/// What decides how an execution goes. Everything is called on the thread of the execution.
+pub trait Explorer {
+    /// Returns the number of a process that the running step has spawned at `site`.
+    fn spawned(&self, site: &'static Location<'static>) -> Process;
+    /// Is told what a process is, as soon as it has its number.
+    fn introduced(&self, process: Process, nature: Nature<'_>);
+    /// Is told that a process has come to its end.
+    fn ended(&self, process: Process);
+    /// Is told what the running code does when it goes on.
+    fn about_to(&self, doing: Doing<'_>);
+    /// Is told that a process, which the running step has spawned, begins as a part of this step.
+    fn begins(&self, process: Process);
+    /// Is told that the running step has woken a process.
+    fn woken(&self, process: Process);
+    /// Returns `true` if timers are to be offered that cannot fire yet, since another one comes before. An
+    /// execution in which one fires nevertheless is given up, after it has told what it would have touched.
+    /// So an explorer learns that it could fire if what came before had come later.
+    fn takes_the_impossible(&self) -> bool;
+    /// Returns which of `ready` takes the next step, or `None` to give up the execution. `ready` is not
+    /// empty.
+    fn next(&self, ready: &[Process]) -> Option<Process>;
+    /// Is told that the running step reads the time, or that time passes in it.
+    fn time(&self, passes: bool);
+    /// Is told that a process is a timer, which decides the record at this address if it comes first.
+    fn armed(&self, timer: Process, decides: usize);
+    /// Is told that the running step is that of a timer that has come too late. What it would have decided
+    /// may be gone.
+    fn comes_too_late(&self, timer: Process);
+    /// Returns one of so many ways in which the running step may go on.
+    fn choose(&self, ways: usize) -> usize;
+    /// Is told of an object that the running step may touch when it goes on.
+    fn about_to_touch(&self, address: usize, size: usize);
+    /// Is told that the running step could not have been taken before a process had ended.
+    fn joined(&self, process: Process);
+    /// Is told that the execution is being unwound. What goes wrong from now on is no part of it.
+    fn unwinds(&self);
+    /// Is told that nothing can run any more, and which processes wait, and for what. What is touched from
+    /// now on is no part of the execution.
+    fn is_over(&self, waiting: &[(Process, Awaited)]);
+    /// Is told that another thread has woken something, and the execution is given up.
+    fn is_disturbed(&self);
+    /// Is told of memory that belongs to a process: its cell, its stack.
+    fn owns(&self, process: Process, address: usize, size: usize);
+    /// Returns the number of parts that a loop is divided into at most.
+    fn most_parts(&self) -> usize;
+    /// Returns how many of the blocks of a loop, two at least, go to its first part, or `None` if it is not
+    /// divided. It may have so many parts, two at least.
+    fn division(&self, blocks: usize, parts: usize) -> Option<usize>;
+    /// Is told that a process asks again what it has asked before, at `site`, and whether it could go on
+    /// alone. Returns what it does.
+    fn asks_again(&self, process: Process, site: &'static Location<'static>, can_be_alone: bool) -> Again;
+    /// Returns `true` if a process that has been told to [wait](Again::Wait) may go on.
+    fn may_ask(&self, process: Process) -> bool;
+    /// Returns `true` if the running process goes on whatever it does.
+    fn is_alone(&self) -> bool;
+    /// Returns a process that is to ask once more, when nothing else can run.
+    fn asks_last(&self) -> Option<Process>;
+    /// Is told that nothing can run but parts of loops that have not begun, while those that have put them
+    /// off wait for something else.
+    fn rests_on_parts(&self, parts: &[Process]);
+}
+
+/// What a process does that asks again what it has asked before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Again {
+    /// It lets others run, and goes on.
+    GoOn,
+    /// It goes on when the explorer [says so](Explorer::may_ask).
+    Wait,
+    /// It goes on at once.
+    GoOnAlone,
+}
+
+/// What a process is.
+#[derive(Debug, Clone, Copy)]
+pub enum Nature<'a> {
+    /// A fiber, with its name.
+    Fiber(Option<&'a str>),
+    /// A task.
+    Task,
+    /// A timer that is due so many nanoseconds after the execution has begun.
+    Timer(u64),
+}
+
+/// How an execution has ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// All processes have ended.
+    Complete,
+    /// These processes wait, and nothing can wake them.
+    Blocked(WaitGraph),
+    /// The explorer has given it up.
+    GivenUp,
+}

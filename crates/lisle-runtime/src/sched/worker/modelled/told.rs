@@ -1,0 +1,73 @@
+//! What the explorer is told of processes: that they are there, are woken, and have ended.
+
+use super::{Nature, Process};
+use crate::sched::worker::Worker;
+use crate::sched::worker::either::{Either, either};
+use crate::spawned::fiber_cell::Fiber;
+use crate::spawned::runnable::Runnable;
+use crate::spawned::task_cell::Task;
+use std::panic::Location;
+use std::ptr::NonNull;
+
+impl Worker {
+    /// Notes that the running code has spawned a fiber, or has made a task a thread.
+    pub(crate) fn has_spawned(&self, spawned: NonNull<Runnable>, site: &'static Location<'static>) {
+        if let Some(explorer) = self.explorer() {
+            let process = explorer.spawned(site);
+            // SAFETY: what has just been spawned is alive.
+            let (size, nature) = match unsafe { either(spawned) } {
+                Either::Fiber(fiber) => {
+                    // SAFETY: as above.
+                    let name = unsafe { fiber.as_ref() }.name.as_deref();
+                    (size_of::<Fiber>(), Nature::Fiber(name))
+                }
+                Either::Task(_) => (size_of::<Task>(), Nature::Task),
+            };
+            explorer.introduced(process, nature);
+            explorer.owns(process, spawned.addr().get(), size);
+            // SAFETY: as above.
+            unsafe { spawned.as_ref() }.process.set(process);
+            // SAFETY: as above.
+            if let Either::Fiber(fiber) = unsafe { either(spawned) } {
+                self.modelled.spawned.borrow_mut().push(fiber.cast());
+            }
+        }
+    }
+
+    /// Notes that the running code has woken a fiber or a task.
+    pub(in crate::sched::worker) fn has_woken(&self, woken: NonNull<Runnable>) {
+        if let Some(explorer) = self.explorer()
+            && !self.modelled.is_ending.get()
+        {
+            explorer.woken(self.process_of(woken));
+        }
+    }
+
+    /// Notes that a fiber or a task has come to its end.
+    pub(crate) fn has_ended(&self, ended: &Runnable) {
+        if let Some(explorer) = self.explorer() {
+            explorer.ended(ended.process.get());
+        }
+    }
+
+    /// Notes that a fiber has been given its stack.
+    pub(in crate::sched::worker) fn has_stack(&self, fiber: &Fiber, stack: std::ops::Range<usize>) {
+        if let Some(explorer) = self.explorer()
+            && !fiber.is_runner()
+        {
+            explorer.owns(self.process_of(NonNull::from(fiber).cast()), stack.start, stack.len());
+        }
+    }
+
+    pub(in crate::sched::worker) fn process_of(&self, runnable: NonNull<Runnable>) -> Process {
+        // SAFETY: what is ready is alive.
+        let bearer = match unsafe { either(runnable) } {
+            // SAFETY: as above.
+            Either::Fiber(fiber) => Task::borne_by(unsafe { fiber.as_ref() }).map(NonNull::from),
+            Either::Task(_) => None,
+        };
+        let runnable = bearer.map_or(runnable, NonNull::cast::<Runnable>);
+        // SAFETY: as above.
+        unsafe { runnable.as_ref() }.process.get()
+    }
+}
