@@ -19,7 +19,7 @@ pub(crate) struct Race {
 }
 
 /// Fills `steps` with those that can run before the second step of the race once the first one does not,
-/// and returns the depth from which on they run.
+/// also such as have run after it, and returns the depth from which on they run.
 ///
 /// All that the second step needs is among them or before that depth. The depth is that of the first
 /// step, unless the two contend for a lock that several hold: then all holders have to go. Returns `None`
@@ -50,7 +50,14 @@ pub(crate) fn steps_to_reverse(
             Some(holder) => removed.push(holder),
             None => {
                 let needed = trace.step_before(process, race.second);
-                return needed.is_none_or(kept).then_some(depth);
+                if !needed.is_none_or(kept) {
+                    return None;
+                }
+                // `README.md` says why not if something was chosen.
+                let has_chosen = (0..trace.len()).any(|step| !trace.choices(step).is_empty());
+                let later = race.second.saturating_add(1)..trace.len() as u32;
+                steps.extend(later.filter(|step| !has_chosen && !needs_removed(step)));
+                return Some(depth);
             }
         }
     }

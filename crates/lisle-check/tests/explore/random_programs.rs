@@ -174,6 +174,26 @@ fn choices() {
     compare("choices", mix, 1000, Reduction::Optimal, true);
 }
 
+/// What is left of the first race belongs to a branch that only a later step of the execution leads to.
+#[test]
+fn what_has_run_after_a_race_is_part_of_its_reversal() {
+    let processes = vec![
+        vec![Op::Try(0)],
+        vec![Op::Share(4), Op::Unshare(4), Op::Share(4)],
+        vec![Op::Write(0, 1), Op::Try(0)],
+        vec![Op::Lock(4), Op::WriteRegister(0)],
+    ];
+    let program = Program { processes };
+    let truth = truth(&program, 10_000).unwrap();
+    let mut strategy = Exhaustive::new();
+    let mut machine = Machine::new();
+    while strategy.begin() {
+        machine.run(&program, &mut strategy);
+    }
+    let counts = strategy.counts();
+    assert_eq!((counts.complete, counts.blocked), (truth.complete, truth.blocked));
+}
+
 #[test]
 fn groups() {
     let mix = Mix { variables: true, groups: true, ..NOTHING };
