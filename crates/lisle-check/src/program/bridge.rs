@@ -60,6 +60,8 @@ pub(super) struct Bridge {
     pub(super) asking: RefCell<Asking>,
     /// Parts of loops that have not begun, if nothing else can run.
     unbegun: RefCell<Vec<Process>>,
+    /// The strategy has chosen between several ways in this exploration.
+    has_chosen: Cell<bool>,
     /// The next step is taken since nothing else can run.
     is_last: Cell<bool>,
     /// Something outside of the program has woken a part of it.
@@ -101,6 +103,7 @@ impl Bridge {
             division,
             asking: RefCell::new(asking),
             unbegun: RefCell::default(),
+            has_chosen: Cell::new(false),
             is_last: Cell::new(false),
             is_disturbed: Cell::new(false),
             too_long: Cell::new(false),
@@ -209,6 +212,19 @@ impl Bridge {
     /// Returns `true` if the exploration has to begin anew, since objects had two names.
     pub(super) fn has_learnt(&self) -> bool {
         self.objects.borrow().has_learnt()
+    }
+
+    /// Has the strategy choose between several ways.
+    fn choose_of(&self, process: Process, ways: usize) -> usize {
+        self.has_chosen.set(true);
+        let way = self.strategy.borrow_mut().choose(process, ways as u32) as usize;
+        self.note(|recorder| recorder.chose(way, ways));
+        way
+    }
+
+    /// Returns `true` if something was chosen since this was made.
+    pub(super) fn has_chosen(&self) -> bool {
+        self.has_chosen.get()
     }
 
     /// Returns `true` if the execution was given up, since others are to be run instead of it.

@@ -125,6 +125,10 @@ pub(super) struct Common {
     pub(super) classes: Option<Classes>,
     /// What the memory model has come to.
     pub(super) seen: Seen,
+    /// Something was chosen in an execution. Then the first worker is the only one.
+    has_chosen: bool,
+    /// How many workers there have been beside the first one in this round.
+    beside: usize,
     /// The first failure, and its number if executions have numbers.
     pub(super) failure: Option<(u64, Failure)>,
     /// The number of the first execution in which something was learnt.
@@ -144,6 +148,8 @@ impl Common {
             loops: Loops::default(),
             classes,
             seen: Seen::default(),
+            has_chosen: false,
+            beside: 0,
             failure: None,
             learnt: None,
             limit: None,
@@ -199,8 +205,16 @@ impl<'a> Together<'a> {
         self.catching.get_or_init(Catching::begin);
     }
 
-    /// Runs executions on another thread until nothing remains for it in this round.
+    /// Runs executions on another thread until nothing remains for it in this round. Where all are explored and
+    /// something is chosen it does nothing: `README.md` of the engine says why.
     pub(super) fn work_beside(&self) {
+        {
+            let mut common = self.lock();
+            if common.has_chosen {
+                return;
+            }
+            common.beside += 1;
+        }
         let work = || self.executing.on_a_worker(|running| self.work(running, false, |_| ()));
         if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
             let mut common = self.lock();
@@ -218,7 +232,8 @@ impl<'a> Together<'a> {
             let failure = running.execute(&bridge);
             let number = number.as_ref().map_or(0, |number| number.load(Relaxed));
             let is_detail = running.learn(&bridge);
-            if is_detail || bridge.has_learnt() || bridge.was_abandoned() {
+            let is_alone = bridge.has_chosen() && self.has_chosen();
+            if is_detail || is_alone || bridge.has_learnt() || bridge.was_abandoned() {
                 self.learnt(number, running, &bridge, is_detail);
             }
             // What needs more detail is run again with it.
@@ -228,6 +243,14 @@ impl<'a> Together<'a> {
             after_each(if is_detail { Ending::Stopped } else { running.ending() });
         }
         self.lock().seen.add(&bridge.memory());
+    }
+
+    /// Notes that something was chosen. Returns `true` if the exploration has to begin anew with one worker.
+    fn has_chosen(&self) -> bool {
+        let mut common = self.lock();
+        let is_new =
+            matches!(common.source, Source::All(_)) && !std::mem::replace(&mut common.has_chosen, true);
+        is_new && common.beside > 0
     }
 
     /// Returns a worker's part of this round.
@@ -316,6 +339,7 @@ impl<'a> Together<'a> {
         self.set_limits(&common.source, 0);
         common.classes = common.classes.as_ref().map(|_| Classes::default());
         common.seen = Seen::default();
+        common.beside = 0;
         self.executing.judge.iter().for_each(|judge| judge.begin_anew());
         let goes_on = common.limit.is_none() && common.broken.is_none();
         drop(common);

@@ -132,8 +132,7 @@ impl Explorer for Bridge {
 
     fn choose(&self, ways: usize) -> usize {
         let process = self.running.get().unwrap_or(Process::ROOT);
-        let way = self.strategy.borrow_mut().choose(process, ways as u32) as usize;
-        self.note(|recorder| recorder.chose(way, ways));
+        let way = self.choose_of(process, ways);
         self.memory.borrow_mut().chosen(process.0, way);
         way
     }

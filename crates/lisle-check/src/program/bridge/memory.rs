@@ -33,12 +33,7 @@ impl Bridge {
             Access::Store(_) => (Kind::Write, Touch::Store),
             Access::Update(_) => (Kind::Update, Touch::Write),
         };
-        let choose = |ways: usize| {
-            let process = Process(operation.process);
-            let way = self.strategy.borrow_mut().choose(process, ways as u32) as usize;
-            self.note(|recorder| recorder.chose(way, ways));
-            way
-        };
+        let choose = |ways: usize| self.choose_of(Process(operation.process), ways);
         let done = self.memory.borrow_mut().access(operation, access, choose);
         let (kind, touch) = if done.has_written { (kind, touch) } else { (Kind::Read, Touch::Read) };
         self.note(|recorder| recorder.touched(operation.address, touch));
