@@ -218,8 +218,7 @@ fn loops() {
 /// A server of calls, whose answers and nacks are a matter of the library's, and its clients.
 #[test]
 fn a_server_with_clients() {
-    // Of which of three callers is the last but one, some orders are explored that do not differ.
-    for (count, executions) in [(1, 4..=4), (2, 72..=72), (3, 8_184..=13_000)] {
+    for (count, executions) in [(1, 4), (2, 72), (3, 12_328)] {
         let verdict = is_clean(move || {
             let (caller, entry) = lisle::rpc::rpc();
             let server = spawn(move || while entry.entry_evt(|n: u32| n + 1).sync().is_ok() {});
@@ -233,7 +232,7 @@ fn a_server_with_clients() {
             assert_eq!(answers, (1..=count).map(|n| Ok(n + 1)).collect::<Vec<_>>());
             server.join().unwrap();
         });
-        assert!(verdict.is_exhaustive() && executions.contains(&verdict.counts().complete), "{verdict}");
+        assert_eq!(verdict.counts().complete, executions);
     }
 }
 
