@@ -22,7 +22,8 @@ pub(crate) struct Race {
 /// also such as have run after it, and returns the depth from which on they run.
 ///
 /// All that the second step needs is among them or before that depth. The depth is that of the first
-/// step, unless the two contend for a lock that several hold: then all holders have to go. Returns `None`
+/// step, unless the two contend for a lock that several hold: then all holders have to go. Returns as well
+/// how many choices the second step certainly makes in the ways in which it has made them. Returns `None`
 /// if the second step needs one of the holders.
 ///
 /// `process` and `accesses` are those of the second step.
@@ -31,8 +32,9 @@ pub(crate) fn steps_to_reverse(
     race: Race,
     process: Process,
     accesses: &[Access],
+    with_later: bool,
     steps: &mut Vec<u32>,
-) -> Option<u32> {
+) -> Option<(u32, usize)> {
     let mut removed: SmallVec<[u32; 4]> = smallvec![race.first];
     loop {
         let depth = *removed.iter().min().expect("the first step is among them");
@@ -53,11 +55,11 @@ pub(crate) fn steps_to_reverse(
                 if !needed.is_none_or(kept) {
                     return None;
                 }
-                // `README.md` says why not if something was chosen.
-                let has_chosen = (0..trace.len()).any(|step| !trace.choices(step).is_empty());
                 let later = race.second.saturating_add(1)..trace.len() as u32;
-                steps.extend(later.filter(|step| !has_chosen && !needs_removed(step)));
-                return Some(depth);
+                steps.extend(later.filter(|step| with_later && !needs_removed(step)));
+                let has_run = (race.second as usize) < trace.len();
+                let certain = if has_run { trace.certain_choices(race.second as usize, &removed) } else { 0 };
+                return Some((depth, certain));
             }
         }
     }

@@ -69,6 +69,8 @@ pub(crate) struct Trace {
     accesses: Vec<Access>,
     links: Vec<Link>,
     choices: Vec<Choice>,
+    /// How many accesses there were before each choice.
+    before_choices: Vec<u32>,
     wakes: Vec<Wake>,
     threads: Vec<Thread>,
     newest: FxHashMap<Object, u32>,
@@ -170,6 +172,7 @@ impl Trace {
             self.threads[step.process.index()].last_step = step.previous;
         }
         self.choices.truncate(first.first_choice as usize);
+        self.before_choices.truncate(first.first_choice as usize);
         self.clocks.truncate(length * self.width);
     }
 
@@ -208,6 +211,33 @@ impl Trace {
     /// Adds a choice to the step in progress.
     pub(crate) fn chose(&mut self, way: u32, ways: u32) {
         self.choices.push(Choice { way, ways });
+        self.before_choices.push(self.accesses.len() as u32);
+    }
+
+    /// Returns `true` if a step of the execution has chosen.
+    pub(crate) fn has_choices(&self) -> bool {
+        !self.choices.is_empty()
+    }
+
+    /// Returns how many choices this step makes, and in the same ways, if the `removed` steps do not run
+    /// before it: those that it makes before it first touches what they touch.
+    pub(crate) fn certain_choices(&self, step: usize, removed: &[u32]) -> usize {
+        let first = self.steps[step].first_access as usize;
+        let depends_on = |access: &Access, step: usize| {
+            self.accesses(step)
+                .iter()
+                .any(|other| other.object == access.object && !access.kind.commutes(other.kind))
+        };
+        let accesses = self.accesses(step);
+        let certain =
+            accesses.iter().position(|access| removed.iter().any(|&gone| depends_on(access, gone as usize)));
+        let certain = (first + certain.unwrap_or(0)) as u32;
+        let choices = self.steps[step].first_choice as usize..;
+        self.before_choices[choices]
+            .iter()
+            .take(self.choices(step).len())
+            .take_while(|&&before| before <= certain)
+            .count()
     }
 
     /// Notes that the step in progress lets this process run.

@@ -22,6 +22,7 @@
 //!   nodes below are pending;
 //! - `open` counts the children that are not done.
 
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -34,7 +35,7 @@ use super::trace::{Choice, NONE};
 pub(crate) type Outcome = SmallVec<[Choice; 2]>;
 
 /// A step that a branch begins with before it runs freely.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Planned {
     /// Whose step it is.
     pub(crate) process: Process,
@@ -55,6 +56,13 @@ pub(crate) enum State {
     Done,
 }
 
+impl State {
+    /// Returns `true` if the node's step has run.
+    pub(crate) fn has_run(self) -> bool {
+        matches!(self, State::Open | State::Done)
+    }
+}
+
 /// A step after those of its ancestors.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Node {
@@ -68,8 +76,6 @@ pub(crate) struct Node {
     pub(crate) state: State,
     /// Executions are free below this node, and nothing sleeps there: they reach all that begins with it.
     pub(crate) leaf: bool,
-    /// The node was a leaf once: it is to be run although what was added below it cannot be.
-    was_leaf: bool,
     pub(crate) children: SmallVec<[u32; 4]>,
     open: u32,
 }
@@ -79,6 +85,27 @@ pub(crate) struct Node {
 pub(crate) struct Tree {
     nodes: Vec<Node>,
     free: Vec<u32>,
+    /// Something was chosen in an execution. `README.md` says what follows from that.
+    pub(crate) has_choices: bool,
+    /// What waits at a leaf until it has run.
+    postponed: FxHashMap<u32, Vec<Postponed>>,
+}
+
+/// A step that is to be run, with what it is thought to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Step {
+    pub(crate) own: Planned,
+    pub(crate) label: Label,
+}
+
+/// A sequence whose place in the tree depends on what a leaf does that has not run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Postponed {
+    pub(crate) steps: Vec<Step>,
+    /// The last step is one that was reversed. What it chooses beyond its outcome is open.
+    pub(crate) ends_open: bool,
+    /// The steps to the left that are the first ones of a part of the schedules that begin so.
+    pub(crate) covered: Vec<(Process, Outcome)>,
 }
 
 impl Tree {
@@ -95,11 +122,10 @@ impl Tree {
             label: None,
             state: State::Pending,
             leaf: true,
-            was_leaf: true,
             children: SmallVec::new(),
             open: 0,
         };
-        Tree { nodes: vec![root], free: Vec::new() }
+        Tree { nodes: vec![root], free: Vec::new(), has_choices: false, postponed: FxHashMap::default() }
     }
 
     /// Returns this node.
@@ -137,7 +163,6 @@ impl Tree {
             label,
             state,
             leaf,
-            was_leaf: leaf,
             children: SmallVec::new(),
             open: 0,
         };
@@ -168,21 +193,17 @@ impl Tree {
         (node.outcome, node.label, node.state, node.leaf) = (outcome, Some(label), State::Open, leaf);
     }
 
-    /// Returns `true` if this node's step is what it was thought to be, or nothing was thought of it.
-    pub(crate) fn is_as_planned(&self, id: u32, outcome: &Outcome, label: &Label) -> bool {
-        let node = self.node(id);
-        node.label.as_ref().is_none_or(|planned| planned == label && node.outcome == *outcome)
+    /// Has a sequence wait until this leaf has run.
+    pub(crate) fn postpone(&mut self, leaf: u32, sequence: Postponed) {
+        let waiting = self.postponed.entry(leaf).or_default();
+        if !waiting.contains(&sequence) {
+            waiting.push(sequence);
+        }
     }
 
-    /// Returns the siblings to the right of this node.
-    pub(crate) fn right_of(&self, id: u32) -> &[u32] {
-        let siblings = &self.node(self.node(id).parent).children;
-        &siblings[self.left_of(id).len() + 1..]
-    }
-
-    /// Notes that a pending node is to be followed by others.
-    pub(crate) fn lengthen(&mut self, id: u32) {
-        self.nodes[id as usize].leaf = false;
+    /// Returns what has waited for this leaf to run.
+    pub(crate) fn take_postponed(&mut self, leaf: u32) -> Vec<Postponed> {
+        self.postponed.remove(&leaf).unwrap_or_default()
     }
 
     /// Takes back a node whose step cannot run, with all that is pending below it.
@@ -191,15 +212,9 @@ impl Tree {
         let parent = &mut self.nodes[parent as usize];
         parent.children.retain(|child| *child != id);
         parent.open -= 1;
+        self.postponed.remove(&id);
         self.forget_below(id);
         self.free.push(id);
-    }
-
-    /// Returns `true` if this node is to be run although the last of its children was taken back.
-    pub(crate) fn is_wanted(&mut self, id: u32) -> bool {
-        let node = &mut self.nodes[id as usize];
-        node.leaf = node.was_leaf && node.children.is_empty();
-        node.leaf || !node.children.is_empty()
     }
 
     /// Gives back a node that was taken.
@@ -248,6 +263,7 @@ impl Tree {
     fn forget_below(&mut self, id: u32) {
         let mut left = std::mem::take(&mut self.nodes[id as usize].children);
         while let Some(id) = left.pop() {
+            self.postponed.remove(&id);
             left.append(&mut self.nodes[id as usize].children);
             self.free.push(id);
         }

@@ -125,10 +125,8 @@ pub(super) struct Common {
     pub(super) classes: Option<Classes>,
     /// What the memory model has come to.
     pub(super) seen: Seen,
-    /// Something was chosen in an execution. Then the first worker is the only one.
+    /// Something was chosen in an execution.
     has_chosen: bool,
-    /// How many workers there have been beside the first one in this round.
-    beside: usize,
     /// The first failure, and its number if executions have numbers.
     pub(super) failure: Option<(u64, Failure)>,
     /// The number of the first execution in which something was learnt.
@@ -142,14 +140,13 @@ pub(super) struct Common {
 impl Common {
     pub(super) fn new(source: Source, classes: Option<Classes>) -> Self {
         Common {
+            has_chosen: matches!(&source, Source::All(exhaustive) if exhaustive.has_choices()),
             source,
             family: Family::new(),
             objects: Objects::default(),
             loops: Loops::default(),
             classes,
             seen: Seen::default(),
-            has_chosen: false,
-            beside: 0,
             failure: None,
             learnt: None,
             limit: None,
@@ -205,16 +202,8 @@ impl<'a> Together<'a> {
         self.catching.get_or_init(Catching::begin);
     }
 
-    /// Runs executions on another thread until nothing remains for it in this round. Where all are explored and
-    /// something is chosen it does nothing: `README.md` of the engine says why.
+    /// Runs executions on another thread until nothing remains for it in this round.
     pub(super) fn work_beside(&self) {
-        {
-            let mut common = self.lock();
-            if common.has_chosen {
-                return;
-            }
-            common.beside += 1;
-        }
         let work = || self.executing.on_a_worker(|running| self.work(running, false, |_| ()));
         if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
             let mut common = self.lock();
@@ -232,8 +221,8 @@ impl<'a> Together<'a> {
             let failure = running.execute(&bridge);
             let number = number.as_ref().map_or(0, |number| number.load(Relaxed));
             let is_detail = running.learn(&bridge);
-            let is_alone = bridge.has_chosen() && self.has_chosen();
-            if is_detail || is_alone || bridge.has_learnt() || bridge.was_abandoned() {
+            let is_late = bridge.has_chosen() && self.has_chosen_late();
+            if is_detail || is_late || bridge.has_learnt() || bridge.was_abandoned() {
                 self.learnt(number, running, &bridge, is_detail);
             }
             // What needs more detail is run again with it.
@@ -245,12 +234,11 @@ impl<'a> Together<'a> {
         self.lock().seen.add(&bridge.memory());
     }
 
-    /// Notes that something was chosen. Returns `true` if the exploration has to begin anew with one worker.
-    fn has_chosen(&self) -> bool {
+    /// Notes that something was chosen. Returns `true` if other executions have been explored as if nothing were.
+    fn has_chosen_late(&self) -> bool {
         let mut common = self.lock();
-        let is_new =
-            matches!(common.source, Source::All(_)) && !std::mem::replace(&mut common.has_chosen, true);
-        is_new && common.beside > 0
+        let is_new = !std::mem::replace(&mut common.has_chosen, true);
+        is_new && matches!(common.source, Source::All(_)) && common.source.counts().all() > 1
     }
 
     /// Returns a worker's part of this round.
@@ -336,10 +324,14 @@ impl<'a> Together<'a> {
             common.failure = None;
         }
         common.source = Source::new(self.strategies.as_deref());
+        if let Source::All(exhaustive) = &common.source
+            && common.has_chosen
+        {
+            exhaustive.expect_choices();
+        }
         self.set_limits(&common.source, 0);
         common.classes = common.classes.as_ref().map(|_| Classes::default());
         common.seen = Seen::default();
-        common.beside = 0;
         self.executing.judge.iter().for_each(|judge| judge.begin_anew());
         let goes_on = common.limit.is_none() && common.broken.is_none();
         drop(common);

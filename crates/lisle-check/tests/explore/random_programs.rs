@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use lisle_check::explore::{Ending, Exhaustive, Reduction, Strategy};
 
 use crate::brute::truth;
-use crate::toy::{LEFT, Machine, Op, Program};
+use crate::toy::{LEFT, Machine, Op, Op::*, Program};
 
 /// What the programs of a test may be made of.
 #[derive(Clone, Copy)]
@@ -153,45 +153,65 @@ fn spawns() {
 #[test]
 fn tries() {
     let mix = Mix { variables: true, tries: true, ..NOTHING };
-    compare("tries", mix, 1000, Reduction::Optimal, true);
+    compare("tries", mix, 1000, Reduction::Optimal, false);
 }
 
 #[test]
 fn shares() {
     let mix = Mix { variables: true, shares: true, ..NOTHING };
-    compare("shares", mix, 1000, Reduction::Optimal, true);
+    compare("shares", mix, 1000, Reduction::Optimal, false);
 }
 
 #[test]
 fn channels() {
     let mix = Mix { variables: true, channels: true, ..NOTHING };
-    compare("channels", mix, 1000, Reduction::Optimal, true);
+    compare("channels", mix, 1000, Reduction::Optimal, false);
 }
 
 #[test]
 fn choices() {
     let mix = Mix { variables: true, choices: true, ..NOTHING };
-    compare("choices", mix, 1000, Reduction::Optimal, true);
+    compare("choices", mix, 2500, Reduction::Optimal, true);
 }
 
 /// What is left of the first race belongs to a branch that only a later step of the execution leads to.
 #[test]
 fn what_has_run_after_a_race_is_part_of_its_reversal() {
-    let processes = vec![
-        vec![Op::Try(0)],
-        vec![Op::Share(4), Op::Unshare(4), Op::Share(4)],
-        vec![Op::Write(0, 1), Op::Try(0)],
-        vec![Op::Lock(4), Op::WriteRegister(0)],
-    ];
-    let program = Program { processes };
-    let truth = truth(&program, 10_000).unwrap();
+    compare_one(&[
+        &[Try(0)],
+        &[Share(4), Unshare(4), Share(4)],
+        &[Write(0, 1), Try(0)],
+        &[Lock(4), WriteRegister(0)],
+    ]);
+}
+
+/// Each of these once missed a class. In the first, a later step of the execution goes in one way only; in the
+/// second, the reversal forgets what the first steps lead to; in the others, a sleeper has a step that is no part of the
+/// reversal.
+#[test]
+fn choices_that_once_missed_a_class() {
+    compare_one(&[&[WriteRegister(0), Add(1, 1)], &[Choose(2)], &[Write(0, 3), Read(1), Choose(2)]]);
+    compare_one(&[&[Write(1, 2), Read(1)], &[Fetch(0)], &[Fetch(1)], &[Choose(2)]]);
+    compare_one(&[&[Add(1, 1), Choose(2)], &[Add(0, 1)], &[Choose(2)], &[Choose(2), Choose(2), Add(1, 1)]]);
+    compare_one(&[
+        &[Choose(2), Fetch(0)],
+        &[Choose(2), Choose(2)],
+        &[Write(1, 2), WriteRegister(1)],
+        &[Choose(2), Add(0, 1)],
+    ]);
+}
+
+/// Compares one program with all its interleavings.
+fn compare_one(processes: &[&[Op]]) {
+    let program = Program { processes: processes.iter().map(|code| code.to_vec()).collect() };
+    let truth = truth(&program, 200_000).expect("it is small");
     let mut strategy = Exhaustive::new();
     let mut machine = Machine::new();
     while strategy.begin() {
         machine.run(&program, &mut strategy);
     }
     let counts = strategy.counts();
-    assert_eq!((counts.complete, counts.blocked), (truth.complete, truth.blocked));
+    assert_eq!((counts.complete, counts.blocked), (truth.complete, truth.blocked), "{program:?}");
 }
 
 #[test]

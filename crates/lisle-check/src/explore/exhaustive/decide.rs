@@ -114,17 +114,8 @@ impl Exhaustive {
         }
         let sleepers = self.sleepers.at(self.depth);
         let has_sleeper = |process| sleepers.iter().any(|sleeper| sleeper.process == process);
-        if let Some(awake) = candidates.clone().find(|&process| !has_sleeper(process)) {
-            return Some(awake);
-        }
-        let chosen = candidates.find(|&process| !self.sleeps(process))?;
-        // If its step goes in one of the ways that sleep, it is for the others to run here.
-        for &process in runnable {
-            if process != chosen && !self.sleeps(process) {
-                self.half_awake.push((self.depth, process));
-            }
-        }
-        Some(chosen)
+        let awake = candidates.clone().find(|&process| !has_sleeper(process));
+        awake.or_else(|| candidates.find(|&process| !self.sleeps(process)))
     }
 
     /// Makes the way to this branch the one that is run next.

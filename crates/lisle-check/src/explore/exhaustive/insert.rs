@@ -2,154 +2,117 @@
 //!
 //! A sequence that reverses a race is followed down the tree, along the branches whose first step could be
 //! the first step of a schedule that begins with the sequence. What is left of it where no branch is such
-//! becomes a new branch.
+//! becomes a new branch. Where it comes to a leaf that has not run, it waits (`postponed`).
 
 use super::super::access::{Label, sleeps_on};
 use super::super::races::{Race, steps_to_reverse};
 use super::super::sleep::{Sleeper, agree, covers};
 use super::super::trace::Choice;
-use super::super::tree::{Node, Outcome, Planned, State, Tree};
+use super::super::tree::{Outcome, Planned, State, Tree};
 use super::super::{Access, Process};
 use super::{Exhaustive, Reduction};
 
 impl Exhaustive {
-    /// Adds the branch that reverses this race, unless what it leads to is explored elsewhere. Returns
-    /// `false` if that cannot be said before another worker's execution is over.
-    pub(super) fn reverse(&mut self, tree: &mut Tree, race: Race) -> bool {
-        let mut done = true;
+    /// Adds the branch that reverses this race, unless what it leads to is explored elsewhere.
+    pub(super) fn reverse(&mut self, tree: &mut Tree, race: Race) {
         let mut steps = std::mem::take(&mut self.scratch);
         let (process, accesses) = self.any_step(race.second);
-        let depth = steps_to_reverse(&self.trace, race, process, accesses, &mut steps);
-        steps.push(race.second);
-        let Some(depth) = depth.map(|depth| depth as usize) else {
-            self.scratch = steps;
-            return true;
-        };
-        let mut covered = Covered::new();
-        if !self.is_asleep(depth, &steps, &mut covered) {
-            let parent = self.node_before(depth);
-            // What is left of the first step of the race is among the sleepers.
-            let own = tree.node(parent).children.iter().position(|&child| child == self.path[depth]);
-            done = self.insert(tree, parent, own.map_or(0, |own| own + 1), &mut steps, covered);
+        if let Some((depth, certain)) =
+            steps_to_reverse(&self.trace, race, process, accesses, !tree.has_choices, &mut steps)
+        {
+            let depth = depth as usize;
+            steps.push(race.second);
+            let reversed = Some(Reversed { step: race.second, certain });
+            let mut sequence = Sequence { steps, reversed };
+            let mut covered = Covered::new();
+            if !self.is_asleep(tree, depth, &sequence, &mut covered) {
+                let parent = self.node_before(depth);
+                // What is left of the first step of the race is among the sleepers.
+                let own = tree.node(parent).children.iter().position(|&child| child == self.path[depth]);
+                self.insert(tree, parent, own.map_or(0, |own| own + 1), &mut sequence, covered);
+            }
+            steps = sequence.steps;
         }
         self.scratch = steps;
-        done
     }
 
     /// Returns `true` if what sleeps at this depth could be the first step of each schedule that begins
-    /// with `steps`, in some order. Adds to `covered` what could be the first step of some of them.
-    pub(super) fn is_asleep(&self, depth: usize, steps: &[u32], covered: &mut Covered) -> bool {
+    /// with the sequence, in some order. Adds to `covered` what could be the first step of some of them.
+    fn is_asleep(&self, tree: &Tree, depth: usize, sequence: &Sequence, covered: &mut Covered) -> bool {
         self.sleepers.at(depth).iter().any(|sleeper| {
             let Sleeper { process, outcome, label } = sleeper;
-            match self.place(*process, outcome, Some(label), steps) {
+            match self.place(tree, *process, outcome, label, sequence) {
                 Some(Place { whole: true, .. }) => true,
-                Some(Place { whole: false, .. }) => is_covered_with(covered, *process, outcome),
-                None => false,
+                Some(Place { whole: false, step: Some(_) }) => is_covered_with(covered, *process, outcome),
+                _ => false,
             }
         })
     }
 
-    /// Adds the branch that begins with `steps` below this node, unless what it leads to is explored
+    /// Adds the branch that begins with the sequence below this node, unless what it leads to is explored
     /// elsewhere: follows the branches that such a schedule can begin with, and takes their steps out of
-    /// `steps`. The first `skip` branches are known not to be such.
-    ///
-    /// Returns `false` if it comes to a leaf that a worker runs. What that wakes will be known later.
+    /// the sequence. The first `skip` branches are known not to be such.
     pub(super) fn insert(
         &self,
         tree: &mut Tree,
         mut node: u32,
         mut skip: usize,
-        steps: &mut Vec<u32>,
+        sequence: &mut Sequence,
         mut covered: Covered,
-    ) -> bool {
+    ) {
         'descent: loop {
             for index in std::mem::take(&mut skip)..tree.node(node).children.len() {
                 let id = tree.node(node).children[index];
                 let child = tree.node(id);
-                if child.label.is_none() && !self.try_unknown(tree, id, steps) {
-                    return false;
+                if child.leaf && !child.state.has_run() {
+                    self.postpone(tree, id, sequence, covered);
+                    return;
                 }
-                let child = tree.node(id);
-                let Some(place) = self.place(child.process, &child.outcome, child.label.as_deref(), steps)
-                else {
+                let label = child.label.as_deref().expect("only a leaf that has not run has none");
+                let Some(place) = self.place(tree, child.process, &child.outcome, label, sequence) else {
                     continue;
                 };
                 if place.whole {
-                    steps.extract_if(.., |step| Some(*step) == place.step).for_each(drop);
-                    match self.arrive(tree, id, steps) {
-                        Arrival::Explored => return true,
-                        Arrival::Running => return false,
-                        Arrival::Inside => {}
+                    sequence.remove(place.step);
+                    if sequence.steps.is_empty() || child.leaf {
+                        return;
                     }
                     node = id;
                     covered.clear();
                     continue 'descent;
                 }
                 // In this way of the branch's first step, the schedule is one of the branch.
-                let outcome = child.outcome.clone();
-                let process = child.process;
-                let mut rest: Vec<u32> =
-                    steps.iter().copied().filter(|&step| Some(step) != place.step).collect();
-                let done = match self.arrive(tree, id, &rest) {
-                    Arrival::Explored => true,
-                    Arrival::Running => false,
-                    Arrival::Inside => self.insert(tree, id, 0, &mut rest, Covered::new()),
-                };
-                if !done || is_covered_with(&mut covered, process, &outcome) {
-                    return done;
+                let (process, outcome) = (child.process, child.outcome.clone());
+                let mut rest = sequence.clone();
+                rest.remove(place.step);
+                if !rest.steps.is_empty() && !child.leaf {
+                    self.insert(tree, id, 0, &mut rest, Covered::new());
+                }
+                if place.step.is_some() && is_covered_with(&mut covered, process, &outcome) {
+                    return;
                 }
             }
-            self.add_chain(tree, node, steps);
-            return true;
-        }
-    }
-
-    /// Adds `steps` below a node of which nobody knows yet whether it commutes with them. It may be in
-    /// vain, and it is no reason not to run them elsewhere.
-    fn try_unknown(&self, tree: &mut Tree, id: u32, steps: &[u32]) -> bool {
-        let child = tree.node(id);
-        let own = steps.iter().copied().find(|&step| self.any_step(step).0 == child.process);
-        if own.is_some_and(|own| !agree(&child.outcome, self.choices_of(own))) {
-            return true;
-        }
-        let mut rest: Vec<u32> = steps.iter().copied().filter(|&step| Some(step) != own).collect();
-        match self.arrive(tree, id, &rest) {
-            Arrival::Explored => true,
-            Arrival::Running => false,
-            Arrival::Inside => self.insert(tree, id, 0, &mut rest, Covered::new()),
-        }
-    }
-
-    /// Returns what a sequence of which `steps` are left comes to at this node.
-    fn arrive(&self, tree: &Tree, id: u32, steps: &[u32]) -> Arrival {
-        let &Node { leaf, state, .. } = tree.node(id);
-        match state {
-            _ if steps.is_empty() => Arrival::Explored,
-            State::Taken if leaf => Arrival::Running,
-            State::Open | State::Done if leaf => Arrival::Explored,
-            // A pending leaf may wake less than it promises: it is made longer.
-            _ => Arrival::Inside,
+            self.add_chain(tree, node, sequence);
+            return;
         }
     }
 
     /// Adds a chain of pending nodes for these steps.
-    fn add_chain(&self, tree: &mut Tree, mut node: u32, steps: &[u32]) {
-        if node != Tree::ROOT && tree.node(node).state == State::Pending {
-            tree.lengthen(node);
-        }
+    fn add_chain(&self, tree: &mut Tree, mut node: u32, sequence: &Sequence) {
+        let steps = &sequence.steps;
         let length = if self.reduction == Reduction::Source { 1 } else { steps.len() };
         for (index, &step) in steps[..length].iter().enumerate() {
             let (process, accesses) = self.any_step(step);
-            let own = Planned { process, outcome: Outcome::from_slice(self.choices_of(step)) };
+            let own = Planned { process, outcome: Outcome::from_slice(sequence.choices(self, step)) };
             let label = Label::from_slice(accesses);
             node = tree.add(node, own, Some(label), State::Pending, index + 1 == length);
         }
     }
 
-    /// Returns the process and the accesses of a step that has run, was left waiting, or is handed over.
-    fn any_step(&self, step: u32) -> (Process, &[Access]) {
-        if let Some(handed) = self.handed.step(step) {
-            return (handed.own.process, &handed.label);
+    /// Returns the process and the accesses of a step that has run, was left waiting, or has waited.
+    pub(super) fn any_step(&self, step: u32) -> (Process, &[Access]) {
+        if let Some(loaded) = self.loaded.step(step) {
+            return (loaded.own.process, &loaded.label);
         }
         let step = step as usize;
         match step.checked_sub(self.trace.len()) {
@@ -158,41 +121,75 @@ impl Exhaustive {
         }
     }
 
-    /// Returns the choices of a step that has run or is handed over, or none for one that was left waiting.
-    fn choices_of(&self, step: u32) -> &[Choice] {
-        if let Some(handed) = self.handed.step(step) {
-            return &handed.own.outcome;
-        }
-        if (step as usize) < self.trace.len() { self.trace.choices(step as usize) } else { &[] }
-    }
-
     pub(super) fn step(&self, step: usize) -> Planned {
         let outcome = Outcome::from_slice(self.trace.choices(step));
         Planned { process: self.trace.process(step), outcome }
     }
 
-    /// Returns where this step stands among `steps`, if a schedule that begins with them can also begin
-    /// with this one.
+    /// Returns where this step stands in the sequence, if a schedule that begins with that can also begin
+    /// with this step.
     fn place(
         &self,
+        tree: &Tree,
         process: Process,
         outcome: &[Choice],
-        label: Option<&[Access]>,
-        steps: &[u32],
+        label: &[Access],
+        sequence: &Sequence,
     ) -> Option<Place> {
-        for &step in steps {
+        for &step in &sequence.steps {
             let (other, accesses) = self.any_step(step);
             if other == process {
-                let choices = self.choices_of(step);
-                let same = outcome.len() == choices.len() && agree(outcome, choices);
-                return same.then_some(Place { step: Some(step), whole: true });
+                let choices = sequence.choices(self, step);
+                let is_open = sequence.reversed.is_some_and(|reversed| reversed.step == step);
+                let same = agree(outcome, choices) && (is_open || outcome.len() == choices.len());
+                let whole = outcome.len() <= choices.len();
+                return same.then_some(Place { step: Some(step), whole });
             }
-            if !label.is_some_and(|label| sleeps_on(label, accesses)) {
+            if !sleeps_on(label, accesses) {
                 return None;
             }
         }
         // A source set has a step of the sequence itself.
-        (self.reduction == Reduction::Optimal).then_some(Place { step: None, whole: outcome.is_empty() })
+        let may_be = self.reduction == Reduction::Optimal || tree.has_choices;
+        may_be.then_some(Place { step: None, whole: !tree.has_choices })
+    }
+}
+
+/// Steps that are to run after a node, one after the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sequence {
+    /// Their numbers, in the execution or among what has waited.
+    pub(super) steps: Vec<u32>,
+    /// The last step, if it is one that was reversed.
+    pub(super) reversed: Option<Reversed>,
+}
+
+/// A step that is to run before another one that it has run after.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reversed {
+    pub(super) step: u32,
+    /// How many choices it certainly makes in the way in which it made them. What follows is open.
+    pub(super) certain: usize,
+}
+
+impl Sequence {
+    /// Takes this step out of the sequence.
+    fn remove(&mut self, step: Option<u32>) {
+        self.steps.retain(|&other| Some(other) != step);
+        self.reversed = self.reversed.filter(|reversed| Some(reversed.step) != step);
+    }
+
+    /// Returns the choices that a step of the sequence certainly makes.
+    pub(super) fn choices<'a>(&self, worker: &'a Exhaustive, step: u32) -> &'a [Choice] {
+        let choices = match worker.loaded.step(step) {
+            Some(loaded) => &loaded.own.outcome[..],
+            None if (step as usize) < worker.trace.len() => worker.trace.choices(step as usize),
+            None => &[],
+        };
+        match self.reversed {
+            Some(reversed) if reversed.step == step => &choices[..reversed.certain],
+            _ => choices,
+        }
     }
 }
 
@@ -204,16 +201,6 @@ fn is_covered_with(covered: &mut Covered, process: Process, outcome: &[Choice]) 
     covered.push((process, Outcome::from_slice(outcome)));
     let own = covered.iter().filter(|one| one.0 == process).map(|one| &one.1[..]);
     covers(own, &mut Outcome::new())
-}
-
-/// What a sequence comes to at a node.
-enum Arrival {
-    /// All that begins with it is explored, or will be.
-    Explored,
-    /// A leaf that a worker runs.
-    Running,
-    /// A node below which the sequence goes on.
-    Inside,
 }
 
 /// That a step can be the first one of a schedule that begins with a sequence.

@@ -1,12 +1,9 @@
 //! What an execution adds to the tree: its own steps, the other ways in which they could have gone, and
 //! the reversals of its races.
 
-use std::sync::MutexGuard;
-
 use super::super::Process;
 use super::super::access::Label;
-use super::super::shared::{Common, Shared};
-use super::super::sleep::{agree, covers};
+use super::super::sleep::covers;
 use super::super::trace::Choice;
 use super::super::tree::{Outcome, Planned, State, Tree};
 use super::Exhaustive;
@@ -41,11 +38,8 @@ impl Exhaustive {
             let leaf = step + 1 >= planned && self.is_all_awake(step + 1);
             match self.path.get(step) {
                 Some(&node) => {
-                    let is_as_planned = tree.is_as_planned(node, &own.outcome, &label);
                     tree.ran(node, own.outcome, label, leaf);
-                    if !is_as_planned && !leaf {
-                        self.take_over(tree, node, step);
-                    }
+                    self.load_postponed(tree, node);
                 }
                 None => self.path.push(tree.add(self.node_before(step), own, Some(label), State::Open, leaf)),
             }
@@ -56,16 +50,21 @@ impl Exhaustive {
     /// Takes the planned steps from this depth on out of the tree, and those that lead there only. What
     /// is left of the branch is to be run later.
     fn give_up(&mut self, tree: &mut Tree, mut depth: usize) {
+        let first = self.path[depth];
+        self.load_postponed(tree, first);
+        let place = tree.left_of(first).len();
+        tree.remove(first);
+        self.insert_loaded(tree, self.node_before(depth), place);
         loop {
-            tree.remove(self.path[depth]);
             if depth == self.branch {
                 break;
             }
             depth -= 1;
-            if tree.is_wanted(self.path[depth]) {
+            if !tree.node(self.path[depth]).children.is_empty() {
                 tree.put_back(self.path[self.branch]);
                 break;
             }
+            tree.remove(self.path[depth]);
         }
         self.path.truncate(self.branch);
         self.trace.truncate(self.branch);
@@ -93,28 +92,14 @@ impl Exhaustive {
     }
 
     /// Adds the branches that the execution asks for.
-    pub(super) fn add_branches<'a>(
-        &mut self,
-        shared: &'a Shared,
-        mut common: MutexGuard<'a, Common>,
-    ) -> MutexGuard<'a, Common> {
+    pub(super) fn add_branches(&mut self, tree: &mut Tree) {
         for step in self.branch..self.trace.len() {
-            self.add_other_ways(&mut common.tree, step);
+            self.add_other_ways(tree, step);
         }
-        for &(depth, process) in &self.half_awake {
-            self.add_half_awake(&mut common.tree, depth, process);
-        }
-        for index in 0..self.handed.len() {
-            while !self.hand_over(&mut common.tree, index) {
-                common = shared.wait(common);
-            }
-        }
+        self.go_on_with_loaded(tree);
         for index in 0..self.races.len() {
-            while !self.reverse(&mut common.tree, self.races[index]) {
-                common = shared.wait(common);
-            }
+            self.reverse(tree, self.races[index]);
         }
-        common
     }
 
     /// Adds a branch for each other way in which this step could have gone on.
@@ -130,38 +115,6 @@ impl Exhaustive {
                     tree.add(self.node_before(step), own, None, State::Pending, true);
                 }
             }
-        }
-    }
-
-    /// Adds a branch for the first way of this process's step that neither sleeps nor has a branch.
-    fn add_half_awake(&self, tree: &mut Tree, depth: usize, process: Process) {
-        if depth >= self.path.len() {
-            return;
-        }
-        let mut sleepers = self.sleepers.at(depth).iter().filter(|sleeper| sleeper.process == process);
-        let Some(sleeper) = sleepers.next() else {
-            return;
-        };
-        let mut outcome = Outcome::new();
-        while !self.is_covered(tree, depth, process, &mut outcome) {
-            let mut known = sleepers.clone().chain([sleeper]).map(|sleeper| &sleeper.outcome);
-            let Some(&Choice { ways, .. }) =
-                known.find(|known| agree(known, &outcome)).and_then(|known| known.get(outcome.len()))
-            else {
-                let own = Planned { process, outcome };
-                tree.add(self.node_before(depth), own, None, State::Pending, true);
-                return;
-            };
-            let open = (0..ways).find(|&way| {
-                outcome.push(Choice { way, ways });
-                let covered = self.is_covered(tree, depth, process, &mut outcome);
-                outcome.pop();
-                !covered
-            });
-            let Some(way) = open else {
-                return;
-            };
-            outcome.push(Choice { way, ways });
         }
     }
 

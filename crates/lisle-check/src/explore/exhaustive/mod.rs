@@ -8,9 +8,9 @@
 //! adds an execution to the tree, and `insert` finds the place of a reversal in it.
 
 mod decide;
-mod hand_over;
 mod insert;
 mod learn;
+mod postponed;
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use super::sleep::{Sleeper, Sleepers};
 use super::trace::Trace;
 use super::tree::{Outcome, Planned, State, Tree};
 use super::{Access, Counts, Decision, Divergence, Ending, Kind, Mark, Object, Process, Strategy};
-use hand_over::HandedOver;
+use postponed::Loaded;
 
 /// Explores every class of equivalent schedules.
 ///
@@ -55,15 +55,13 @@ pub struct Exhaustive {
     seen: (usize, usize),
     /// All ways in which the step in progress can go on sleep.
     doomed: bool,
-    /// Processes that could have run at a depth at which a part of each process's ways slept.
-    half_awake: Vec<(usize, Process)>,
     /// The depth at which the branch could not be run as it was planned.
     cut: Option<usize>,
     diverged: Option<Divergence>,
     races: Vec<Race>,
     waiting: Vec<(Process, Access)>,
-    /// What is handed over to branches that do something else than was thought.
-    handed: HandedOver,
+    /// What has waited for leaves that have run in this execution.
+    loaded: Loaded,
     scratch: Vec<u32>,
 }
 
@@ -116,14 +114,24 @@ impl Exhaustive {
             in_step: false,
             seen: (0, 0),
             doomed: false,
-            half_awake: Vec::new(),
             cut: None,
             diverged: None,
             races: Vec::new(),
             waiting: Vec::new(),
-            handed: HandedOver::default(),
+            loaded: Loaded::default(),
             scratch: Vec::new(),
         }
+    }
+
+    /// Says that steps choose. An exploration that is not told so learns it from the first execution in which one
+    /// does. If others have been run before that, it may miss classes: begin anew, and say so.
+    pub fn expect_choices(&self) {
+        self.shared.lock().tree.has_choices = true;
+    }
+
+    /// Returns `true` if a step has chosen, or is expected to.
+    pub fn has_choices(&self) -> bool {
+        self.shared.lock().tree.has_choices
     }
 
     /// Sets the number of executions, those of before included, after which no worker begins another one.
@@ -189,11 +197,10 @@ impl Strategy for Exhaustive {
         }
         self.depth = 0;
         self.doomed = false;
-        self.half_awake.clear();
         self.cut = None;
         self.races.clear();
         self.waiting.clear();
-        self.handed.clear();
+        self.loaded.clear();
         true
     }
 
@@ -304,11 +311,12 @@ impl Strategy for Exhaustive {
             common.stopped = true;
         } else {
             common.counts.add(if self.doomed { Ending::Stopped } else { ending });
+            common.tree.has_choices |= self.trace.has_choices();
             let has_run = self.lay_path(&mut common.tree, taken);
             // Others may wait for what this branch wakes.
             shared.wake(&common);
             if has_run {
-                common = self.add_branches(&shared, common);
+                self.add_branches(&mut common.tree);
             }
             let ordered = common.ordered;
             let from = common.tree.close(self.node_before(self.path.len()), ordered);

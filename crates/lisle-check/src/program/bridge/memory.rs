@@ -33,11 +33,17 @@ impl Bridge {
             Access::Store(_) => (Kind::Write, Touch::Store),
             Access::Update(_) => (Kind::Update, Touch::Write),
         };
-        let choose = |ways: usize| self.choose_of(Process(operation.process), ways);
+        let object = self.objects.borrow().at(operation.address);
+        let choose = |ways: usize| {
+            // The ways are those that the object has now: a choice rests on what was told before it.
+            if let Some(object) = object {
+                self.strategy.borrow_mut().access(object, Kind::Read);
+            }
+            self.choose_of(Process(operation.process), ways)
+        };
         let done = self.memory.borrow_mut().access(operation, access, choose);
         let (kind, touch) = if done.has_written { (kind, touch) } else { (Kind::Read, Touch::Read) };
         self.note(|recorder| recorder.touched(operation.address, touch));
-        let object = self.objects.borrow().at(operation.address);
         if let Some(object) = object {
             // An update that leaves the value as it is has only read it, unless it orders something.
             let is_same = kind == Kind::Update && done.read == done.newest;
