@@ -16,7 +16,7 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, Location, PanicHookInfo, catch_unwind, resume_unwind};
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 /// So many executions are spent on making a schedule shorter.
 const SHRINKING: usize = 400;
@@ -59,6 +59,12 @@ pub(super) struct Running<'a> {
 }
 
 impl Executing {
+    /// Locks how much of the memory is modelled. It changes only while nothing is executed: what is found in a
+    /// round is replayed with as much as it was found with.
+    pub(super) fn detail(&self) -> MutexGuard<'_, Detail> {
+        self.detail.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Calls `explore` where executions can be run.
     pub(super) fn on_a_worker<R>(&self, explore: impl FnOnce(&Running<'_>) -> R) -> R {
         be_quiet();
@@ -87,14 +93,6 @@ impl Executing {
 }
 
 impl Running<'_> {
-    /// Returns `true` if the exploration has to begin anew, since more of the memory is to be modelled.
-    pub(super) fn learn(&self, bridge: &Bridge) -> bool {
-        let learnt = bridge.learnt_detail();
-        let mut known = self.executing.detail.lock().unwrap_or_else(PoisonError::into_inner);
-        learnt.into_iter().for_each(|detail| *known = detail.max(*known));
-        learnt.is_some()
-    }
-
     /// Runs one schedule, and notes what it does.
     pub(super) fn replay(&self, schedule: &Schedule) -> Verdict {
         let strategy = || Box::new(Replay::new(schedule.clone())) as Box<dyn Strategy>;
@@ -126,7 +124,7 @@ impl Running<'_> {
     ) -> Option<Failure> {
         bridge.begin();
         let mut failure = self.execute(bridge);
-        while self.learn(bridge) || bridge.was_abandoned() {
+        while bridge.learnt_detail().is_some() || bridge.was_abandoned() {
             bridge.begin_anew(strategy());
             bridge.begin();
             failure = self.execute(bridge);
@@ -154,7 +152,7 @@ impl Running<'_> {
 
     /// Returns how much of the memory is modelled.
     pub(super) fn detail(&self) -> Detail {
-        *self.executing.detail.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.executing.detail()
     }
 
     /// Returns how the last execution has ended.

@@ -16,7 +16,7 @@ use super::bridge::Bridge;
 use super::executing::{Executing, Running, message};
 use super::interrupt::Catching;
 use super::limit::{Limit, Limits};
-use super::memory::Seen;
+use super::memory::{Detail, Seen};
 use super::objects::Objects;
 use super::progress;
 use super::verdict::Failure;
@@ -129,6 +129,8 @@ pub(super) struct Common {
     has_chosen: bool,
     /// The first failure, and its number if executions have numbers.
     pub(super) failure: Option<(u64, Failure)>,
+    /// How much of the memory the next round is to model, if that is more than in this one.
+    detail: Option<Detail>,
     /// The number of the first execution in which something was learnt.
     learnt: Option<u64>,
     /// What has ended the exploration, if that was not the strategy.
@@ -148,6 +150,7 @@ impl Common {
             classes,
             seen: Seen::default(),
             failure: None,
+            detail: None,
             learnt: None,
             limit: None,
             broken: None,
@@ -220,10 +223,10 @@ impl<'a> Together<'a> {
         while self.goes_on() && bridge.begin() {
             let failure = running.execute(&bridge);
             let number = number.as_ref().map_or(0, |number| number.load(Relaxed));
-            let is_detail = running.learn(&bridge);
+            let is_detail = bridge.learnt_detail().is_some();
             let is_late = bridge.has_chosen() && self.has_chosen_late();
             if is_detail || is_late || bridge.has_learnt() || bridge.was_abandoned() {
-                self.learnt(number, running, &bridge, is_detail);
+                self.learnt(number, running, &bridge);
             }
             // What needs more detail is run again with it.
             if let Some(failure) = failure.filter(|_| !is_detail || running.is_stuck()) {
@@ -277,14 +280,16 @@ impl<'a> Together<'a> {
     }
 
     /// Notes what an execution has learnt. The round ends if the next executions are others for that.
-    fn learnt(&self, number: u64, running: &Running<'_>, bridge: &Bridge, is_detail: bool) {
+    fn learnt(&self, number: u64, running: &Running<'_>, bridge: &Bridge) {
+        let detail = bridge.learnt_detail();
         let mut common = self.lock();
+        common.detail = common.detail.max(detail);
         common.objects.adopt(&bridge.same());
         common.loops.adopt(&running.known().loops());
         match &common.source {
             Source::All(_) => self.stop(&common),
             // What is drawn does not depend on names.
-            Source::Drawn(_) if !bridge.was_abandoned() && !is_detail => return,
+            Source::Drawn(_) if !bridge.was_abandoned() && detail.is_none() => return,
             // Those with smaller numbers come to their ends: one of them may fail.
             Source::Drawn(divided) => divided.end_after(number),
         }
@@ -322,6 +327,9 @@ impl<'a> Together<'a> {
         }
         if !self.executing.past_failures {
             common.failure = None;
+        }
+        if let Some(detail) = common.detail.take() {
+            *self.executing.detail() = detail;
         }
         common.source = Source::new(self.strategies.as_deref());
         if let Source::All(exhaustive) = &common.source
