@@ -135,7 +135,8 @@ impl Worker {
         self.domain.woken_from_outside.store(false, Ordering::Relaxed);
         loop {
             self.collect();
-            if self.domain.woken_from_outside.swap(false, Ordering::Relaxed) {
+            // The next execution sets it back.
+            if self.domain.woken_from_outside.load(Ordering::Relaxed) {
                 explorer.is_disturbed();
                 return Ended::GivenUp;
             }
