@@ -186,7 +186,7 @@ impl Explorer for Bridge {
         self.division.parts
     }
 
-    fn division(&self, blocks: usize, _: usize) -> Option<usize> {
+    fn division(&self, blocks: usize) -> Option<usize> {
         self.division.first_part(blocks, |ways| self.choose(ways))
     }
 

@@ -126,7 +126,7 @@ impl Worker {
     }
 
     /// Returns where a loop is divided, see [`Explorer::division`](super::modelled::Explorer::division).
-    pub(crate) fn division(&self, blocks: usize, parts: usize) -> Option<usize> {
-        self.explorer()?.division(blocks, parts)
+    pub(crate) fn division(&self, blocks: usize) -> Option<usize> {
+        self.explorer()?.division(blocks)
     }
 }
