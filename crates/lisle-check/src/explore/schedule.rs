@@ -128,7 +128,8 @@ impl<S: Strategy> Strategy for Recorded<S> {
         if let Decision::Run(process) = decision {
             let place = runnable.iter().position(|&other| other == process);
             let place = place.expect("a strategy runs one of the runnable processes");
-            self.codes.push(code_of(place, default_place(running, runnable)));
+            let is_default = running == Some(process);
+            self.codes.push(if is_default { 0 } else { code_of(place, default_place(running, runnable)) });
         }
         decision
     }

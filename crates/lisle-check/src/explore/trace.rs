@@ -41,6 +41,8 @@ struct Step {
 #[derive(Clone, Copy, Debug)]
 struct Link {
     step: u32,
+    /// The place of the object's newest access in the list of those.
+    place: u32,
     /// The access to the same object before this one.
     previous: u32,
     /// The last access before this one that is of another kind.
@@ -73,7 +75,12 @@ pub(crate) struct Trace {
     before_choices: Vec<u32>,
     wakes: Vec<Wake>,
     threads: Vec<Thread>,
-    newest: FxHashMap<Object, u32>,
+    /// The newest access to each object, or none.
+    newest: Vec<u32>,
+    /// Where that of an object is. It stays there from one execution to the next.
+    places: FxHashMap<Object, u32>,
+    /// The object that was accessed last, and its place.
+    latest: Option<(Object, u32)>,
     /// The clocks, `width` numbers for each step whose clock is known.
     clocks: Vec<u32>,
     width: usize,
@@ -121,6 +128,12 @@ impl Trace {
         &self.accesses[self.steps[step].first_access as usize..end]
     }
 
+    /// Returns the last step from `first` on that has chosen something.
+    pub(crate) fn last_to_choose(&self, first: usize) -> Option<usize> {
+        let mut steps = if self.has_choices() { first..self.steps.len() } else { 0..0 };
+        steps.rfind(|&step| !self.choices(step).is_empty())
+    }
+
     /// Returns the choices of this step.
     pub(crate) fn choices(&self, step: usize) -> &[Choice] {
         let end = self.steps.get(step + 1).map_or(self.choices.len(), |next| next.first_choice as usize);
@@ -158,12 +171,9 @@ impl Trace {
             return;
         };
         let cut = first.first_access as usize;
-        for (access, link) in self.accesses.drain(cut..).zip(self.links.drain(cut..)).rev() {
-            if link.previous == NONE {
-                self.newest.remove(&access.object);
-            } else {
-                self.newest.insert(access.object, link.previous);
-            }
+        self.accesses.truncate(cut);
+        for link in self.links.drain(cut..).rev() {
+            self.newest[link.place as usize] = link.previous;
         }
         while let Some(wake) = self.wakes.pop_if(|wake| wake.step as usize >= length) {
             self.threads[wake.process.index()].last_wake = wake.previous;
@@ -198,14 +208,39 @@ impl Trace {
     pub(crate) fn access(&mut self, object: Object, kind: Kind) {
         let step = self.steps.len() as u32 - 1;
         let position = self.links.len() as u32;
-        let newest = self.newest.entry(object).or_insert(NONE);
-        let previous = std::mem::replace(newest, position);
+        let place = self.place(object);
+        let previous = std::mem::replace(&mut self.newest[place as usize], position);
         let unlike = match self.accesses.get(previous as usize) {
             Some(access) if access.kind == kind => self.links[previous as usize].unlike,
             _ => previous,
         };
         self.accesses.push(Access { object, kind });
-        self.links.push(Link { step, previous, unlike });
+        self.links.push(Link { step, place, previous, unlike });
+    }
+
+    /// Returns where the newest access to an object is, of which there need not be one.
+    #[inline]
+    fn place(&mut self, object: Object) -> u32 {
+        match self.latest {
+            Some((latest, place)) if latest == object => place,
+            _ => self.place_of_another(object),
+        }
+    }
+
+    #[inline(never)]
+    fn place_of_another(&mut self, object: Object) -> u32 {
+        let next = self.newest.len() as u32;
+        let place = *self.places.entry(object).or_insert(next);
+        if place == next {
+            self.newest.push(NONE);
+        }
+        self.latest = Some((object, place));
+        place
+    }
+
+    /// Returns the newest access to an object, or [`NONE`].
+    fn newest(&self, object: Object) -> u32 {
+        self.places.get(&object).map_or(NONE, |place| self.newest[*place as usize])
     }
 
     /// Adds a choice to the step in progress.
@@ -286,7 +321,7 @@ impl Trace {
     /// Calls `visit` for each step that took this lock or gave it back since it was last taken alone, and
     /// for that one, from the newest before `before` on.
     pub(crate) fn visit_holders(&self, lock: Object, before: u32, mut visit: impl FnMut(u32, Kind)) {
-        let mut position = self.newest.get(&lock).copied().unwrap_or(NONE);
+        let mut position = self.newest(lock);
         while let Some(&Link { step, previous, .. }) = self.links.get(position as usize) {
             let kind = self.accesses[position as usize].kind;
             if step < before {
@@ -311,7 +346,7 @@ impl Trace {
     ) {
         self.know(process);
         self.begin_clock(process);
-        let newest = self.newest.get(&access.object).copied().unwrap_or(NONE);
+        let newest = self.newest(access.object);
         self.find_candidates(access.kind, newest, NONE);
         self.judge_candidates(second, races);
     }
@@ -320,16 +355,18 @@ impl Trace {
     /// previous step of the process, and those that woke it since.
     fn begin_clock(&mut self, process: Process) {
         let Thread { last_step, last_wake } = self.threads[process.index()];
-        self.clock.clear();
-        self.clock.resize(self.width, 0);
         // The step in progress has no clock yet. It is its own last step.
-        let has_clock = self.clocks.len() / self.width;
+        // The width is a power of two.
+        let has_clock = self.clocks.len() >> self.width.trailing_zeros();
         let previous = match self.steps.get(last_step as usize) {
             Some(step) if last_step as usize >= has_clock => step.previous,
             _ => last_step,
         };
-        if previous != NONE {
-            self.join(previous as usize);
+        self.clock.clear();
+        if previous == NONE {
+            self.clock.resize(self.width, 0);
+        } else {
+            self.clock.extend_from_slice(&self.clocks[previous as usize * self.width..][..self.width]);
         }
         let mut wake = last_wake;
         while wake != NONE {
@@ -359,7 +396,7 @@ impl Trace {
         // What has changed a queue in another way may have left what this step takes of it. Whoever took the
         // last of it before may have come after this step all the same.
         let mut only_contests = false;
-        while let Some(&Link { step, previous, unlike }) = self.links.get(position as usize) {
+        while let Some(&Link { step, previous, unlike, .. }) = self.links.get(position as usize) {
             let access = self.accesses[position as usize];
             position = previous;
             if step == now || only_contests && !kind.competes(access.kind) {
@@ -396,8 +433,16 @@ impl Trace {
     /// the earlier one took. Nor does what else the step does that was taken in between, since it cannot come
     /// before that without coming before the earlier one. For all others both count.
     fn judge_candidates(&mut self, now: u32, races: &mut Vec<Race>) {
-        if self.candidates.is_empty() {
-            return;
+        match self.candidates[..] {
+            [] => return,
+            [candidate] => {
+                self.candidates.clear();
+                return match candidate.bond {
+                    Bond::Enabled => self.join(candidate.step as usize),
+                    Bond::Contest | Bond::Free => self.judge(candidate, true, now, races),
+                };
+            }
+            _ => {}
         }
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.sort_unstable_by(|a, b| b.cmp(a));

@@ -189,6 +189,7 @@ impl Asking {
         self.has_learnt
     }
 
+    #[inline]
     fn of(&mut self, process: Process) -> &mut Rounder {
         if self.processes.len() <= process.index() {
             self.processes.resize_with(process.index() + 1, Rounder::default);
@@ -198,6 +199,7 @@ impl Asking {
 
     /// Returns `true` if nothing that a process does now is of interest: it has done something in this round,
     /// and nobody has asked again.
+    #[inline]
     pub(super) fn has_no_rounds(&self, process: Process) -> bool {
         self.asking.is_empty() && self.processes.get(process.index()).is_some_and(|rounder| rounder.is_of_use)
     }
@@ -246,8 +248,13 @@ impl Asking {
     }
 
     /// Notes that a process takes a step. Returns those that wait for anything to happen.
+    #[inline]
     pub(super) fn takes_step(&mut self, process: Process) -> Vec<(Process, bool)> {
         self.of(process).state = State::Runs;
+        if self.asking.is_empty() { Vec::new() } else { self.wakes_those_without_reads(process) }
+    }
+
+    fn wakes_those_without_reads(&mut self, process: Process) -> Vec<(Process, bool)> {
         let mut touched = Vec::new();
         for at in 0..self.asking.len() {
             let other = self.asking[at];

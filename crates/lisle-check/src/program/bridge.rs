@@ -1,5 +1,6 @@
 //! Between a worker that runs the program and the strategy that chooses its schedule.
 
+mod course;
 mod explorer;
 mod installed;
 mod memory;
@@ -7,7 +8,6 @@ mod memory;
 pub(super) use installed::{in_step, is_unwinding, leave, panicked};
 
 use super::asking::Asking;
-use super::causes::{Causes, Moment};
 use super::division::Division;
 use super::memory::{Memory, Modelled};
 use super::objects::Objects;
@@ -15,6 +15,7 @@ use super::queues::{By, Queues};
 use super::trace::Trace;
 use super::trace::recorder::Recorder;
 use crate::explore::{Counts, Ending, Family, Kind, Object, Process, Recorded, Schedule, Strategy};
+use course::Course;
 use lisle_core::shim::model::Touch;
 use lisle_runtime::WaitGraph;
 use std::any::Any;
@@ -45,7 +46,7 @@ pub(super) struct Bridge {
     children: RefCell<Vec<u32>>,
     /// Whose code runs: the process that takes the step in progress, or one that begins in it.
     pub(super) running: Cell<Option<Process>>,
-    causes: RefCell<Causes>,
+    course: RefCell<Course>,
     /// Where each process was spawned.
     sites: RefCell<Vec<Option<&'static Location<'static>>>>,
     /// A step is in progress, and what it touches is reported.
@@ -54,7 +55,6 @@ pub(super) struct Bridge {
     awaited: RefCell<Vec<usize>>,
     /// What each timer decides.
     decided: RefCell<Vec<Option<Object>>>,
-    steps: RefCell<Vec<Process>>,
     longest: usize,
     division: Division,
     pub(super) asking: RefCell<Asking>,
@@ -68,7 +68,6 @@ pub(super) struct Bridge {
     pub(super) is_disturbed: Cell<bool>,
     too_long: Cell<bool>,
     is_unwinding: Cell<bool>,
-    offered: RefCell<Vec<Process>>,
     /// What the program has returned.
     result: RefCell<Option<Box<dyn Any + Send>>>,
     /// It is noted for people what the execution does.
@@ -93,12 +92,11 @@ impl Bridge {
             queues: RefCell::default(),
             children: RefCell::default(),
             running: Cell::new(None),
-            causes: RefCell::default(),
+            course: RefCell::default(),
             sites: RefCell::default(),
             in_step: Cell::new(false),
             awaited: RefCell::default(),
             decided: RefCell::default(),
-            steps: RefCell::default(),
             longest,
             division,
             asking: RefCell::new(asking),
@@ -108,7 +106,6 @@ impl Bridge {
             is_disturbed: Cell::new(false),
             too_long: Cell::new(false),
             is_unwinding: Cell::new(false),
-            offered: RefCell::default(),
             result: RefCell::default(),
             is_recorded: Cell::new(false),
             recorder: RefCell::default(),
@@ -147,10 +144,9 @@ impl Bridge {
     pub(super) fn begin(&self) -> bool {
         self.objects.borrow_mut().clear();
         self.queues.borrow_mut().clear();
-        self.causes.borrow_mut().clear();
         self.children.borrow_mut().clear();
         self.awaited.borrow_mut().clear();
-        self.steps.borrow_mut().clear();
+        self.course.borrow_mut().begin();
         self.running.set(None);
         self.in_step.set(false);
         self.asking.borrow_mut().clear();
@@ -190,8 +186,8 @@ impl Bridge {
 
     /// Returns what the last steps of the execution repeat, or nothing.
     pub(super) fn repeated(&self) -> Vec<Steps> {
-        let steps = self.steps.borrow();
-        let by_process = period(&steps).chunk_by(|one, other| one == other);
+        let steps = &self.course.borrow().steps;
+        let by_process = period(steps).chunk_by(|one, other| one == other);
         by_process.map(|steps| Steps { site: self.site_of(steps[0]), count: steps.len() }).collect()
     }
 
@@ -201,12 +197,6 @@ impl Bridge {
         let nth = *count;
         *count += 1;
         self.family.borrow_mut().child(parent, nth)
-    }
-
-    /// Returns the present moment. What a step spawns begins in it.
-    fn now(&self) -> Moment {
-        let steps = self.steps.borrow();
-        Moment { process: steps.last().copied().unwrap_or(Process::ROOT), step: steps.len() }
     }
 
     /// Returns `true` if the exploration has to begin anew, since objects had two names.
@@ -257,7 +247,7 @@ impl Bridge {
     /// Returns a check sum of which process has taken each step of the execution, and where it was spawned.
     pub(super) fn sum_of_steps(&self) -> u32 {
         let mut sum = crc32fast::Hasher::new();
-        for process in &*self.steps.borrow() {
+        for process in &self.course.borrow().steps {
             sum.update(&process.0.to_le_bytes());
             let site = self.site_of(*process).map_or_else(String::new, ToString::to_string);
             sum.update(site.as_bytes());
@@ -271,43 +261,65 @@ impl Bridge {
         self.memory.borrow_mut().begin_anew();
     }
 
+    #[inline]
     fn touched(&self, address: usize, touch: Touch) {
         self.note(|recorder| recorder.touched(address, touch));
-        let kind = match touch {
-            Touch::Gone => {
-                self.memory.borrow_mut().forget(address);
-                return self.objects.borrow_mut().remove(address);
-            }
-            Touch::Read => Kind::Read,
-            Touch::Write | Touch::TryPut(_) | Touch::TryTake(_) => Kind::Update,
-            Touch::Store => Kind::Write,
-            Touch::Count => Kind::Add,
-            Touch::CountNearZero => Kind::AddNearZero,
-            Touch::Acquire => Kind::Acquire,
-            Touch::Release => Kind::Release,
-            Touch::Put(_) | Touch::PutEnd | Touch::Close => Kind::Back,
-            Touch::Take(_) | Touch::TakeEnd => Kind::Front,
+        let Some(kind) = kind_of(touch) else {
+            self.memory.borrow_mut().forget(address);
+            return self.objects.borrow_mut().remove(address);
         };
-        if self.in_step.get()
-            && let Some(object) = self.objects.borrow().at(address)
-        {
-            let mut strategy = self.strategy.borrow_mut();
-            let process = self.running.get().unwrap_or(Process::ROOT);
-            let mut memory = self.memory.borrow_mut();
-            let mut by = By {
-                strategy: &mut *strategy,
-                causes: &mut self.causes.borrow_mut(),
-                memory: &mut memory,
-                process,
-            };
-            let kind = self.queues.borrow_mut().touched(object, touch, &mut by).unwrap_or(kind);
-            strategy.access(object, kind);
-            memory.touch(process.0, object, kind, true);
-            drop(strategy);
-            drop(memory);
-            self.asked_or_changed(object, kind);
+        if self.in_step.get() {
+            // Most of what is touched has no name.
+            let object = self.objects.borrow().at(address);
+            object.into_iter().for_each(|object| self.touched_object(object, kind, touch));
         }
     }
+
+    /// Notes that a process declares an object.
+    #[inline(never)]
+    fn declare(&self, process: Process, address: usize, size: usize) {
+        let course = self.course.borrow();
+        let is_past = |moment| course.causes.must_precede(moment, process);
+        self.objects.borrow_mut().declare(process, address, size, course.now(), is_past);
+        *of(&mut self.awaited.borrow_mut(), process) = address;
+    }
+
+    /// Notes that the step in progress touches an object.
+    #[inline(never)]
+    fn touched_object(&self, object: Object, kind: Kind, touch: Touch) {
+        let mut strategy = self.strategy.borrow_mut();
+        let process = self.running.get().unwrap_or(Process::ROOT);
+        let mut memory = self.memory.borrow_mut();
+        let mut by = By {
+            strategy: &mut *strategy,
+            causes: &mut self.course.borrow_mut().causes,
+            memory: &mut memory,
+            process,
+        };
+        let kind = self.queues.borrow_mut().touched(object, touch, &mut by).unwrap_or(kind);
+        strategy.access(object, kind);
+        memory.touch(process.0, object, kind, true);
+        drop(strategy);
+        drop(memory);
+        self.asked_or_changed(object, kind);
+    }
+}
+
+/// Returns what is done to what is touched, or `None` if that is gone.
+#[inline]
+fn kind_of(touch: Touch) -> Option<Kind> {
+    Some(match touch {
+        Touch::Gone => return None,
+        Touch::Read => Kind::Read,
+        Touch::Write | Touch::TryPut(_) | Touch::TryTake(_) => Kind::Update,
+        Touch::Store => Kind::Write,
+        Touch::Count => Kind::Add,
+        Touch::CountNearZero => Kind::AddNearZero,
+        Touch::Acquire => Kind::Acquire,
+        Touch::Release => Kind::Release,
+        Touch::Put(_) | Touch::PutEnd | Touch::Close => Kind::Back,
+        Touch::Take(_) | Touch::TakeEnd => Kind::Front,
+    })
 }
 
 /// Returns the shortest part that the end of a list repeats for half of it at least, or nothing.

@@ -29,8 +29,16 @@ impl Causes {
     }
 
     /// Notes that a process goes on at this moment.
+    #[inline]
     pub(super) fn goes_on(&mut self, now: Moment) {
-        *component(self.clock_mut(now.process), now.process) = now.step as u32;
+        let (clock, at) = (self.clock_mut(now.process), now.process.index());
+        match clock.get_mut(at) {
+            Some(known) => *known = now.step as u32,
+            None => {
+                clock.resize(at, 0);
+                clock.push(now.step as u32);
+            }
+        }
     }
 
     /// Notes that a process goes on after all that another one has done so far.
@@ -60,17 +68,11 @@ impl Causes {
         known.is_some_and(|&known| known as usize >= earlier.step)
     }
 
+    #[inline]
     fn clock_mut(&mut self, process: Process) -> &mut Clock {
         if self.0.len() <= process.index() {
             self.0.resize_with(process.index() + 1, Clock::new);
         }
         &mut self.0[process.index()]
     }
-}
-
-fn component(clock: &mut Clock, process: Process) -> &mut u32 {
-    if clock.len() <= process.index() {
-        clock.resize(process.index() + 1, 0);
-    }
-    &mut clock[process.index()]
 }

@@ -275,9 +275,9 @@ impl Running<'_> {
             what => (ending, what),
         };
         self.ending.set(ending);
-        let schedule = bridge.schedule();
+        let failed = what.map(|what| (what, bridge.schedule()));
         bridge.end(ending);
-        let what = what?;
+        let (what, schedule) = failed?;
         Some(Failure { what, schedule, trace: Trace::default(), stuck, unbegun: bridge.unbegun() })
     }
 

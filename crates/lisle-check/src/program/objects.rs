@@ -16,6 +16,7 @@
 use super::causes::Moment;
 use crate::explore::{Object, Process};
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 
 /// The bits of a name: the process, the size of the object and the how-many-th of that size it is, the word.
 const WORD_BITS: u32 = 16;
@@ -31,6 +32,10 @@ pub(super) struct Objects {
     /// Of names that are of one object: the other one.
     same: FxHashMap<u64, u64>,
     has_learnt: bool,
+    /// What each process has declared last, its address and size, as long as it is there.
+    latest: Vec<(usize, usize)>,
+    /// What was looked for last among what is declared, and found.
+    found: Cell<Option<(usize, Object)>>,
 }
 
 /// An object that a process has met.
@@ -60,6 +65,10 @@ struct Ranges(Vec<Range>);
 impl Ranges {
     /// Returns the smallest range that contains the address: what is in an object may be one, too.
     fn around(&self, address: usize) -> Option<&Range> {
+        let (first, last) = (self.0.first()?, self.0.last()?);
+        if address < first.begin || address >= last.reach {
+            return None;
+        }
         let after = self.0.partition_point(|range| range.begin <= address);
         let may_reach = self.0[..after].iter().rev().take_while(|range| address < range.reach);
         may_reach.into_iter().find(|range| address < range.end)
@@ -110,6 +119,20 @@ impl Objects {
         self.owned.0.clear();
         self.met.iter_mut().for_each(Vec::clear);
         self.has_learnt = false;
+        self.forget_latest();
+    }
+
+    /// Notes that objects may be gone.
+    fn forget_latest(&mut self) {
+        self.latest.fill((0, 0));
+        self.found.set(None);
+    }
+
+    /// Returns `true` if the last object that a process has declared is this one, and is there still. To
+    /// declare it again changes nothing.
+    #[inline]
+    pub(super) fn is_latest(&self, process: Process, address: usize, size: usize) -> bool {
+        self.latest.get(process.index()) == Some(&(address, size))
     }
 
     /// Returns `true` if it was learnt in this execution that two names are one.
@@ -142,6 +165,11 @@ impl Objects {
         is_past: impl FnOnce(Moment) -> bool,
     ) {
         let end = address + size.max(1);
+        self.found.set(None);
+        if self.latest.len() <= process.index() {
+            self.latest.resize(process.index() + 1, (0, 0));
+        }
+        self.latest[process.index()] = (address, size);
         let known = self.declared.enlarged(address, end).map(|known| (known.name, known.declared));
         if self.met.len() <= process.index() {
             self.met.resize_with(process.index() + 1, Vec::new);
@@ -184,6 +212,7 @@ impl Objects {
 
     /// Notes that memory belongs to a process. Objects that were declared there are gone.
     pub(super) fn own(&mut self, process: Process, address: usize, size: usize) {
+        self.forget_latest();
         self.declared.remove_within(address, address + size);
         self.owned.remove_within(address, address + size);
         let (name, declared) = (u64::from(process.0) << DECLARATION_BITS, Moment { process, step: 0 });
@@ -198,6 +227,7 @@ impl Objects {
 
     /// Notes that the objects at an address are gone.
     pub(super) fn remove(&mut self, address: usize) {
+        self.forget_latest();
         for gone in self.declared.remove(address) {
             let met = self.met.iter_mut().flatten();
             met.filter(|met| met.address == gone.begin).for_each(|met| met.address = 0);
@@ -205,11 +235,20 @@ impl Objects {
     }
 
     /// Returns the object at an address, if it has a name.
+    #[inline]
     pub(super) fn at(&self, address: usize) -> Option<Object> {
-        if let Some(object) = self.declared.around(address) {
-            return Some(Object(
-                (object.name << WORD_BITS) | ((address - object.begin) as u64 % (1 << WORD_BITS)),
-            ));
+        match self.found.get() {
+            Some((found, object)) if found == address => Some(object),
+            _ => self.look_at(address),
+        }
+    }
+
+    fn look_at(&self, address: usize) -> Option<Object> {
+        if let Some(declared) = self.declared.around(address) {
+            let word = (address - declared.begin) as u64 % (1 << WORD_BITS);
+            let object = Object((declared.name << WORD_BITS) | word);
+            self.found.set(Some((address, object)));
+            return Some(object);
         }
         self.owned.around(address).map(|owned| Object(owned.name << WORD_BITS))
     }

@@ -43,7 +43,8 @@ pub(crate) struct Asked {
 }
 
 /// Lets a checked program perform an operation on an atomic, whose value `value` returns. Returns `None` if
-/// no checked program does that.
+/// no checked program does that. It is inlined, since a return after a switch is mispredicted.
+#[inline(always)]
 pub(crate) fn perform<T>(
     atomic: &T,
     value: impl FnOnce() -> u64,

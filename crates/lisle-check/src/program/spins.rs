@@ -62,11 +62,16 @@ impl fmt::Display for Spin {
 
 impl Bridge {
     /// Notes that the running process has done this, as far as those are concerned that ask again and again.
+    #[inline(always)]
     pub(super) fn asked_or_changed(&self, object: Object, kind: Kind) {
-        let Some(process) = self.running.get() else { return };
-        if self.asking.borrow().has_no_rounds(process) {
-            return;
+        if let Some(process) = self.running.get()
+            && !self.asking.borrow().has_no_rounds(process)
+        {
+            self.has_asked_or_changed(process, object, kind);
         }
+    }
+
+    fn has_asked_or_changed(&self, process: Process, object: Object, kind: Kind) {
         let place = PLACE.take();
         if object == self.objects.borrow().of_process(process) {
             // Its own stack and cell: nobody else is concerned.
@@ -80,7 +85,14 @@ impl Bridge {
     }
 
     /// Tells the strategy of those that have waited for the step in progress.
+    #[inline(always)]
     pub(super) fn touch_those_that_wait(&self, touched: Vec<(Process, bool)>) {
+        if !touched.is_empty() {
+            self.touch_each(touched);
+        }
+    }
+
+    fn touch_each(&self, touched: Vec<(Process, bool)>) {
         for (process, wakes) in touched {
             let object = self.objects.borrow().of_process(process);
             let mut strategy = self.strategy.borrow_mut();

@@ -67,6 +67,7 @@ thread_local! {
 }
 
 /// Sets the function that is told of what is touched on this thread. Returns the one before.
+#[inline]
 pub fn set_report(report: Option<Report>) -> Option<Report> {
     REPORT.replace(report)
 }

@@ -46,7 +46,7 @@ fn divided<P: Part, C: Consumer<Item = P::Item>>(
         0 | 1 => None,
         // A loop whose order of merges is fixed is divided as it always is.
         _ if is_fixed => Some(blocks / 2),
-        _ if parts > 1 => modelled::division(blocks, parts),
+        _ if parts > 1 => modelled::division(blocks),
         _ => None,
     };
     let Some(first) = division else { return feed(part, looping, at, acc) };

@@ -71,13 +71,13 @@ pub unsafe fn take(part: std::ptr::NonNull<crate::jobs::job::Job>) {
 }
 
 /// Returns where a model divides a loop of so many blocks, two at least: after so many of them, or not
-/// at all. It may have at most `parts` parts, two at least.
-pub fn division(blocks: usize, parts: usize) -> Option<usize> {
+/// at all.
+pub fn division(blocks: usize) -> Option<usize> {
     #[cfg(feature = "model")]
-    return crate::sched::worker::with_current(|worker| worker?.division(blocks, parts));
+    return crate::sched::worker::with_current(|worker| worker?.division(blocks));
     #[cfg(not(feature = "model"))]
     {
-        let _ = (blocks, parts);
+        let _ = blocks;
         None
     }
 }

@@ -258,7 +258,8 @@ impl Worker {
 
     /// Does the same as [`run`](Worker::run), where it is known at compile time whether there are
     /// hooks.
-    #[inline]
+    #[cfg_attr(not(feature = "model"), inline)]
+    #[cfg_attr(feature = "model", inline(always))]
     fn run_hooked<const HOOKED: bool>(&self, fiber: NonNull<Fiber>, turn: u32) {
         // SAFETY: a queued fiber is alive.
         let this = unsafe { fiber.as_ref() };

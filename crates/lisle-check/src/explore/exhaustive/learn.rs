@@ -73,10 +73,9 @@ impl Exhaustive {
     /// Returns the number of steps that need nodes: down to the last one at which a branch may be
     /// added, and down to where nothing sleeps any more.
     fn end_of_needed(&self) -> usize {
-        let steps = self.branch..self.trace.len();
         let race = self.races.iter().map(|race| race.first as usize + 1).max();
-        let choice =
-            steps.clone().rev().find(|&step| !self.trace.choices(step).is_empty()).map(|step| step + 1);
+        let choice = self.trace.last_to_choose(self.branch).map(|step| step + 1);
+        let steps = self.branch..self.trace.len();
         let asleep = steps.rev().find(|&step| !self.is_all_awake(step)).map(|step| step + 1);
         race.max(choice).max(asleep).unwrap_or(0)
     }

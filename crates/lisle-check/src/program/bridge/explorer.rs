@@ -1,6 +1,6 @@
 //! What the worker tells, and what it asks.
 
-use super::{Bridge, TIME, of};
+use super::{Bridge, Course, TIME, of};
 use crate::explore::{Decision, Kind, Process, Strategy};
 use crate::program::asking::Asking;
 use crate::program::causes::Moment;
@@ -16,7 +16,7 @@ impl Explorer for Bridge {
         let Some(parent) = self.running.get() else { return Process::ROOT.0 };
         let child = self.new_child(parent);
         *of(&mut self.sites.borrow_mut(), child) = Some(site);
-        self.causes.borrow_mut().follows(child, parent);
+        self.course.borrow_mut().causes.follows(child, parent);
         if self.in_step.get() {
             self.strategy.borrow_mut().enables(child);
             self.memory.borrow_mut().enable(parent.0, child.0);
@@ -47,7 +47,7 @@ impl Explorer for Bridge {
         let woken = Process(process);
         if let Some(running) = self.running.get().filter(|running| self.in_step.get() && *running != woken) {
             self.strategy.borrow_mut().enables(woken);
-            self.causes.borrow_mut().follows(woken, running);
+            self.course.borrow_mut().causes.follows(woken, running);
             self.memory.borrow_mut().enable(running.0, process);
         }
     }
@@ -86,48 +86,44 @@ impl Explorer for Bridge {
 
     fn next(&self, ready: &[u32]) -> Option<u32> {
         self.note(|recorder| recorder.ends_step(ready));
-        self.asking.borrow_mut().stops();
-        if self.was_abandoned() {
-            self.in_step.set(false);
+        self.in_step.set(false);
+        let (mut asking, mut memory) = (self.asking.borrow_mut(), self.memory.borrow_mut());
+        asking.stops();
+        if asking.has_learnt() {
             return None;
         }
-        let mut steps = self.steps.borrow_mut();
-        self.memory.borrow_mut().end_step();
-        if self.memory.borrow().is_over() {
-            self.in_step.set(false);
+        memory.end_step();
+        if memory.is_over() {
             return None;
         }
+        let Course { steps, causes, offered } = &mut *self.course.borrow_mut();
         if steps.len() >= self.longest {
-            self.in_step.set(false);
             self.too_long.set(true);
             return None;
         }
-        let mut offered = self.offered.borrow_mut();
+        let mut strategy = self.strategy.borrow_mut();
         offered.clear();
-        offered.extend(ready.iter().map(|ready| Process(*ready)));
-        let decision = self.strategy.borrow_mut().next(steps.last().copied(), &offered);
-        match decision {
-            Decision::Run(process) => {
-                self.running.set(Some(process));
-                self.memory.borrow_mut().runs(process.0);
-                self.in_step.set(true);
-                if self.is_last.take() {
-                    Asking::comes_last(&steps, process, &mut *self.strategy.borrow_mut());
-                    self.asking.borrow_mut().goes_last(process);
-                    self.memory.borrow_mut().comes_last(process.0);
-                }
-                let touched = self.asking.borrow_mut().takes_step(process);
-                self.touch_those_that_wait(touched);
-                steps.push(process);
-                self.causes.borrow_mut().goes_on(Moment { process, step: steps.len() });
-                self.note(|recorder| recorder.begins_step(process.0));
-                Some(process.0)
-            }
-            Decision::Stop => {
-                self.in_step.set(false);
-                None
-            }
+        // They are few: to copy them one by one is faster than to prepare for many.
+        offered.reserve(ready.len());
+        for ready in ready {
+            offered.push(Process(*ready));
         }
+        let Decision::Run(process) = strategy.next(steps.last().copied(), offered) else { return None };
+        self.running.set(Some(process));
+        self.in_step.set(true);
+        memory.runs(process.0);
+        if self.is_last.take() {
+            Asking::comes_last(steps, process, &mut *strategy);
+            asking.goes_last(process);
+            memory.comes_last(process.0);
+        }
+        let touched = asking.takes_step(process);
+        drop((asking, memory, strategy));
+        self.touch_those_that_wait(touched);
+        steps.push(process);
+        causes.goes_on(Moment { process, step: steps.len() });
+        self.note(|recorder| recorder.begins_step(process.0));
+        Some(process.0)
     }
 
     fn choose(&self, ways: usize) -> usize {
@@ -144,10 +140,9 @@ impl Explorer for Bridge {
             return;
         }
         let process = self.running.get().unwrap_or(Process::ROOT);
-        let causes = self.causes.borrow();
-        let is_past = |moment| causes.must_precede(moment, process);
-        self.objects.borrow_mut().declare(process, address, size, self.now(), is_past);
-        *of(&mut self.awaited.borrow_mut(), process) = address;
+        if !self.objects.borrow().is_latest(process, address, size) {
+            self.declare(process, address, size);
+        }
     }
 
     fn owns(&self, process: u32, address: usize, size: usize) {
@@ -160,7 +155,7 @@ impl Explorer for Bridge {
         if self.in_step.get() {
             self.strategy.borrow_mut().after(Process(process));
             if let Some(running) = self.running.get() {
-                self.causes.borrow_mut().follows(running, Process(process));
+                self.course.borrow_mut().causes.follows(running, Process(process));
                 self.memory.borrow_mut().join(running.0, process);
             }
         }
@@ -186,7 +181,7 @@ impl Explorer for Bridge {
         self.division.parts
     }
 
-    fn division(&self, blocks: usize, _: usize) -> Option<usize> {
+    fn division(&self, blocks: usize) -> Option<usize> {
         self.division.first_part(blocks, |ways| self.choose(ways))
     }
 

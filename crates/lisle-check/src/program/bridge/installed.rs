@@ -6,58 +6,62 @@ use crate::program::shared;
 use lisle_core::shim::model::{Touch, set_report};
 use std::any::Any;
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::rc::Rc;
 
 thread_local! {
-    static CURRENT: RefCell<Option<Rc<Bridge>>> = const { RefCell::new(None) };
+    /// [`Installed`] takes it out: what has no destructor is found without a look whether that has run.
+    static CURRENT: RefCell<Option<ManuallyDrop<Rc<Bridge>>>> = const { RefCell::new(None) };
 }
 
 impl Bridge {
     /// Makes this what the library reports to on this thread, until the guard is dropped.
     pub(in crate::program) fn install(self: &Rc<Self>) -> Installed {
-        CURRENT.set(Some(self.clone()));
+        let before = CURRENT.replace(Some(ManuallyDrop::new(self.clone())));
+        drop(before.map(ManuallyDrop::into_inner));
         set_report(Some(touched));
         shared::begin();
         Installed
     }
 }
 
+/// Returns the bridge of this thread. A count costs less than a look by a closure, which is not inlined.
+#[inline(always)]
+fn current() -> Option<Rc<Bridge>> {
+    CURRENT.with_borrow(|bridge| bridge.as_deref().cloned())
+}
+
 fn touched(address: usize, touch: Touch) {
-    CURRENT.with_borrow(|bridge| {
-        if let Some(bridge) = bridge {
-            bridge.touched(address, touch);
-        }
-    });
+    if let Some(bridge) = current() {
+        bridge.touched(address, touch);
+    }
 }
 
 /// Calls `f` with what the library reports to on this thread, if a step of an execution is in progress, and
 /// with the process whose code runs.
+#[inline(always)]
 pub(in crate::program) fn in_step<R>(f: impl FnOnce(&Bridge, Process) -> R) -> Option<R> {
-    CURRENT.with_borrow(|bridge| {
-        let bridge = bridge.as_ref().filter(|bridge| bridge.in_step.get())?;
-        Some(f(bridge, bridge.running.get()?))
-    })
+    let bridge = current().filter(|bridge| bridge.in_step.get())?;
+    Some(f(&bridge, bridge.running.get()?))
 }
 
 /// Returns `true` if the execution of this thread is being unwound.
 pub(in crate::program) fn is_unwinding() -> bool {
-    CURRENT.with_borrow(|bridge| bridge.as_ref().is_some_and(|bridge| bridge.is_unwinding.get()))
+    current().is_some_and(|bridge| bridge.is_unwinding.get())
 }
 
 /// Leaves with the execution of this thread what the program returns.
 pub(in crate::program) fn leave(result: Box<dyn Any + Send>) {
-    let bridge = CURRENT.with_borrow(Option::clone);
-    *bridge.expect("an execution runs here").result.borrow_mut() = Some(result);
+    let bridge = current().expect("an execution runs here");
+    drop(bridge.result.replace(Some(result)));
 }
 
 /// Notes a panic of the step in progress, if it is noted what this execution does.
 pub(in crate::program) fn panicked(message: impl FnOnce() -> String, site: Option<&Location<'_>>) {
-    CURRENT.with_borrow(|bridge| {
-        if let Some(bridge) = bridge {
-            bridge.note(|recorder| recorder.panicked(message(), site));
-        }
-    });
+    if let Some(bridge) = current() {
+        bridge.note(|recorder| recorder.panicked(message(), site));
+    }
 }
 
 /// Ends the reports of the library when it is dropped.
@@ -67,6 +71,6 @@ impl Drop for Installed {
     fn drop(&mut self) {
         shared::end();
         set_report(None);
-        CURRENT.set(None);
+        drop(CURRENT.take().map(ManuallyDrop::into_inner));
     }
 }

@@ -9,6 +9,7 @@
 //! used again.
 
 mod explorer;
+pub(super) mod few;
 mod steps;
 mod timers;
 mod told;
@@ -25,23 +26,33 @@ use crate::shim::clock;
 use crate::shim::model::{Report, set_report};
 use crate::spawned::fiber_cell::{self, Fiber, Traits};
 use crate::spawned::runnable::Runnable;
+use few::Few;
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::ptr::NonNull;
 use steps::Waits;
 use timers::Armed;
 
+/// What can run, unless it waits until something is so.
+#[derive(Clone, Copy)]
+struct Ready {
+    who: NonNull<Runnable>,
+    process: Process,
+}
+
 /// What a worker keeps for a model.
 #[derive(Default)]
 pub(super) struct Modelled {
     explorer: Cell<Option<NonNull<dyn Explorer>>>,
-    ready: RefCell<Vec<NonNull<Runnable>>>,
+    ready: RefCell<Vec<Ready>>,
+    /// What the explorer may choose from; kept for its memory.
+    offered: RefCell<Vec<Process>>,
     /// The fibers that the step in progress has spawned.
-    spawned: RefCell<Vec<NonNull<Runnable>>>,
+    spawned: Few<NonNull<Runnable>>,
     /// What waits until something is so, such as that a lock is free, with the question whether it is.
-    waiting: RefCell<Vec<Waits>>,
+    waiting: Few<Waits>,
     /// What waits until it is to ask again.
-    asking: RefCell<Vec<NonNull<Runnable>>>,
+    asking: Few<NonNull<Runnable>>,
     /// The parts of loops that have taken no step.
     pub(super) parts: Parts,
     /// The execution is being unwound.
@@ -52,7 +63,7 @@ pub(super) struct Modelled {
     is_stuck: Cell<bool>,
     /// How often a fiber has been unwound in this execution.
     unwound: Cell<u32>,
-    timers: RefCell<Vec<Armed>>,
+    timers: Few<Armed>,
     now: Cell<u64>,
     /// When the execution has begun.
     begun: Cell<u64>,
@@ -120,48 +131,41 @@ impl Worker {
         let fiber = Fiber::new(program, Traits::default(), site);
         self.spawn(fiber, None);
         // Nobody's step has spawned it.
-        modelled.spawned.borrow_mut().clear();
+        modelled.spawned.clear();
         // SAFETY: this is the reference of a handle, and there is no handle.
         unsafe { fiber_cell::release(fiber) };
-        let ended = self.explore(explorer);
+        let mut offered = modelled.offered.take();
+        let ended = self.explore(explorer, &mut offered);
+        modelled.offered.replace(offered);
         let stuck = if matches!(ended, Ended::Complete) { None } else { self.unwind_all() };
         modelled.is_stuck.set(stuck.is_some());
         (ended, stuck)
     }
 
-    fn explore(&self, explorer: &dyn Explorer) -> Ended {
-        let mut offered = Vec::new();
+    fn explore(&self, explorer: &dyn Explorer, offered: &mut Vec<Process>) -> Ended {
         self.modelled.parts.clear();
         self.domain.woken_from_outside.store(false, Ordering::Relaxed);
         loop {
             self.collect();
-            if self.domain.woken_from_outside.swap(false, Ordering::Relaxed) {
+            // The next execution sets it back.
+            if self.domain.woken_from_outside.load(Ordering::Relaxed) {
                 explorer.is_disturbed();
                 return Ended::GivenUp;
             }
             offered.clear();
-            offered.extend(
-                self.modelled
-                    .ready
-                    .borrow()
-                    .iter()
-                    .filter(|ready| self.can_go_on(**ready))
-                    .map(|ready| self.process_of(*ready)),
-            );
-            self.offer_timers(explorer, &mut offered);
-            let rests = self.modelled.parts.are_all(&offered);
+            self.offer_ready(offered);
+            self.offer_timers(explorer, offered);
+            let rests = self.modelled.parts.are_all(offered);
             if rests {
-                explorer.rests_on_parts(&offered);
+                explorer.rests_on_parts(offered);
             } else if offered.is_empty() {
                 offered.extend(explorer.asks_last());
             }
             if offered.is_empty() || rests {
                 return self.end_blocked(explorer);
             }
-            let Some(process) = explorer.next(&offered) else { return Ended::GivenUp };
-            let ready = &self.modelled.ready;
-            let at = ready.borrow().iter().position(|ready| self.process_of(*ready) == process);
-            let next = at.map(|at| ready.borrow_mut().swap_remove(at));
+            let Some(process) = explorer.next(offered) else { return Ended::GivenUp };
+            let next = self.take_ready(process);
             self.modelled.parts.begins(process);
             match next {
                 Some(next) => self.take_step(next),
@@ -172,45 +176,78 @@ impl Worker {
     }
 
     /// Takes everything that is ready out of the worker's queues.
+    #[inline(always)]
     fn collect(&self) {
         self.take_inbox();
         let mut ready = self.modelled.ready.borrow_mut();
-        let next = || {
-            let queued = self.queues.take_any().or_else(|| self.domain.stealable.take_oldest());
-            queued.or_else(|| self.shared.common.take())
-        };
-        while let Some(next) = next() {
-            ready.push(next);
+        let mut add = |who| ready.push(Ready { who, process: self.process_of(who) });
+        self.queues.take_all(&mut add);
+        while let Some(next) = self.domain.stealable.take_oldest() {
+            add(next);
+        }
+        // Each step comes here, and mostly nothing is there.
+        if self.shared.common.len() > 0 {
+            std::iter::from_fn(|| self.shared.common.take()).for_each(add);
         }
     }
 
+    /// Adds the processes that are ready and can go on to `offered`.
+    #[inline]
+    fn offer_ready(&self, offered: &mut Vec<Process>) {
+        let ready = self.modelled.ready.borrow();
+        if self.all_can_go_on() {
+            // They are few: to copy them one by one is faster than to prepare for many.
+            for ready in ready.iter() {
+                offered.push(ready.process);
+            }
+        } else {
+            let can_go_on = ready.iter().filter(|ready| self.can_go_on(ready.who));
+            offered.extend(can_go_on.map(|ready| ready.process));
+        }
+    }
+
+    /// Takes a process out of those that are ready. Returns `None` if it is not one of them.
+    #[inline]
+    fn take_ready(&self, process: Process) -> Option<NonNull<Runnable>> {
+        let mut ready = self.modelled.ready.borrow_mut();
+        let at = ready.iter().position(|ready| ready.process == process)?;
+        Some(ready.swap_remove(at).who)
+    }
+
+    /// Takes a step of what is ready. It is inlined as far as the switch: a return after that is mispredicted.
+    #[inline(always)]
     fn take_step(&self, next: NonNull<Runnable>) {
         let turn = self.next_turn();
-        self.modelled.asking.borrow_mut().retain(|asking| *asking != next);
+        self.modelled.asking.retain(|asking| *asking != next);
         // SAFETY: what was queued is alive, and the worker that takes it runs it.
         match unsafe { either(next) } {
+            Either::Fiber(fiber) if self.hooks.is_empty() => self.run_hooked::<false>(fiber, turn),
             Either::Fiber(fiber) => self.run(fiber, turn),
             Either::Task(task) => self.run_on_runner(Load::Task(task), turn),
         }
-        self.begin_spawned();
+        if !self.modelled.spawned.is_empty() {
+            self.begin_spawned();
+        }
     }
 
     /// Runs the fibers that the step has spawned up to the first thing that others see. It is a part of
     /// the step: nobody can tell when they begin.
     fn begin_spawned(&self) {
-        loop {
-            let spawned = self.modelled.spawned.take();
-            if spawned.is_empty() {
-                return;
-            }
+        while !self.modelled.spawned.is_empty() {
+            let mut spawned = self.modelled.spawned.change(std::mem::take);
             self.collect();
-            for fiber in spawned {
-                self.modelled.ready.borrow_mut().retain(|ready| *ready != fiber);
+            for fiber in spawned.drain(..) {
+                self.modelled.ready.borrow_mut().retain(|ready| ready.who != fiber);
                 if let Some(explorer) = self.explorer() {
                     explorer.begins(self.process_of(fiber));
                 }
                 self.run(fiber.cast(), self.next_turn());
             }
+            // Its memory is used again.
+            self.modelled.spawned.change(|next| {
+                spawned.append(next);
+                *next = spawned;
+            });
         }
     }
 
@@ -219,7 +256,7 @@ impl Worker {
         let waiting = self.take_waiting();
         let is_ready = |waits: &&Waits| waiting.contains(&waits.who);
         let of_waits = |waits: &Waits| (self.process_of(waits.who), waits.awaited);
-        let waiting: Vec<_> = self.modelled.waiting.borrow().iter().filter(is_ready).map(of_waits).collect();
+        let waiting: Vec<_> = self.modelled.waiting.read().iter().filter(is_ready).map(of_waits).collect();
         explorer.is_over(&waiting);
         self.wait_in_earnest();
         self.end_of_all()
@@ -232,7 +269,7 @@ impl Worker {
             if waiting.is_empty() {
                 return;
             }
-            self.modelled.ready.borrow_mut().retain(|ready| !waiting.contains(ready));
+            self.modelled.ready.borrow_mut().retain(|ready| !waiting.contains(&ready.who));
             waiting.into_iter().for_each(|next| self.take_step(next));
             self.collect();
         }
@@ -240,11 +277,9 @@ impl Worker {
 
     /// Returns what is ready to wait: neither what asks again and again, nor what has not begun.
     fn take_waiting(&self) -> Vec<NonNull<Runnable>> {
-        let (ready, asking) = (self.modelled.ready.borrow(), self.modelled.asking.borrow());
-        let waits = |ready: &&NonNull<Runnable>| {
-            !asking.contains(ready) && !self.modelled.parts.has(self.process_of(**ready))
-        };
-        ready.iter().filter(waits).copied().collect()
+        let (ready, asking) = (self.modelled.ready.borrow(), self.modelled.asking.read());
+        let waits = |ready: &&Ready| !asking.contains(&ready.who) && !self.modelled.parts.has(ready.process);
+        ready.iter().filter(waits).map(|ready| ready.who).collect()
     }
 
     fn end_of_all(&self) -> Ended {

@@ -7,20 +7,21 @@
 
 use super::Worker;
 use super::modelled::Process;
+use super::modelled::few::Few;
 use crate::event::awaited::Awaited;
 use crate::event::parker;
 use crate::jobs::job::Job;
 use crate::sched::within;
 use crate::spawned::fiber_cell::{self, Fiber, Traits};
 use crate::spawned::this_stack::this_stack;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ptr::{NonNull, null};
 
 /// What is known of parts in an execution.
 #[derive(Default)]
 pub(super) struct Parts {
     /// Those that have taken no step.
-    unbegun: RefCell<Vec<Process>>,
+    unbegun: Few<Process>,
     /// How many processes wait for a part, and might run one instead.
     helping: Cell<usize>,
 }
@@ -28,27 +29,28 @@ pub(super) struct Parts {
 impl Parts {
     /// Forgets all, for the next execution.
     pub(super) fn clear(&self) {
-        self.unbegun.borrow_mut().clear();
+        self.unbegun.clear();
         self.helping.set(0);
     }
 
     /// Notes that a process takes a step.
+    #[inline]
     pub(super) fn begins(&self, process: Process) {
-        self.unbegun.borrow_mut().retain(|part| *part != process);
+        self.unbegun.retain(|part| *part != process);
     }
 
     /// Returns `true` if this is a part that has taken no step.
     pub(super) fn has(&self, process: Process) -> bool {
-        self.unbegun.borrow().contains(&process)
+        self.unbegun.read().contains(&process)
     }
 
     /// Returns `true` if these are parts that have taken no step, and nobody comes back to them.
+    #[inline]
     pub(super) fn are_all(&self, ready: &[Process]) -> bool {
-        let unbegun = self.unbegun.borrow();
-        !unbegun.is_empty()
+        !self.unbegun.is_empty()
             && self.helping.get() == 0
             && !ready.is_empty()
-            && ready.iter().all(|ready| unbegun.contains(ready))
+            && ready.iter().all(|ready| self.has(*ready))
     }
 }
 
@@ -100,7 +102,7 @@ impl Worker {
         self.spawn(fiber, None);
         let process = self.process_of(fiber.cast());
         job.process.set(process);
-        self.modelled.parts.unbegun.borrow_mut().push(process);
+        self.modelled.parts.unbegun.push(process);
         // SAFETY: this is the reference of a handle, and there is no handle.
         unsafe { fiber_cell::release(fiber) };
     }
@@ -126,7 +128,7 @@ impl Worker {
     }
 
     /// Returns where a loop is divided, see [`Explorer::division`](super::modelled::Explorer::division).
-    pub(crate) fn division(&self, blocks: usize, parts: usize) -> Option<usize> {
-        self.explorer()?.division(blocks, parts)
+    pub(crate) fn division(&self, blocks: usize) -> Option<usize> {
+        self.explorer()?.division(blocks)
     }
 }

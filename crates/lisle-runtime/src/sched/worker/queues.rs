@@ -69,6 +69,21 @@ impl Queues {
         self.next.take().or_else(queued)
     }
 
+    /// Takes everything, in the order of [`take_any`](Queues::take_any).
+    #[cfg(feature = "model")]
+    #[inline(always)]
+    pub(super) fn take_all(&self, mut each: impl FnMut(NonNull<Runnable>)) {
+        self.next.take().into_iter().for_each(&mut each);
+        for queue in [&self.timed, &self.ready] {
+            while let Some(next) = queue.pop() {
+                each(next);
+            }
+        }
+        while let Some(next) = self.take_woken() {
+            each(next);
+        }
+    }
+
     /// Takes the next of the ready tasks.
     #[inline]
     pub(super) fn take_woken(&self) -> Option<NonNull<Runnable>> {

@@ -54,8 +54,8 @@ pub trait Explorer {
     /// Returns the number of parts that a loop is divided into at most.
     fn most_parts(&self) -> usize;
     /// Returns how many of the blocks of a loop, two at least, go to its first part, or `None` if it is not
-    /// divided. It may have so many parts, two at least.
-    fn division(&self, blocks: usize, parts: usize) -> Option<usize>;
+    /// divided.
+    fn division(&self, blocks: usize) -> Option<usize>;
     /// Is told that a process asks again what it has asked before, at `site`, and whether it could go on
     /// alone. Returns what it does.
     fn asks_again(&self, process: Process, site: &'static Location<'static>, can_be_alone: bool) -> Again;

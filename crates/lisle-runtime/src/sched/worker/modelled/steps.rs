@@ -23,10 +23,16 @@ pub(super) struct Waits {
 }
 
 impl Worker {
+    /// Returns `true` if nothing that is ready waits for anything.
+    #[inline]
+    pub(super) fn all_can_go_on(&self) -> bool {
+        self.modelled.waiting.is_empty() && self.modelled.asking.is_empty()
+    }
+
     pub(super) fn can_go_on(&self, ready: NonNull<Runnable>) -> bool {
-        let waiting = self.modelled.waiting.borrow();
+        let waiting = self.modelled.waiting.read();
         let Some(Waits { is_so, .. }) = waiting.iter().find(|waits| waits.who == ready) else {
-            let asks = self.modelled.asking.borrow().contains(&ready);
+            let asks = self.modelled.asking.read().contains(&ready);
             return !asks || self.explorer().is_none_or(|explorer| explorer.may_ask(self.process_of(ready)));
         };
         // SAFETY: the process is suspended in the call that has asked, which keeps the closure.
@@ -50,6 +56,10 @@ impl Worker {
     }
 
     /// Lets the explorer decide what runs before the running code does something that others see.
+    ///
+    /// This and [`step_of`](Worker::step_of) are inlined: a return after a switch is mispredicted, see
+    /// `event/parker.rs`, and each step has one for each function around the switch.
+    #[inline(always)]
     pub(in crate::sched::worker) fn visible_step(&self, until: Option<(Awaited, &dyn Fn() -> bool)>) {
         let modelled = &self.modelled;
         let Some(parker) = parker::running().filter(|_| self.explorer().is_some()) else { return };
@@ -82,9 +92,9 @@ impl Worker {
             Again::GoOnAlone => {}
             Again::GoOn => self.step_of(parker, None),
             Again::Wait => {
-                self.modelled.asking.borrow_mut().push(current);
+                self.modelled.asking.push(current);
                 self.step_of(parker, Some((Awaited::Free, &|| explorer.may_ask(process))));
-                self.modelled.asking.borrow_mut().retain(|asking| *asking != current);
+                self.modelled.asking.retain(|asking| *asking != current);
             }
         }
         true
@@ -95,11 +105,12 @@ impl Worker {
         let Some(explorer) = self.explorer() else { return };
         let process = self.process_of(task.cast());
         if !self.modelled.is_ending.get() && explorer.asks_again(process, site, false) == Again::Wait {
-            self.modelled.asking.borrow_mut().push(task.cast());
+            self.modelled.asking.push(task.cast());
         }
     }
 
     /// Lets the explorer decide what runs before the running code goes on, once what it waits for is so.
+    #[inline(always)]
     pub(in crate::sched::worker) fn step_of(
         &self,
         parker: &Parker,
@@ -116,13 +127,13 @@ impl Worker {
                     std::mem::transmute::<*const (dyn Fn() -> bool + '_), IsSo>(std::ptr::from_ref(is_so))
                 };
                 let current = self.current_fiber().expect("a fiber runs here").cast();
-                modelled.waiting.borrow_mut().push(Waits { who: current, awaited, is_so: erased });
+                modelled.waiting.push(Waits { who: current, awaited, is_so: erased });
                 current
             });
             // SAFETY: it is the parker of the running fiber.
             let _ = suspend(|| unsafe { parker.suspend(Suspend::Yielded) });
             if let Some(current) = waits {
-                modelled.waiting.borrow_mut().retain(|waits| waits.who != current);
+                modelled.waiting.retain(|waits| waits.who != current);
             }
         }
     }

@@ -41,27 +41,31 @@ impl Worker {
             let decides = unsafe { Timer::decides(timer) };
             explorer.armed(process, decides);
             let armed = Armed { process, deadline, timer: Some(timer) };
-            self.modelled.timers.borrow_mut().push(armed);
+            self.modelled.timers.push(armed);
         }
     }
 
     pub(in crate::sched::worker) fn disarm_modelled(&self, timer: NonNull<Timer>) {
-        let mut timers = self.modelled.timers.borrow_mut();
-        let Some(at) = timers.iter().position(|armed| armed.timer == Some(timer)) else { return };
-        timers[at].timer = None;
-        // Those that are due later may fire now.
-        let deadline = timers[at].deadline;
-        if let Some(explorer) = self.explorer()
-            && timers.iter().any(|armed| armed.timer.is_some() && armed.deadline > deadline)
-        {
+        let lets_others_fire = self.modelled.timers.change(|timers| {
+            let at = timers.iter().position(|armed| armed.timer == Some(timer))?;
+            timers[at].timer = None;
+            // Those that are due later may fire now.
+            let deadline = timers[at].deadline;
+            Some(timers.iter().any(|armed| armed.timer.is_some() && armed.deadline > deadline))
+        });
+        if let Some(explorer) = self.explorer().filter(|_| lets_others_fire == Some(true)) {
             explorer.time(false);
         }
     }
 
     /// Adds the timers that may take their step to `offered`: they fire in their order, and as late as they
     /// like. The others come after these, for explorers that take them.
+    #[inline]
     pub(super) fn offer_timers(&self, explorer: &dyn Explorer, offered: &mut Vec<Process>) {
-        let timers = self.modelled.timers.borrow();
+        if self.modelled.timers.is_empty() {
+            return;
+        }
+        let timers = self.modelled.timers.read();
         let can_step =
             |armed: &&Armed| armed.timer.is_none() || Some(armed.deadline) == first_deadline(&timers);
         offered.extend(timers.iter().filter(can_step).map(|armed| armed.process));
@@ -72,14 +76,13 @@ impl Worker {
 
     /// Takes the step of a timer. Returns `false` if it cannot fire yet.
     pub(super) fn fire(&self, process: Process, explorer: &dyn Explorer) -> bool {
-        let (armed, can_fire) = {
-            let mut timers = self.modelled.timers.borrow_mut();
+        let (armed, can_fire) = self.modelled.timers.change(|timers| {
             let at = timers.iter().position(|armed| armed.process == process);
-            let first = first_deadline(&timers);
+            let first = first_deadline(timers);
             let armed = timers.remove(at.expect("the explorer names what is ready"));
             let can_fire = Some(armed.deadline) == first;
             (armed, can_fire)
-        };
+        });
         let _reported = self.report();
         let Some(timer) = armed.timer else {
             explorer.comes_too_late(process);

@@ -4,7 +4,7 @@ use super::{Nature, Process};
 use crate::sched::worker::Worker;
 use crate::sched::worker::either::{Either, either};
 use crate::spawned::fiber_cell::Fiber;
-use crate::spawned::runnable::Runnable;
+use crate::spawned::runnable::{Kind, Runnable};
 use crate::spawned::task_cell::Task;
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -29,7 +29,7 @@ impl Worker {
             unsafe { spawned.as_ref() }.process.set(process);
             // SAFETY: as above.
             if let Either::Fiber(fiber) = unsafe { either(spawned) } {
-                self.modelled.spawned.borrow_mut().push(fiber.cast());
+                self.modelled.spawned.push(fiber.cast());
             }
         }
     }
@@ -59,15 +59,17 @@ impl Worker {
         }
     }
 
+    #[inline]
     pub(in crate::sched::worker) fn process_of(&self, runnable: NonNull<Runnable>) -> Process {
         // SAFETY: what is ready is alive.
-        let bearer = match unsafe { either(runnable) } {
-            // SAFETY: as above.
-            Either::Fiber(fiber) => Task::borne_by(unsafe { fiber.as_ref() }).map(NonNull::from),
-            Either::Task(_) => None,
-        };
-        let runnable = bearer.map_or(runnable, NonNull::cast::<Runnable>);
-        // SAFETY: as above.
-        unsafe { runnable.as_ref() }.process.get()
+        let this = unsafe { runnable.as_ref() };
+        if this.kind() == Kind::Runner {
+            // SAFETY: as above, and a runner is a fiber.
+            let runner = unsafe { runnable.cast::<Fiber>().as_ref() };
+            let bearer = Task::borne_by(runner).map(|task| NonNull::from(task).cast::<Runnable>());
+            // SAFETY: a task that runs on the stack of a fiber is alive.
+            return bearer.map_or(this, |bearer| unsafe { bearer.as_ref() }).process.get();
+        }
+        this.process.get()
     }
 }

@@ -19,7 +19,7 @@ impl Worker {
             self.collect();
             let ready = self.modelled.ready.take();
             let was_ready = !ready.is_empty();
-            ready.into_iter().for_each(|next| self.take_step(next));
+            ready.into_iter().for_each(|next| self.take_step(next.who));
             let mut was_parked = false;
             while let Some(fiber) = self.begun.next_interrupted() {
                 was_parked = true;
@@ -30,7 +30,7 @@ impl Worker {
             self.stop(true);
         }
         let stuck = (self.shared.live() > 0).then(|| self.begun(8).join(", "));
-        self.modelled.timers.borrow_mut().clear();
+        self.modelled.timers.clear();
         self.begun.go_on();
         self.modelled.is_ending.set(false);
         stuck
