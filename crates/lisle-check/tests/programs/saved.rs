@@ -3,12 +3,14 @@
 use lisle::spawn;
 use lisle::sync::Mutex;
 use lisle_check::{Checker, Limit, ResumeError};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -192,7 +194,7 @@ fn wait_for(child: &mut Child, what: &str) {
     }
 }
 
-/// Runs for a test below: explores all orders, and waits for a line in the middle.
+/// Runs for a test below: explores all orders. In the middle it waits for a line, and then for a signal.
 #[test]
 #[ignore = "it is run by another test"]
 fn all_orders() {
@@ -201,9 +203,19 @@ fn all_orders() {
     let verdict = Checker::new().workers(2).check(|| {
         if EXECUTIONS.fetch_add(1, SeqCst) >= 500 {
             WAITED.get_or_init(|| {
+                // What is registered last is called last: then the checker has noted the signal, too.
+                let has_arrived = Arc::<AtomicBool>::default();
+                let signals =
+                    std::env::var_os("LISLE_CHECK_SAVE").map_or([].as_slice(), |_| &[SIGINT, SIGTERM]);
+                for &signal in signals {
+                    flag::register(signal, has_arrived.clone()).unwrap();
+                }
                 println!("in the middle");
                 std::io::stdout().flush().unwrap();
-                std::io::stdin().read_line(&mut String::new()).unwrap();
+                let is_told = std::io::stdin().read_line(&mut String::new()).unwrap() > 0;
+                while is_told && !signals.is_empty() && !has_arrived.load(SeqCst) {
+                    std::thread::yield_now();
+                }
             });
         }
         orders(6);
