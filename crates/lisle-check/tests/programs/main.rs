@@ -1,6 +1,8 @@
 //! Programs of Lisle's, checked.
 
 mod counts;
+#[path = "../support/found.rs"]
+mod found;
 mod kernels;
 mod kinds;
 mod observed;
