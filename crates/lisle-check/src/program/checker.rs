@@ -264,7 +264,8 @@ impl Checker {
     }
 
     /// Goes on when something has gone wrong. The verdict has the first failure, and its
-    /// [counts](super::Verdict::counts) say how many executions went wrong, and how.
+    /// [counts](super::Verdict::counts) say how many executions went wrong, and how. What each of them has
+    /// come to is told by [`explore_each`](Checker::explore_each).
     ///
     /// ```
     /// use lisle::sync::Mutex;
@@ -461,36 +462,60 @@ impl Checker {
         self.explore_at(program, Location::caller())
     }
 
-    /// Explores a program, and goes on when something goes wrong. `each` is told how each execution has
+    /// Explores a program as [`explore`](Checker::explore) does, and tells `each` how each execution has
     /// ended, once everything of it is gone. It is not told of executions that were redundant.
     ///
-    /// The verdict has the first failure.
+    /// This is for what executions leave somewhere else, also those that go wrong: the caller looks there
+    /// while no other execution runs. So there is one worker, whatever [`workers`](Checker::workers) says.
+    /// How *many* executions end in which way is in the [counts](super::Verdict::counts); what those have
+    /// returned that end well is told by [`outcomes`](Checker::outcomes). Like `explore` it ends when
+    /// something goes wrong, unless it is to go on [past failures](Checker::past_failures). If the
+    /// exploration begins anew with what it has learnt of the program, such as how often a loop asks, it
+    /// tells of executions again.
     ///
     /// # Panics
     ///
-    /// As [`explore`](Checker::explore).
+    /// As [`explore`](Checker::explore), and if the exploration is to be saved, or to go on with what was:
+    /// what `each` has been told is not in the file.
     ///
     /// # Examples
     ///
-    /// How many schedules block, of how many:
+    /// What is left of two accounts where nothing can go on:
     ///
     /// ```
     /// use lisle::sync::Mutex;
     /// use lisle_check::{Checker, Ending};
     /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
     ///
-    /// let crosswise = || {
-    ///     let (one, other) = (Arc::new(Mutex::new(1)), Arc::new(Mutex::new(2)));
-    ///     let (a, b) = (one.clone(), other.clone());
-    ///     let fiber = lisle::spawn(move || *b.lock() + *a.lock());
-    ///     assert_eq!(*one.lock() + *other.lock(), 3);
+    /// // It is none of the program's: the checker does not see it.
+    /// let moved = Arc::new(AtomicI32::new(0));
+    /// let of_program = moved.clone();
+    /// let transfers = move || {
+    ///     of_program.store(0, Relaxed);
+    ///     let (one, other) = (Arc::new(Mutex::new(10)), Arc::new(Mutex::new(10)));
+    ///     let (a, b, by_fiber) = (one.clone(), other.clone(), of_program.clone());
+    ///     let fiber = lisle::spawn(move || {
+    ///         let mut from = b.lock();
+    ///         *from -= 1;
+    ///         by_fiber.fetch_add(1, Relaxed);
+    ///         *a.lock() += 1;
+    ///     });
+    ///     let mut from = one.lock();
+    ///     *from -= 2;
+    ///     of_program.fetch_add(2, Relaxed);
+    ///     *other.lock() += 2;
+    ///     drop(from);
     ///     fiber.join().unwrap();
     /// };
-    /// let mut endings = Vec::new();
-    /// let verdict = Checker::new().explore_each(crosswise, |ending| endings.push(ending));
+    /// let mut lost = Vec::new();
+    /// let verdict = Checker::new().past_failures().explore_each(transfers, |ending| {
+    ///     if ending == Ending::Blocked {
+    ///         lost.push(moved.load(Relaxed));
+    ///     }
+    /// });
     /// assert!(verdict.is_exhaustive() && verdict.failure().is_some());
-    /// assert_eq!(endings.len(), 3);
-    /// assert_eq!(endings.iter().filter(|ending| **ending == Ending::Blocked).count(), 1);
+    /// assert_eq!(lost, [3], "each has taken from one account, and waits for the other");
     /// ```
     #[track_caller]
     pub fn explore_each(
@@ -498,10 +523,11 @@ impl Checker {
         program: impl Fn() + Send + Sync + 'static,
         each: impl FnMut(Ending),
     ) -> Verdict {
+        self.assert_not_kept("what each execution has come to is not in the file");
         let each = RefCell::new(each);
         let tell = |ending| each.borrow_mut()(ending);
         let check = Check::begin(Location::caller(), "each");
-        self.clone().past_failures().workers(1).run(Arc::new(program), None, check, (None, None), Some(&tell))
+        self.clone().workers(1).run(Arc::new(program), None, check, (None, None), Some(&tell))
     }
 
     fn explore_at<P>(&self, program: P, site: &'static Location<'static>) -> Verdict
@@ -527,12 +553,14 @@ impl Checker {
         judge: Arc<dyn Judge>,
         site: &'static Location<'static>,
     ) -> Verdict {
-        assert!(
-            self.save.is_none() && self.resume.is_none(),
-            "an exploration that compares results cannot be saved, nor go on with what was: the results are \
-             not in the file"
-        );
+        self.assert_not_kept("the results that it compares are not in the file");
         self.run(program, Some(judge), Check::begin(site, "results"), (None, None), None)
+    }
+
+    /// Panics if the exploration is to be saved, or to go on with what was. `why` says why it cannot.
+    fn assert_not_kept(&self, why: &str) {
+        let is_kept = self.save.is_some() || self.resume.is_some();
+        assert!(!is_kept, "this exploration cannot be saved, nor go on with what was: {why}");
     }
 
     fn run(
