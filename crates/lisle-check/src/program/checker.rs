@@ -218,6 +218,8 @@ impl Checker {
     /// set. A loop of so many blocks or fewer is divided into single blocks, and all orders of what they do
     /// are explored. In a longer one, neighbouring blocks make one part, which runs them in their order.
     /// A block is one step of the loop, or as many as [`grain`](lisle::par::iter::ParallelIterator::grain) says.
+    /// Sorts and scans are divided into about as many parts, which are shorter than those that pay on a
+    /// runtime; with one part they run as on one core.
     ///
     /// # Panics
     ///
@@ -231,7 +233,8 @@ impl Checker {
     /// Divides each loop of [`par`](lisle::par) in every way, not only into as many parts as can be. This
     /// shows a result that depends on how a loop is divided: that of a `reduce` whose operation is not
     /// associative, or of steps that share the state of their part. A loop of 2, 3, 4, 5 blocks can be
-    /// divided in 2, 5, 15, 51 ways, and each way costs executions of its own.
+    /// divided in 2, 5, 15, 51 ways, and each way costs executions of its own. A sort is tried with one worker and
+    /// with several, and each chunk of a scan with and without being added up before it is scanned.
     ///
     /// # Examples
     ///

@@ -7,5 +7,6 @@ mod loops;
 mod no_suspend;
 mod outside;
 mod random;
+mod sorts;
 mod spins;
 mod support;
