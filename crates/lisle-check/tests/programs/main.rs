@@ -3,6 +3,7 @@
 mod counts;
 #[path = "../support/found.rs"]
 mod found;
+mod kept_locks;
 mod kernels;
 mod kinds;
 mod observed;
