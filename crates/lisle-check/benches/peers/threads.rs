@@ -50,6 +50,7 @@ macro_rules! threads {
             fn join(thread: Self::Thread) {
                 thread.join().unwrap();
             }
+            #[track_caller]
             fn mutex(value: u32) -> Self::Mutex {
                 $($sync)::+::Mutex::new(value)
             }
@@ -57,6 +58,7 @@ macro_rules! threads {
                 let $taken = mutex.lock();
                 $guard
             }
+            #[track_caller]
             fn condvar() -> Self::Condvar {
                 $($sync)::+::Condvar::new()
             }

@@ -33,7 +33,7 @@ fn as_many_as_differ_are_run_or_a_few_more() {
         ("counter-3", 6, 6),
         ("counter-4", 24, 24),
         ("counter-3-twice", 90, 90),
-        ("buffer", 76, 76),
+        ("buffer", 34, 34),
         ("treiber", 96, 90),
         ("sb", 3, 3),
         ("iriw", 15, 15),
