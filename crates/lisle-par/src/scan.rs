@@ -12,11 +12,13 @@
 
 mod chain;
 mod forms;
+mod in_model;
 mod steps;
 #[cfg(test)]
 mod tests;
 
-use super::{modelled, origin, workers};
+use super::{origin, workers};
+use crate::event::is_modelled;
 use chain::Form;
 use forms::{Exclusive, ExclusiveInPlace, Inclusive, InclusiveInPlace, Mapped, Plain};
 use std::marker::PhantomData;
@@ -436,31 +438,38 @@ impl<F> Scan<F> {
         /// additions.
         const SHORTEST: usize = 512;
 
-        // Some for each worker. A fixed scan must not depend on the number of workers.
-        let wanted = if self.is_fixed { 64 } else { 8 * workers() };
+        // Some for each worker. A fixed scan must not depend on the number of workers, nor on who decides
+        // its schedule. Else a model divides a short one as well, of which no chunk pays.
+        let (wanted, most, shortest) = match is_modelled() {
+            _ if self.is_fixed => (64, 64, SHORTEST),
+            true => (in_model::most_parts(), in_model::most_parts(), 2),
+            false => (8 * workers(), workers(), SHORTEST),
+        };
         let longest = (MOST_BYTES / bytes.max(1)).max(SHORTEST);
         let chunk = match self.grain {
             Some(grain) => grain.get().max(2),
-            None => (len / wanted).clamp(SHORTEST, longest),
+            None => (len / wanted).clamp(shortest, longest),
         };
         let count = len / chunk;
         // The last chunk takes the remainder of the division, so no chunk is too short to have a
         // sum.
         let last = len - count.saturating_sub(1) * chunk;
-        let is_worth_it = count > 1 && (self.is_fixed || workers() > 1);
+        let is_worth_it = count > 1 && most > 1;
         is_worth_it.then(|| std::iter::repeat_n(chunk, count - 1).chain([last]))
     }
 }
 
-/// Scans chunks. The participants tell each other how far they are at times that a model does not know, so
-/// there is one of them there.
+/// Scans chunks.
 fn scan_chunks<S: Form>(
     form: &S,
     pieces: impl Iterator<Item = S::Piece>,
     carry: Option<S::Item>,
     is_fixed: bool,
 ) -> Option<S::Item> {
-    modelled::alone(|| steps::scan(form, pieces, carry, is_fixed))
+    match is_modelled() {
+        true => in_model::scan(form, pieces, carry, is_fixed),
+        false => steps::scan(form, pieces, carry, is_fixed),
+    }
 }
 
 /// Unwraps the sum of an exclusive scan, which always has one because it begins with one.

@@ -1,52 +1,12 @@
 //! Lisle's checker, with fibers.
 
 use crate::sample::{answer, begun};
-use crate::{Threads, program};
+use crate::{program, threads::threads};
 use lisle_check::Checker;
-use lisle_check::atomic::{AtomicU32, Ordering::SeqCst};
 
-struct Fibers;
-
-impl Threads for Fibers {
-    type Thread = lisle::fiber::JoinHandle<()>;
-    type Mutex = lisle::sync::Mutex<u32>;
-    type Guard<'a> = lisle::sync::MutexGuard<'a, u32>;
-    type Condvar = lisle::sync::Condvar;
-    type Atomic = AtomicU32;
-
-    fn spawn(body: impl FnOnce() + Send + 'static) -> Self::Thread {
-        lisle::spawn(body)
-    }
-    fn join(thread: Self::Thread) {
-        thread.join().unwrap();
-    }
-    fn mutex(value: u32) -> Self::Mutex {
-        lisle::sync::Mutex::new(value)
-    }
-    fn lock(mutex: &Self::Mutex) -> Self::Guard<'_> {
-        mutex.lock()
-    }
-    fn condvar() -> Self::Condvar {
-        lisle::sync::Condvar::new()
-    }
-    fn wait<'a>(condvar: &Self::Condvar, guard: Self::Guard<'a>) -> Self::Guard<'a> {
-        condvar.wait(guard)
-    }
-    fn notify(condvar: &Self::Condvar) {
-        condvar.notify_one();
-    }
-    fn atomic(value: u32) -> AtomicU32 {
-        AtomicU32::new(value)
-    }
-    fn load(atomic: &AtomicU32) -> u32 {
-        atomic.load(SeqCst)
-    }
-    fn store(atomic: &AtomicU32, value: u32) {
-        atomic.store(value, SeqCst);
-    }
-    fn exchange(atomic: &AtomicU32, current: u32, new: u32) -> bool {
-        atomic.compare_exchange(current, new, SeqCst, SeqCst).is_ok()
-    }
+threads! {
+    Fibers: lisle::spawn => lisle::fiber::JoinHandle<()>,
+    lisle::sync, lisle_check::atomic, |guard| guard
 }
 
 /// Explores without a bound. What is done to make the schedule of a failure shorter takes time, and is

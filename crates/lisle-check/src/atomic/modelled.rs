@@ -66,6 +66,35 @@ pub fn fence(order: Ordering) {
     }
 }
 
+/// The exchanges of a type with this value, and whether each may fail without a reason.
+macro_rules! exchanges {
+    ($value:ty, $($(#[$what:meta])* $exchange:ident: $may_fail:literal)*) => { $(
+        $(#[$what])*
+        ///
+        /// # Panics
+        ///
+        /// As the function of `std`, if `failure` is none for loads.
+        #[inline]
+        #[track_caller]
+        pub fn $exchange(
+            &self,
+            current: $value,
+            new: $value,
+            success: Ordering,
+            failure: Ordering,
+        ) -> Result<$value, $value> {
+            if is_checking() {
+                let site = Location::caller();
+                let asked = Asked { order: success, otherwise: failure, may_fail: $may_fail, site };
+                if let Some(result) = self.exchange(current, new, asked) {
+                    return result;
+                }
+            }
+            self.0.$exchange(current, new, success, failure)
+        }
+    )* };
+}
+
 macro_rules! common {
     ($name:ident, $value:ty $(, $t:ident)?) => {
         impl$(<$t>)? $name$(<$t>)? {
@@ -161,62 +190,22 @@ macro_rules! common {
                 self.0.swap(value, order)
             }
 
-            /// Stores `new` if the value is `current`. Returns the value before, as an error if it was
-            /// another one.
-            ///
-            /// # Errors
-            ///
-            /// Returns the value if it is not `current`.
-            ///
-            /// # Panics
-            ///
-            /// As the function of `std`, if `failure` is none for loads.
-            #[inline]
-            #[track_caller]
-            pub fn compare_exchange(
-                &self,
-                current: $value,
-                new: $value,
-                success: Ordering,
-                failure: Ordering,
-            ) -> Result<$value, $value> {
-                if is_checking() {
-                    let site = Location::caller();
-                    let asked = Asked { order: success, otherwise: failure, may_fail: false, site };
-                    if let Some(result) = self.exchange(current, new, asked) {
-                        return result;
-                    }
-                }
-                self.0.compare_exchange(current, new, success, failure)
-            }
-
-            /// Does the same as [`compare_exchange`](Self::compare_exchange), but may fail although the value
-            /// is `current`.
-            ///
-            /// # Errors
-            ///
-            /// Returns the value if nothing was stored.
-            ///
-            /// # Panics
-            ///
-            /// As there.
-            #[inline]
-            #[track_caller]
-            pub fn compare_exchange_weak(
-                &self,
-                current: $value,
-                new: $value,
-                success: Ordering,
-                failure: Ordering,
-            ) -> Result<$value, $value> {
-                if is_checking() {
-                    let site = Location::caller();
-                    let asked = Asked { order: success, otherwise: failure, may_fail: true, site };
-                    if let Some(result) = self.exchange(current, new, asked) {
-                        return result;
-                    }
-                }
-                self.0.compare_exchange_weak(current, new, success, failure)
+            exchanges! {
+                $value,
+                /// Stores `new` if the value is `current`. Returns the value before, as an error if it was
+                /// another one.
+                ///
+                /// # Errors
+                ///
+                /// Returns the value if it is not `current`.
+                compare_exchange: false
+                /// Does the same as [`compare_exchange`](Self::compare_exchange), but may fail although the
+                /// value is `current`.
+                ///
+                /// # Errors
+                ///
+                /// Returns the value if nothing was stored.
+                compare_exchange_weak: true
             }
 
             #[cold]

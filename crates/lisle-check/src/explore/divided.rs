@@ -9,13 +9,15 @@
 //! the first failing one, *first* by number. For this, an execution waits where it depends on others:
 //! the next one of [`Bounded`] on the one before, and priorities on all earlier rounds.
 
-use std::collections::BTreeMap;
+mod drawing;
+
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::sampled::Lengths;
+use drawing::{Member, Offer, Planned, Shared, State};
+
 use super::{Bounded, Counts, Decision, Ending, Mark, Priorities, Process, Random, Strategy};
 
 /// A strategy whose executions are drawn.
@@ -56,153 +58,6 @@ enum Part {
     Random(Random),
     Priorities(Priorities),
     Bounded(Bounded),
-}
-
-#[derive(Debug)]
-struct Shared {
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-/// What the workers share.
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct State {
-    members: Vec<Member>,
-    /// Whose turn it is.
-    turn: usize,
-    /// The number of the execution that begins next.
-    begun: u64,
-    most: u64,
-    /// Executions that are over before one with a smaller number is.
-    #[serde(skip)]
-    over: BTreeMap<u64, Ending>,
-    /// All executions before this one are in `counts`.
-    counted: u64,
-    counts: Counts,
-    until_failure: bool,
-    /// The last execution that counts, such as the first one that failed.
-    #[serde(skip)]
-    last: Option<u64>,
-    #[serde(skip)]
-    stopped: bool,
-    #[serde(skip)]
-    waiting: u32,
-}
-
-/// One of the strategies.
-#[derive(Debug, Serialize, Deserialize)]
-struct Member {
-    drawn: Drawn,
-    begun: u64,
-    over: u64,
-    assumed: Lengths,
-    seen: Lengths,
-    /// `None` while a worker has it.
-    bounded: Option<Bounded>,
-    is_finished: bool,
-}
-
-/// What a strategy has to offer.
-enum Offer {
-    Execution(Planned),
-    /// Something, when others are over.
-    Later,
-    Nothing,
-}
-
-/// An execution of one of the strategies, by its number among those of that strategy.
-enum Planned {
-    Random { seed: u64, number: u64 },
-    Priorities { seed: u64, depth: u32, number: u64, assumed: Lengths },
-    Bounded(Bounded),
-}
-
-impl Member {
-    fn new(drawn: Drawn) -> Self {
-        let bounded = match drawn {
-            Drawn::Bounded { most } => Some(Bounded::new(most)),
-            _ => None,
-        };
-        let (assumed, seen) = (Lengths::NONE, Lengths::NONE);
-        Member { drawn, begun: 0, over: 0, assumed, seen, bounded, is_finished: false }
-    }
-
-    fn offer(&mut self) -> Offer {
-        let number = self.begun;
-        let planned = match self.drawn {
-            Drawn::Random { seed } => Planned::Random { seed, number },
-            Drawn::Priorities { seed, depth } => {
-                if Lengths::change_at(number) {
-                    if self.over < number {
-                        return Offer::Later;
-                    }
-                    self.assumed = self.seen;
-                }
-                Planned::Priorities { seed, depth, number, assumed: self.assumed }
-            }
-            Drawn::Bounded { .. } if self.is_finished => return Offer::Nothing,
-            Drawn::Bounded { .. } => {
-                let Some(mut bounded) = self.bounded.take() else { return Offer::Later };
-                if !bounded.begin() {
-                    self.bounded = Some(bounded);
-                    self.is_finished = true;
-                    return Offer::Nothing;
-                }
-                Planned::Bounded(bounded)
-            }
-        };
-        self.begun += 1;
-        Offer::Execution(planned)
-    }
-}
-
-impl State {
-    /// Returns the next execution, its number and its strategy's place.
-    fn draw(&mut self) -> Result<(u64, usize, Planned), Offer> {
-        for _ in 0..self.members.len() {
-            let place = self.turn;
-            let offer = self.members[place].offer();
-            if matches!(offer, Offer::Later) {
-                return Err(offer);
-            }
-            self.turn = (place + 1) % self.members.len();
-            if let Offer::Execution(planned) = offer {
-                self.begun += 1;
-                return Ok((self.begun - 1, place, planned));
-            }
-        }
-        Err(Offer::Nothing)
-    }
-
-    fn end_after(&mut self, number: u64) {
-        self.last = Some(self.last.map_or(number, |last| last.min(number)));
-    }
-
-    /// Counts what is over, as far as all before it is.
-    fn count(&mut self) {
-        while self.last.is_none_or(|last| self.counted <= last)
-            && let Some(ending) = self.over.remove(&self.counted)
-        {
-            self.counts.add(ending);
-            self.counted += 1;
-        }
-    }
-}
-
-impl Shared {
-    fn new(state: State) -> Arc<Self> {
-        Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wake(&self, state: &State) {
-        if state.waiting > 0 {
-            self.changed.notify_all();
-        }
-    }
 }
 
 impl Divided {

@@ -5,8 +5,8 @@
 //! which process takes each step, whatever else could run. So the steps after the exchanged ones
 //! remain the same, as far as they can.
 
-use super::{Counts, Decision, Ending, Process, Strategy};
-use super::{Kind, Mark, Object};
+use super::{Counts, Decision, Ending, Mark, Process, Strategy};
+use crate::forward_reports;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A step of an execution: who takes it, and which ways it goes.
@@ -115,37 +115,11 @@ impl<S: Strategy> Strategy for Planning<S> {
         way
     }
 
-    fn access(&mut self, object: Object, kind: Kind) {
-        self.strategy.access(object, kind);
-    }
-
-    fn enables(&mut self, process: Process) {
-        self.strategy.enables(process);
-    }
-
-    fn after(&mut self, process: Process) {
-        self.strategy.after(process);
-    }
-
-    fn mark(&mut self) -> Mark {
-        self.strategy.mark()
-    }
-
-    fn follows(&mut self, mark: Mark) {
-        self.strategy.follows(mark);
-    }
-
-    fn waits(&mut self, process: Process, object: Object, kind: Kind) {
-        self.strategy.waits(process, object, kind);
-    }
-
     fn end(&mut self, ending: Ending) {
         self.strategy.end(ending);
     }
 
-    fn counts(&self) -> Counts {
-        self.strategy.counts()
-    }
+    forward_reports!(self => self.strategy);
 }
 
 #[cfg(test)]

@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Counts, Decision, Ending, Kind, Mark, Object, Process, Strategy};
+use super::{Decision, Ending, Kind, Mark, Object, Process, Strategy};
+use crate::forward_reports;
 
 /// The observably different executions so far. A clone is the same set: workers of one exploration, whose
 /// processes have the same numbers, put what they run into one.
@@ -120,10 +121,6 @@ impl<S: Strategy> Strategy for Observed<S> {
         self.strategy.begin()
     }
 
-    fn reduces(&self) -> bool {
-        self.strategy.reduces()
-    }
-
     fn next(&mut self, running: Option<Process>, runnable: &[Process]) -> Decision {
         let decision = self.strategy.next(running, runnable);
         if let Decision::Run(process) = decision {
@@ -189,10 +186,6 @@ impl<S: Strategy> Strategy for Observed<S> {
         self.observe(origin);
     }
 
-    fn waits(&mut self, process: Process, object: Object, kind: Kind) {
-        self.strategy.waits(process, object, kind);
-    }
-
     fn end(&mut self, ending: Ending) {
         self.strategy.end(ending);
         if ending != Ending::Stopped {
@@ -200,7 +193,5 @@ impl<S: Strategy> Strategy for Observed<S> {
         }
     }
 
-    fn counts(&self) -> Counts {
-        self.strategy.counts()
-    }
+    forward_reports!(self => self.strategy, except those of steps);
 }

@@ -5,7 +5,8 @@
 //! a schedule is mostly zeros, and its token is short. Since it speaks of places among the runnable
 //! processes, not of their numbers, it means the same on another machine.
 
-use super::{Counts, Decision, Ending, Kind, Mark, Object, Process, Strategy};
+use super::{Counts, Decision, Ending, Mark, Process, Strategy};
+use crate::forward_reports;
 
 /// The decisions of an execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -119,10 +120,6 @@ impl<S: Strategy> Strategy for Recorded<S> {
         more
     }
 
-    fn reduces(&self) -> bool {
-        self.strategy.reduces()
-    }
-
     fn next(&mut self, running: Option<Process>, runnable: &[Process]) -> Decision {
         let decision = self.strategy.next(running, runnable);
         if let Decision::Run(process) = decision {
@@ -140,37 +137,11 @@ impl<S: Strategy> Strategy for Recorded<S> {
         way
     }
 
-    fn access(&mut self, object: Object, kind: Kind) {
-        self.strategy.access(object, kind);
-    }
-
-    fn enables(&mut self, process: Process) {
-        self.strategy.enables(process);
-    }
-
-    fn after(&mut self, process: Process) {
-        self.strategy.after(process);
-    }
-
-    fn mark(&mut self) -> Mark {
-        self.strategy.mark()
-    }
-
-    fn follows(&mut self, mark: Mark) {
-        self.strategy.follows(mark);
-    }
-
-    fn waits(&mut self, process: Process, object: Object, kind: Kind) {
-        self.strategy.waits(process, object, kind);
-    }
-
     fn end(&mut self, ending: Ending) {
         self.strategy.end(ending);
     }
 
-    fn counts(&self) -> Counts {
-        self.strategy.counts()
-    }
+    forward_reports!(self => self.strategy);
 }
 
 /// Runs one schedule, once.

@@ -81,7 +81,7 @@ impl Counts {
 /// A way of choosing schedules.
 ///
 /// What is reported is for strategies that reduce: the others need none of it. A strategy that wraps
-/// another one forwards every call.
+/// another one forwards every call, with `forward_reports!`.
 pub trait Strategy {
     /// Begins an execution, and returns `true` if there is one to run.
     ///
@@ -144,13 +144,60 @@ pub trait Strategy {
     fn counts(&self) -> Counts;
 }
 
+/// Forwards what a strategy that wraps another one has nothing to say about to that: the reports, whether it
+/// reduces, and the counts. `forward_reports!(self => self.strategy)` is a part of `impl Strategy`. One that
+/// looks at what steps do adds `, except those of steps`, and has functions for these.
+///
+/// It is written out, and not a default of the trait, so that nothing is called through a pointer.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! forward_reports {
+    ($this:ident => $strategy:expr) => {
+        $crate::forward_reports! { $this => $strategy, except those of steps }
+
+        fn access(&mut $this, object: $crate::explore::Object, kind: $crate::explore::Kind) {
+            $strategy.access(object, kind);
+        }
+
+        fn enables(&mut $this, process: $crate::explore::Process) {
+            $strategy.enables(process);
+        }
+
+        fn after(&mut $this, process: $crate::explore::Process) {
+            $strategy.after(process);
+        }
+
+        fn mark(&mut $this) -> $crate::explore::Mark {
+            $strategy.mark()
+        }
+
+        fn follows(&mut $this, mark: $crate::explore::Mark) {
+            $strategy.follows(mark);
+        }
+    };
+    ($this:ident => $strategy:expr, except those of steps) => {
+        fn reduces(&$this) -> bool {
+            $strategy.reduces()
+        }
+
+        fn waits(
+            &mut $this,
+            process: $crate::explore::Process,
+            object: $crate::explore::Object,
+            kind: $crate::explore::Kind,
+        ) {
+            $strategy.waits(process, object, kind);
+        }
+
+        fn counts(&$this) -> $crate::explore::Counts {
+            $strategy.counts()
+        }
+    };
+}
+
 impl<S: Strategy + ?Sized> Strategy for Box<S> {
     fn begin(&mut self) -> bool {
         (**self).begin()
-    }
-
-    fn reduces(&self) -> bool {
-        (**self).reduces()
     }
 
     fn next(&mut self, running: Option<Process>, runnable: &[Process]) -> Decision {
@@ -161,35 +208,9 @@ impl<S: Strategy + ?Sized> Strategy for Box<S> {
         (**self).choose(process, ways)
     }
 
-    fn access(&mut self, object: Object, kind: Kind) {
-        (**self).access(object, kind);
-    }
-
-    fn enables(&mut self, process: Process) {
-        (**self).enables(process);
-    }
-
-    fn after(&mut self, process: Process) {
-        (**self).after(process);
-    }
-
-    fn mark(&mut self) -> Mark {
-        (**self).mark()
-    }
-
-    fn follows(&mut self, mark: Mark) {
-        (**self).follows(mark);
-    }
-
-    fn waits(&mut self, process: Process, object: Object, kind: Kind) {
-        (**self).waits(process, object, kind);
-    }
-
     fn end(&mut self, ending: Ending) {
         (**self).end(ending);
     }
 
-    fn counts(&self) -> Counts {
-        (**self).counts()
-    }
+    forward_reports!(self => (**self));
 }

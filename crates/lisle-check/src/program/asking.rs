@@ -26,14 +26,15 @@
 //! process has gone on, since it could have been the first one. A process that goes on because nothing else
 //! could run comes after all that has happened.
 
+mod known;
+mod rounds;
+
 use crate::explore::{Object, Process};
+use known::Rounds;
+pub(super) use known::{Known, Loops};
 use lisle_runtime::model::Again;
-use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use rounds::{Read, Rounder, State};
 use std::panic::Location;
-use std::rc::Rc;
 
 type Site = &'static Location<'static>;
 
@@ -41,63 +42,6 @@ type Site = &'static Location<'static>;
 const ENDLESS: u32 = 1_000;
 /// A round in which more was read is not compared with others.
 const LONGEST: usize = 256;
-
-/// What is known of loops, by the place where they ask again. Places have names in what is told to others.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Known(Rc<RefCell<FxHashMap<Site, Rounds>>>, Rc<RefCell<Loops>>);
-
-/// What is known of loops, by the names of the places where they ask again.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Loops(BTreeMap<String, Rounds>);
-
-impl Loops {
-    /// Notes what others have learnt. Returns `true` if that was not known.
-    pub(super) fn adopt(&mut self, others: &Loops) -> bool {
-        let before = self.clone();
-        for (name, rounds) in &others.0 {
-            let own = self.0.entry(name.clone()).or_default();
-            (own.few, own.is_long) = (own.few.max(rounds.few), own.is_long | rounds.is_long);
-        }
-        *self != before
-    }
-}
-
-impl Known {
-    /// Returns what is known of the loops at a place.
-    fn of(&self, site: Site) -> Rounds {
-        let Known(by_place, by_name) = self;
-        let from_others = || by_name.borrow().0.get(&site.to_string()).copied().unwrap_or_default();
-        *by_place.borrow_mut().entry(site).or_insert_with(from_others)
-    }
-
-    fn learn(&self, site: Site, rounds: Rounds) {
-        self.0.borrow_mut().insert(site, rounds);
-    }
-
-    /// Returns all that is known.
-    pub(super) fn loops(&self) -> Loops {
-        let mut all = self.1.borrow().clone();
-        all.0.extend(self.0.borrow().iter().map(|(site, rounds)| (site.to_string(), *rounds)));
-        all
-    }
-
-    /// Notes what others have learnt.
-    pub(super) fn adopt(&self, others: &Loops) {
-        let mut all = self.loops();
-        all.adopt(others);
-        *self.1.borrow_mut() = all;
-        self.0.borrow_mut().clear();
-    }
-}
-
-/// How many rounds in vain the loops at one place make.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Rounds {
-    /// Some give up after so many.
-    few: u32,
-    /// Some make more than can be tried, or do not give up.
-    is_long: bool,
-}
 
 /// What the processes of an execution ask.
 #[derive(Debug)]
@@ -119,40 +63,6 @@ struct Alone {
     process: Process,
     /// Nothing else can run.
     is_last: bool,
-}
-
-/// The rounds of one process.
-#[derive(Debug, Clone, Default)]
-struct Rounder {
-    reads: Vec<Read>,
-    before: Vec<Read>,
-    is_of_use: bool,
-    is_changed: bool,
-    rounds: u32,
-    /// It may go on alone.
-    can_be_alone: bool,
-    /// It may make so many rounds, since nothing else can run.
-    patience: u32,
-    state: State,
-    site: Option<Site>,
-    is_hopeless: bool,
-    /// It has read what is not the newest, and reads nothing so old again.
-    catches_up: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Read {
-    object: Object,
-    place: Option<Site>,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum State {
-    #[default]
-    Runs,
-    Waits,
-    /// What it has waited for has changed, and it has not gone on yet.
-    Woken,
 }
 
 /// A process that asks again and again.
@@ -395,35 +305,5 @@ impl Asking {
             Some(Asker { process: *process, site, places, sees_anything: !rounder.before.is_empty() })
         };
         self.asking.iter().filter_map(asker).collect()
-    }
-}
-
-impl Rounder {
-    fn end_round(&mut self, site: Site) {
-        let is_same = !self.is_of_use && !self.is_changed && self.reads == self.before;
-        self.rounds = match (self.is_of_use, is_same) {
-            (true, _) => 0,
-            (false, false) => 1,
-            (false, true) => self.rounds.saturating_add(1),
-        };
-        std::mem::swap(&mut self.reads, &mut self.before);
-        self.reads.clear();
-        (self.is_of_use, self.is_changed) = (false, false);
-        self.site = Some(site);
-    }
-
-    /// Lets it go on if it waits. Returns `true` if it does, and `false` if it has been let go on before and
-    /// has not yet.
-    fn wake(&mut self) -> Option<bool> {
-        self.is_hopeless = false;
-        self.patience = 0;
-        match self.state {
-            State::Runs => None,
-            State::Waits => {
-                self.state = State::Woken;
-                Some(true)
-            }
-            State::Woken => Some(false),
-        }
     }
 }

@@ -10,7 +10,7 @@ pub(super) use installed::{in_step, is_unwinding, leave, panicked};
 use super::asking::Asking;
 use super::division::Division;
 use super::memory::{Memory, Modelled};
-use super::objects::Objects;
+use super::objects::{Objects, Thing};
 use super::queues::{By, Queues};
 use super::trace::Trace;
 use super::trace::recorder::Recorder;
@@ -277,10 +277,10 @@ impl Bridge {
 
     /// Notes that a process declares an object.
     #[inline(never)]
-    fn declare(&self, process: Process, address: usize, size: usize) {
+    fn declare(&self, process: Process, address: usize, thing: Thing) {
         let course = self.course.borrow();
         let is_past = |moment| course.causes.must_precede(moment, process);
-        self.objects.borrow_mut().declare(process, address, size, course.now(), is_past);
+        self.objects.borrow_mut().declare(process, address, thing, course.now(), is_past);
         *of(&mut self.awaited.borrow_mut(), process) = address;
     }
 

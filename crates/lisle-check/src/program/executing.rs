@@ -3,11 +3,12 @@
 use super::asking::{Asking, Known};
 use super::bridge::{self, Bridge};
 use super::division::Division;
+use super::failure::{Failure, What};
 use super::judge::Judge;
 use super::memory::{Detail, Memory, Modelled};
 use super::reversal::{self, Between};
 use super::trace::Trace;
-use super::verdict::{Failure, How, Verdict, What};
+use super::verdict::{How, Verdict};
 use crate::explore::{Ending, Family, Recorded, Replay, Schedule, Strategy, shrink};
 use lisle_core::event::Interrupted;
 use lisle_runtime::model::{Ended, Executions, executions};

@@ -1,6 +1,6 @@
 //! What is asked of the result of an execution that has come to its end.
 
-use super::verdict::What;
+use super::failure::What;
 use crate::explore::Schedule;
 use std::any::Any;
 

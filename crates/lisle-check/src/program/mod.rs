@@ -8,6 +8,7 @@ mod difference;
 mod division;
 mod executing;
 mod exploration;
+mod failure;
 mod interrupt;
 mod judge;
 mod limit;
@@ -27,6 +28,7 @@ mod way;
 
 pub use checker::Checker;
 pub use difference::Difference;
+pub use failure::Failure;
 pub use limit::Limit;
 pub(crate) use memory::Access;
 pub use memory::{CellAccess, DataRace, Memory, RaceSide};
@@ -35,7 +37,7 @@ pub use saved::ResumeError;
 pub use spins::Spin;
 pub(crate) use spins::read_at;
 pub use trace::Trace;
-pub use verdict::{Failure, Verdict};
+pub use verdict::Verdict;
 
 /// Runs a program through every schedule.
 ///

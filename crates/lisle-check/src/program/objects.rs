@@ -2,8 +2,10 @@
 //!
 //! The library reports addresses. They differ from one execution to the next, and the engine compares
 //! what steps of different executions have done. So an object is named when it is *declared*, before the
-//! step that first touches it: by the process that declares it first, and how many objects that process
-//! has met before. Each word of it is an object by itself.
+//! step that first touches it: by the process that declares it first, by where it was made, if it keeps that,
+//! or else its size, and how many such objects that process has met before. Each word of it is an object by
+//! itself. Which objects a process meets first may depend on what it has read, and then two of a kind have one
+//! name in some executions: more steps count as dependent than are. So the kind is a small one.
 //!
 //! If two processes may come first, the object has two names, and the executions in which the one comes
 //! first would be compared with those of the other. That is noticed in the first execution in which both
@@ -17,11 +19,12 @@ use super::causes::Moment;
 use crate::explore::{Object, Process};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
+use std::panic::Location;
 
-/// The bits of a name: the process, the size of the object and the how-many-th of that size it is, the word.
+/// The bits of a name: the process, the kind of the object and the how-many-th of that kind it is, the word.
 const WORD_BITS: u32 = 16;
 const DECLARATION_BITS: u32 = 24;
-const SIZE_BITS: u32 = 8;
+const KIND_BITS: u32 = 8;
 
 #[derive(Debug, Default)]
 pub(super) struct Objects {
@@ -38,12 +41,33 @@ pub(super) struct Objects {
     found: Cell<Option<(usize, Object)>>,
 }
 
+/// What is known of an object without its name. Where it was made is always the same; which part of it is
+/// declared, and so how large that is, may depend on the operation.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Thing {
+    pub(super) size: usize,
+    pub(super) made: Option<&'static Location<'static>>,
+}
+
+impl Thing {
+    /// Returns `true` if the other one is of the same kind.
+    fn is_like(self, other: Thing) -> bool {
+        self.made == other.made && (self.made.is_some() || self.size == other.size)
+    }
+
+    /// Returns a small number, which is mostly another one for another kind.
+    fn kind(self) -> u64 {
+        let of_place = |made: &Location<'_>| u64::from(made.line()) * 37 + u64::from(made.column());
+        self.made.map_or(self.size as u64, of_place) % (1 << KIND_BITS)
+    }
+}
+
 /// An object that a process has met.
 #[derive(Debug, Clone, Copy)]
 struct Met {
     /// Zero if it is gone.
     address: usize,
-    size: usize,
+    thing: Thing,
 }
 
 /// A part of the memory, with a name.
@@ -160,16 +184,16 @@ impl Objects {
         &mut self,
         process: Process,
         address: usize,
-        size: usize,
+        thing: Thing,
         now: Moment,
         is_past: impl FnOnce(Moment) -> bool,
     ) {
-        let end = address + size.max(1);
+        let end = address + thing.size.max(1);
         self.found.set(None);
         if self.latest.len() <= process.index() {
             self.latest.resize(process.index() + 1, (0, 0));
         }
-        self.latest[process.index()] = (address, size);
+        self.latest[process.index()] = (address, thing.size);
         let known = self.declared.enlarged(address, end).map(|known| (known.name, known.declared));
         if self.met.len() <= process.index() {
             self.met.resize_with(process.index() + 1, Vec::new);
@@ -178,11 +202,10 @@ impl Objects {
         if known.is_some() && met.iter().any(|met| met.address == address) {
             return;
         }
-        met.push(Met { address, size });
+        met.push(Met { address, thing });
         // Zero is for what belongs to the process.
-        // Which objects a process meets may depend on what it has read. Those of other sizes are others.
-        let nth = met.iter().filter(|met| met.size == size).count() as u64;
-        let declaration = ((nth << SIZE_BITS) | (size as u64 % (1 << SIZE_BITS))) % (1 << DECLARATION_BITS);
+        let nth = met.iter().filter(|met| met.thing.is_like(thing)).count() as u64;
+        let declaration = ((nth << KIND_BITS) | thing.kind()) % (1 << DECLARATION_BITS);
         let own = (u64::from(process.0) << DECLARATION_BITS) | declaration;
         let own = self.one_of(own);
         match known {
@@ -256,12 +279,12 @@ impl Objects {
 
 #[cfg(test)]
 mod tests {
-    use super::{Moment, Objects};
+    use super::{Moment, Objects, Thing};
     use crate::explore::Process;
 
     fn declare(objects: &mut Objects, process: u32, address: usize, size: usize, is_past: bool) {
         let now = Moment { process: Process(process), step: 0 };
-        objects.declare(Process(process), address, size, now, |_| is_past);
+        objects.declare(Process(process), address, Thing { size, made: None }, now, |_| is_past);
     }
 
     #[test]

@@ -6,8 +6,9 @@
 use super::bridge;
 use super::checker::Checker;
 use super::difference::Difference;
+use super::failure::What;
 use super::judge::Judge;
-use super::verdict::{Verdict, What, grouped};
+use super::verdict::{Verdict, grouped};
 use crate::explore::Schedule;
 use std::any::Any;
 use std::fmt;

@@ -16,7 +16,7 @@
 use super::bridge::Bridge;
 use super::difference::Reversal;
 use super::executing::Running;
-use super::verdict::{Failure, What};
+use super::failure::{Failure, What};
 use crate::explore::{Follow, Planned, Planning, Process, Replay, Schedule, Strategy};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -14,12 +14,12 @@
 use super::asking::Loops;
 use super::bridge::Bridge;
 use super::executing::{Executing, Running, message};
+use super::failure::Failure;
 use super::interrupt::Catching;
 use super::limit::{Limit, Limits};
 use super::memory::{Detail, Seen};
 use super::objects::Objects;
 use super::progress;
-use super::verdict::Failure;
 use crate::explore::{
     Classes, Counts, Divergence, Divided, Drawn, Ending, Exhaustive, Family, Observed, Strategy,
 };

@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 
 use lisle_check::explore::{
-    Bounded, Counts, Decision, Divided, Drawn, Ending, Exhaustive, Family, Kind, Mark, Object, Observed,
+    Bounded, Counts, Decision, Divided, Drawn, Ending, Exhaustive, Family, Kind, Object, Observed,
     Priorities, Process, Random, Recorded, Replay, ResumeError, Schedule, Strategy, shrink,
 };
+use lisle_check::forward_reports;
 
 use crate::brute::truth;
 use crate::counts::{last_zero, philosophers, readers};
@@ -276,41 +277,11 @@ impl<S: Strategy> Strategy for Short<S> {
         self.strategy.choose(process, ways)
     }
 
-    fn reduces(&self) -> bool {
-        self.strategy.reduces()
-    }
-
-    fn access(&mut self, object: Object, kind: Kind) {
-        self.strategy.access(object, kind);
-    }
-
-    fn enables(&mut self, process: Process) {
-        self.strategy.enables(process);
-    }
-
-    fn after(&mut self, process: Process) {
-        self.strategy.after(process);
-    }
-
-    fn mark(&mut self) -> Mark {
-        self.strategy.mark()
-    }
-
-    fn follows(&mut self, mark: Mark) {
-        self.strategy.follows(mark);
-    }
-
-    fn waits(&mut self, process: Process, object: Object, kind: Kind) {
-        self.strategy.waits(process, object, kind);
-    }
-
     fn end(&mut self, ending: Ending) {
         self.strategy.end(if self.stopped { Ending::Endless } else { ending });
     }
 
-    fn counts(&self) -> Counts {
-        self.strategy.counts()
-    }
+    forward_reports!(self => self.strategy);
 }
 
 #[test]

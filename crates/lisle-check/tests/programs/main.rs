@@ -1,6 +1,9 @@
 //! Programs of Lisle's, checked.
 
 mod counts;
+#[path = "../support/found.rs"]
+mod found;
+mod kept_locks;
 mod kernels;
 mod kinds;
 mod observed;

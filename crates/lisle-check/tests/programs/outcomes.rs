@@ -1,33 +1,21 @@
 //! What may come of a program: exploring finds all that chance does.
 
+use crate::found::outcomes;
 use lisle::sync::{Condvar, IVar, MVar, Mutex, MutexGuard, RwLock, RwLockWriteGuard, Semaphore};
 use lisle::time::after;
 use lisle::{Event, channel, choose, event::choose_biased, spawn, spawn_task};
 use lisle_check::Checker;
 use lisle_check::atomic::{AtomicU32, Ordering::SeqCst};
-use std::collections::BTreeSet;
 use std::future::IntoFuture;
 use std::sync::Arc;
 use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Returns what the program has come to in the executions of a checker.
-fn outcomes(checker: Checker, program: impl Fn() -> String + Send + Sync + 'static) -> BTreeSet<String> {
-    let seen = Arc::new(std::sync::Mutex::new(BTreeSet::new()));
-    let of_program = seen.clone();
-    let verdict = checker.explore(move || {
-        let outcome = program();
-        of_program.lock().unwrap().insert(outcome);
-    });
-    assert!(verdict.failure().is_none(), "{verdict}");
-    Arc::into_inner(seen).unwrap().into_inner().unwrap()
-}
-
 #[track_caller]
 fn all_are_found(least: usize, program: fn() -> String) {
-    let all = outcomes(Checker::new(), program);
-    let by_chance = outcomes(Checker::new().random(1).executions(300), program);
+    let (all, _) = outcomes(Checker::new(), program);
+    let (by_chance, _) = outcomes(Checker::new().random(1).executions(300), program);
     assert!(all.len() >= least && by_chance.is_subset(&all), "{by_chance:?} are not all of {all:?}");
 }
 
@@ -84,7 +72,7 @@ fn any_of_the_senders_is_the_last_to_go() {
             drops.join().unwrap();
             format!("{:?}", looks.join().unwrap())
         };
-        assert_eq!(outcomes(Checker::new(), program), ["Closed", "Empty"].map(String::from).into());
+        assert_eq!(outcomes(Checker::new(), program).0, ["Closed", "Empty"].map(String::from).into());
     }
 }
 
@@ -268,7 +256,7 @@ fn asking_in_vain_is_counted_in_no_execution() {
         vain.to_string()
     });
     for _ in 0..50 {
-        let asked = outcomes(Checker::new(), || {
+        let (asked, _) = outcomes(Checker::new(), || {
             let (_tx, rx) = channel::bounded::<u32>(1);
             let other = spawn(|| ());
             let vain = (0..20).filter(|_| rx.try_recv().is_err()).count();

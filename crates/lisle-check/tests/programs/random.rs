@@ -4,13 +4,12 @@
 //! that calls itself exhaustive leaves outcomes out. Each operation here ends by itself, so that an outcome
 //! is what all operations came to.
 
+use crate::found::{self, Executions};
 use lisle::channel::{self, MailReceiver, MailSender, Multicast, Port, Receiver, Sender};
 use lisle::sync::{Condvar, IVar, Latch, MVar, Mutex, RwLock, Semaphore, WaitGroup, Watch};
 use lisle::time::after;
 use lisle::{Event, always, choose, event::choose_biased, spawn};
-use lisle_check::Checker;
 use lisle_check::atomic::{AtomicU32, Ordering::SeqCst};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -214,33 +213,11 @@ fn run(program: &Program) -> String {
     text(ends.iter().map(|(results, _)| results).collect::<Vec<_>>())
 }
 
-fn outcomes(checker: Checker, program: &Program) -> (BTreeSet<String>, bool) {
-    let seen = Arc::new(std::sync::Mutex::new(BTreeSet::new()));
-    let (of_program, program) = (seen.clone(), program.clone());
-    let verdict = checker.explore(move || {
-        let outcome = run(&program);
-        of_program.lock().unwrap().insert(outcome);
-    });
-    assert!(verdict.failure().is_none(), "{verdict}");
-    (Arc::into_inner(seen).unwrap().into_inner().unwrap(), verdict.is_exhaustive())
-}
-
-/// Compares so many programs. The environment may ask for more.
 #[test]
 fn exploring_finds_all_that_sampling_finds() {
-    let from_environment = |name| std::env::var(name).ok().map(|value| value.parse::<u64>().unwrap());
-    let count = from_environment("LISLE_CHECK_PROGRAMS").unwrap_or(60);
-    let first = from_environment("LISLE_CHECK_FIRST").unwrap_or(0);
-    let mut explored = 0;
-    for seed in first..first + count {
+    let executions = Executions { explored: 2_000, by_chance: 150 };
+    found::exploring_finds_all_that_sampling_finds(executions, |seed| {
         let program = program(&mut fastrand::Rng::with_seed(seed));
-        let (all, is_exhaustive) = outcomes(Checker::new().executions(2_000), &program);
-        if is_exhaustive {
-            explored += 1;
-            let (by_chance, _) = outcomes(Checker::new().random(seed).executions(150), &program);
-            let missed: Vec<_> = by_chance.difference(&all).collect();
-            assert!(missed.is_empty(), "seed {seed}: {missed:?} are not in {all:?}");
-        }
-    }
-    assert!(explored > count / 2, "{explored}");
+        move || run(&program)
+    });
 }

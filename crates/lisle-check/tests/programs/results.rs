@@ -3,7 +3,7 @@
 use lisle::sync::Mutex;
 use lisle::{channel, spawn};
 use lisle_check::atomic::{AtomicU32, Ordering::SeqCst};
-use lisle_check::{Checker, Difference};
+use lisle_check::{Checker, Counts, Difference, Ending};
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -149,4 +149,34 @@ fn outcomes_end_at_a_failure() {
     });
     assert!(outcomes.verdict().failure().is_some());
     assert!(outcomes.iter().all(|outcome| *outcome.result() == 1));
+}
+
+/// Returns what an exploration tells of each execution, and what it counts.
+fn endings(checker: &Checker) -> (Vec<Ending>, Counts) {
+    let mut endings = Vec::new();
+    let program = || assert_eq!(received()[0], 1);
+    let verdict = checker.explore_each(program, |ending| endings.push(ending));
+    assert!(verdict.failure().is_some());
+    (endings, verdict.counts())
+}
+
+#[test]
+fn each_execution_is_told_of_up_to_the_first_failure_or_past_it() {
+    let (endings, _) = self::endings(&Checker::new());
+    let (last, before) = endings.split_last().unwrap();
+    assert_eq!(*last, Ending::Failed);
+    assert!(before.iter().all(|ending| *ending == Ending::Complete), "{before:?}");
+
+    let (endings, counts) = self::endings(&Checker::new().past_failures());
+    let number = |which: Ending| endings.iter().filter(|ending| **ending == which).count() as u64;
+    assert_eq!((number(Ending::Complete), number(Ending::Failed)), (counts.complete, counts.failed));
+    assert_eq!(endings.len() as u64, counts.distinct());
+}
+
+/// What is not in the file cannot be gone on with.
+#[test]
+#[should_panic(expected = "what each execution has come to is not in the file")]
+fn what_is_told_of_each_execution_is_not_saved() {
+    let checker = Checker::new().save_to(std::env::temp_dir().join("never-written.exploration"));
+    checker.explore_each(|| _ = received(), |_| ());
 }

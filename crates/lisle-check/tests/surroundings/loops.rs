@@ -128,25 +128,6 @@ fn results_are_right_in_every_schedule() {
 }
 
 #[test]
-fn sorts_and_scans_run_as_on_one_core() {
-    let program = || {
-        let mut numbers: Vec<u32> = (0..3_000).map(|n| n * 7_919 % 3_001).collect();
-        let mut sorted = numbers.clone();
-        sorted.sort_unstable();
-        numbers.par_sort();
-        assert_eq!(numbers, sorted);
-        let mut sums = vec![0; numbers.len()];
-        par::inclusive_scan(&numbers, &mut sums, |a, b| a + b);
-        assert_eq!(sums.last().copied(), Some(numbers.iter().sum()));
-        let in_chunks = par::Scan::new(|a: &u32, b: &u32| a + b).fixed();
-        let mut fixed = vec![0; numbers.len()];
-        in_chunks.inclusive(&numbers, &mut fixed);
-        assert_eq!(fixed, sums);
-    };
-    assert_eq!(executions(program), 1);
-}
-
-#[test]
 fn a_search_gives_any_that_is_found() {
     let found = outcomes(|| {
         let step = AtomicU32::new(0);

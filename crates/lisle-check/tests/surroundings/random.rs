@@ -1,13 +1,12 @@
 //! Small programs by chance, of loops over all cores and loops that ask again: exploring finds all that
 //! sampling finds.
 
+use crate::found::{self, Executions};
 use lisle::fiber::yield_now;
 use lisle::par::{self, prelude::*};
 use lisle::sync::Mutex;
-use lisle_check::Checker;
 use lisle_check::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use lisle_check::hint::spin_loop;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 #[derive(Default)]
@@ -96,33 +95,11 @@ fn run(program: &Program) -> Vec<Vec<u32>> {
     fibers.into_iter().map(|fiber| fiber.join().unwrap()).collect()
 }
 
-fn outcomes(checker: Checker, program: &Program) -> (BTreeSet<Vec<Vec<u32>>>, bool) {
-    let seen = Arc::new(std::sync::Mutex::new(BTreeSet::new()));
-    let (of_program, program) = (seen.clone(), program.clone());
-    let verdict = checker.explore(move || {
-        let outcome = run(&program);
-        of_program.lock().unwrap().insert(outcome);
-    });
-    assert!(verdict.failure().is_none(), "{verdict}");
-    (Arc::into_inner(seen).unwrap().into_inner().unwrap(), verdict.is_exhaustive())
-}
-
-/// Compares so many programs. The environment may ask for more.
 #[test]
 fn exploring_finds_all_that_sampling_finds() {
-    let from_environment = |name| std::env::var(name).ok().map(|value| value.parse::<u64>().unwrap());
-    let count = from_environment("LISLE_CHECK_PROGRAMS").unwrap_or(60);
-    let first = from_environment("LISLE_CHECK_FIRST").unwrap_or(0);
-    let mut explored = 0;
-    for seed in first..first + count {
+    let executions = Executions { explored: 4_000, by_chance: 300 };
+    found::exploring_finds_all_that_sampling_finds(executions, |seed| {
         let program = program(&mut fastrand::Rng::with_seed(seed));
-        let (all, is_exhaustive) = outcomes(Checker::new().executions(4_000), &program);
-        if is_exhaustive {
-            explored += 1;
-            let (by_chance, _) = outcomes(Checker::new().random(seed).executions(300), &program);
-            let missed: Vec<_> = by_chance.difference(&all).collect();
-            assert!(missed.is_empty(), "seed {seed}: {missed:?} are not in {all:?}");
-        }
-    }
-    assert!(explored > count / 2, "{explored}");
+        move || run(&program)
+    });
 }

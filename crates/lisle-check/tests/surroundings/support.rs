@@ -1,8 +1,7 @@
 //! Running a program through its schedules, and what it comes to.
 
+use crate::found;
 use lisle_check::{Checker, Verdict};
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
 
 /// Returns the verdict of a program in which nothing goes wrong.
 pub(crate) fn explored(program: impl Fn() + Send + Sync + 'static) -> Verdict {
@@ -25,12 +24,7 @@ pub(crate) fn failing(program: impl Fn() + Send + Sync + 'static) -> String {
 
 /// Returns all results of a program, in order.
 pub(crate) fn outcomes<T: Ord + Send + 'static>(program: impl Fn() -> T + Send + Sync + 'static) -> Vec<T> {
-    let seen = Arc::new(Mutex::new(BTreeSet::new()));
-    let told = seen.clone();
-    explored(move || {
-        let result = program();
-        told.lock().unwrap().insert(result);
-    });
-    let seen = std::mem::take(&mut *seen.lock().unwrap());
-    seen.into_iter().collect()
+    let (all, verdict) = found::outcomes(Checker::new(), program);
+    assert!(verdict.is_exhaustive(), "{verdict}");
+    all.into_iter().collect()
 }

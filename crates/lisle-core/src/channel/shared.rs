@@ -23,7 +23,7 @@ use crate::event::lock::{Guard, Lock};
 use crate::event::queue::{Committed, Decided, WaitQueue};
 use crate::event::record::{Attempt, Committer, Meeting, Record, Waker};
 use crate::event::woken::Woken;
-use crate::event::{Description, Label, declare, tally};
+use crate::event::{Description, Label, declare_made, tally};
 use crate::shim::atomic::Ordering;
 #[cfg(feature = "model")]
 use crate::shim::model::Touch;
@@ -180,7 +180,7 @@ impl<T> Shared<T> {
         by: Option<&Attempt<'_>>,
         transition: impl FnOnce(&mut Inner<T>) -> R,
     ) -> R {
-        declare(self);
+        declare_made(&self.label, self);
         let mut inner = unreported(|| self.inner.lock());
         #[cfg(feature = "model")]
         let before = inner.outline();
@@ -199,7 +199,7 @@ impl<T> Shared<T> {
     /// Runs a transition that makes nothing receivable or sendable that was not before.
     #[inline(always)]
     pub(super) fn locked_quietly<R>(&self, transition: impl FnOnce(&mut Inner<T>) -> R) -> R {
-        declare(self);
+        declare_made(&self.label, self);
         let mut inner = unreported(|| self.inner.lock());
         #[cfg(feature = "model")]
         let before = inner.outline();
@@ -247,7 +247,7 @@ impl<T> Shared<T> {
     /// Returns what may be possible now.
     #[inline(always)]
     pub(super) fn hint(&self) -> Hint {
-        declare(self);
+        declare_made(&self.label, self);
         #[cfg(feature = "model")]
         self.touched(Touch::Read);
         Hint(self.hint.load(Ordering::Acquire))

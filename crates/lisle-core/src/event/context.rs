@@ -11,6 +11,7 @@ use super::timer::Timer;
 use super::waits::{BlockedOn, Label, ParkedEvent};
 use crate::shim::{clock, random};
 use std::cell::Cell;
+use std::panic::Location;
 use std::ptr::NonNull;
 
 /// The reason why [`Context::park`] returned.
@@ -107,9 +108,10 @@ pub unsafe trait Context {
         let _ = doing;
     }
 
-    /// Called before [`visible`](Context::visible), with memory that the operation may touch.
-    fn about_to_touch(&self, address: usize, size: usize) {
-        let _ = (address, size);
+    /// Called before [`visible`](Context::visible), with memory that the operation may touch, and where the
+    /// object was made that is there, if it keeps that. Each operation on an object tells the same.
+    fn about_to_touch(&self, address: usize, size: usize, made: Option<&'static Location<'static>>) {
+        let _ = (address, size, made);
     }
 
     /// Called before the performer does what would wait until `is_so` returns `true`. A model may let

@@ -169,7 +169,7 @@ impl<E: Event> Future for EventFuture<E> {
                     #[cfg(feature = "model")]
                     if let Some(context) = model() {
                         // What others touch of it are its record and its wake. It may be anywhere.
-                        context.about_to_touch(address, size_of::<Self>());
+                        context.about_to_touch(address, size_of::<Self>(), None);
                         // SAFETY: the branch at `place` was just made for this event.
                         announce(event, unsafe { typed(event, place) }.as_ref(), context, true);
                     }

@@ -151,7 +151,8 @@ pub use polled::Polled;
 pub use step::suspend;
 #[doc(hidden)]
 pub use sync::{
-    Nowhere, add_to, declare, gone, is_modelled, sync_masked, visible, visible_doing, visible_on,
+    Nowhere, add_to, declare, declare_made, gone, is_modelled, sync_masked, visible, visible_doing,
+    visible_on,
 };
 #[doc(hidden)]
 pub use unchecked::cannot_be_checked;

@@ -10,7 +10,7 @@ pub use waiting::Waiting;
 use super::lock::{Guard, Lock};
 use super::queue::WaitQueue;
 use super::step::{must_not_be_under, under_lock};
-use super::sync::{declare, visible_doing};
+use super::sync::{declare_made, visible_doing};
 use super::woken::Woken;
 use super::{Description, Event, Label, awaitable, debug_by_name, single};
 use crate::shim::const_fn;
@@ -294,7 +294,7 @@ impl<S, M> Source<S, M> {
     #[inline]
     #[doc(hidden)]
     pub fn update_plain<R>(&self, change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R) -> R {
-        declare(self);
+        declare_made(&self.label, self);
         self.update_undeclared(change)
     }
 
@@ -316,7 +316,7 @@ impl<S, M> Source<S, M> {
     #[track_caller]
     fn lock(&self) -> Guard<'_, Inner<S, M>> {
         must_not_be_under(self.id());
-        declare(self);
+        declare_made(&self.label, self);
         self.inner.lock()
     }
 

@@ -104,7 +104,7 @@ pub fn visible_doing<T: ?Sized>(operation: &'static str, label: &Label, object: 
     if let Some(context) = installed() {
         let address = std::ptr::from_ref(object).cast::<()>().addr();
         context.about_to(Doing::One(operation, label, address));
-        context.about_to_touch(address, size_of_val(object));
+        context.about_to_touch(address, size_of_val(object), label.made());
         context.visible();
     }
     let _ = (operation, label, object);
@@ -129,15 +129,26 @@ pub fn is_modelled() -> bool {
     false
 }
 
-/// Tells a model of an object that the running operation touches, and how large it is.
+/// Tells a model of an object without a label that the running operation touches, and how large it is.
 #[inline(always)]
 #[doc(hidden)]
 pub fn declare<T: ?Sized>(object: &T) {
     #[cfg(feature = "model")]
-    if let Some(context) = installed() {
-        context.about_to_touch(std::ptr::from_ref(object).cast::<()>().addr(), size_of_val(object));
-    }
+    declare_made(&Label::anywhere(std::any::type_name::<T>()), object);
     let _ = object;
+}
+
+/// Tells a model of an object that the running operation touches, how large it is, and by its label where it was
+/// made.
+#[inline(always)]
+#[doc(hidden)]
+pub fn declare_made<T: ?Sized>(label: &Label, object: &T) {
+    #[cfg(feature = "model")]
+    if let Some(context) = installed() {
+        let address = std::ptr::from_ref(object).cast::<()>().addr();
+        context.about_to_touch(address, size_of_val(object), label.made());
+    }
+    let _ = (label, object);
 }
 
 /// Tells a model that an object is gone, and something else may come to its place.
@@ -215,7 +226,7 @@ fn declare_all<'e, E: Event>(event: &'e E, branch: Pin<&E::Branch<'e>>, context:
     let mut waits = Description::default();
     event.describe(branch.get_ref(), &mut waits);
     context.about_to(Doing::First(&waits.all));
-    waits.all.iter().for_each(|on| context.about_to_touch(on.id, 1));
+    waits.all.iter().for_each(|on| context.about_to_touch(on.id, 1, on.object.made()));
 }
 
 /// Performs an event outside of fibers.

@@ -76,6 +76,15 @@ impl Label {
     }
 }
 
+impl Label {
+    /// Returns where the object was made, for a model that tells objects apart by that. A performer is told
+    /// apart otherwise.
+    #[cfg(feature = "model")]
+    pub(crate) fn made(&self) -> Option<&'static Location<'static>> {
+        self.site.filter(|_| !PERFORMERS.contains(&self.kind))
+    }
+}
+
 impl fmt::Display for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.name() {

@@ -4,7 +4,7 @@ use crate::event::lock::Lock;
 use crate::event::queue::{Committed, WaitQueue, Waiter};
 use crate::event::record::{Attempt, Committer, Meeting, Outsider, misuse};
 use crate::event::woken::Woken;
-use crate::event::{Description, Event, Label, Step, awaitable, declare, single, visible_doing};
+use crate::event::{Description, Event, Label, Step, awaitable, declare_made, single, visible_doing};
 use crate::shim::sync::Arc;
 use std::fmt;
 use std::pin::Pin;
@@ -262,7 +262,7 @@ impl Shared {
         // Declared before the guard, so it is dropped after it: the wakes come when the lock is
         // free.
         let mut woken = Woken::default();
-        declare(self);
+        declare_made(&self.label, self);
         let mut inner = self.inner.lock();
         change(&mut inner, &mut woken)
     }

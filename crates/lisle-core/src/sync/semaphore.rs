@@ -5,7 +5,9 @@ use crate::event::lock::Lock;
 use crate::event::queue::{WaitQueue, Waiter};
 use crate::event::record::{Meeting, Outsider, Record};
 use crate::event::woken::Woken;
-use crate::event::{Attempt, Description, Event, Label, Step, awaitable, declare, single, visible_doing};
+use crate::event::{
+    Attempt, Description, Event, Label, Step, awaitable, declare_made, single, visible_doing,
+};
 use std::fmt;
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -128,7 +130,7 @@ impl Semaphore {
         // Declared before the guard, so it is dropped after it: the wakes come when the lock is
         // free.
         let mut woken = Woken::default();
-        declare(self);
+        declare_made(&self.label, self);
         let mut inner = self.inner.lock();
         inner.tokens = inner.tokens.checked_add(count).expect("a semaphore has too many tokens");
         inner.serve(&mut woken);
@@ -453,7 +455,7 @@ pub struct Taking<'e> {
 impl Taking<'_> {
     fn attempt(&self, attempt: &Attempt<'_>, wait: bool) -> Step {
         self.waiter.must_not_be_published();
-        declare(self.semaphore);
+        declare_made(&self.semaphore.label, self.semaphore);
         let mut inner = self.semaphore.inner.lock();
         let own = attempt.record();
         // SAFETY: the waiter is not published, as checked above, so it is free and only the
@@ -480,7 +482,7 @@ impl Taking<'_> {
     fn withdraw(&self, attempt: &Attempt<'_>) -> bool {
         if !self.waiter.is_free() {
             let mut woken = Woken::default();
-            declare(self.semaphore);
+            declare_made(&self.semaphore.label, self.semaphore);
             let mut inner = self.semaphore.inner.lock();
             // SAFETY: the waiter is alive and was linked into this queue or into none.
             unsafe { inner.queue.unlink(NonNull::from(&self.waiter)) };

@@ -1,36 +1,33 @@
 //! Sorting by expensive keys: each key is computed once.
 
-use super::merge::{PIECE, copy};
+use super::merge::copy;
 use super::order::Natural;
 use super::passes::Places;
 use super::quick;
+use super::sizes::Sizes;
 use crate::join_within as join;
 use std::mem::{MaybeUninit, forget};
 use std::ptr;
 
-/// The number of keys that are computed between two checks whether another domain wants some of
-/// them.
-const KEYS: usize = if cfg!(test) { 4 } else { 64 };
-
-/// Sorts by a key of each element, with as many parts as suit this number of workers; elements with
+/// Sorts by a key of each element, divided to suit these sizes; elements with
 /// equal keys keep their order.
-pub(super) fn sort<T, K, F>(slice: &mut [T], key: &F, workers: usize)
+pub(super) fn sort<T, K, F>(slice: &mut [T], key: &F, sizes: Sizes)
 where
     T: Send,
     K: Ord + Send,
     F: Fn(&T) -> K + Sync,
 {
-    if workers < 2 || size_of::<T>() == 0 {
+    if sizes.workers < 2 || size_of::<T>() == 0 {
         slice.sort_by_cached_key(key);
     } else if u32::try_from(slice.len()).is_ok() {
         sort_by_number(
             slice,
             &|element, number| (key(element), number as u32),
             |number| number as usize,
-            workers,
+            sizes,
         );
     } else {
-        sort_by_number(slice, &|element, number| (key(element), number), |number| number, workers);
+        sort_by_number(slice, &|element, number| (key(element), number), |number| number, sizes);
     }
 }
 
@@ -41,26 +38,26 @@ fn sort_by_number<T: Send, K: Ord + Send, N: Ord + Copy + Send>(
     slice: &mut [T],
     keyed: &(impl Fn(&T, usize) -> (K, N) + Sync),
     number: impl Fn(N) -> usize + Sync,
-    workers: usize,
+    sizes: Sizes,
 ) {
     let len = slice.len();
     let mut keys = Vec::with_capacity(len);
     let room = Room(keys.as_mut_ptr());
     // SAFETY: there is room for as many keys as there are elements.
-    let made = unsafe { make_keys(slice, 0, &room, keyed) };
+    let made = unsafe { make_keys(slice, 0, &room, keyed, sizes) };
     assert_eq!(made.count, len);
     forget(made);
     // SAFETY: all of the keys were made, and no other value owns them any more.
     unsafe { keys.set_len(len) };
 
-    quick::sort(&mut keys, &Natural, workers);
+    quick::sort(&mut keys, &Natural, sizes);
 
     let mut buffer = Vec::with_capacity(len);
     let mut places = Places::new(slice, &mut buffer.spare_capacity_mut()[..len]);
     // SAFETY: the numbers are those of all elements, in another order.
-    unsafe { places.pass(|from, to| gather(&Scattered(from), &mut keys, to, &number)) };
+    unsafe { places.pass(|from, to| gather(&Scattered(from), &mut keys, to, &number, sizes)) };
     // SAFETY: every element is copied, to the place of the same number.
-    unsafe { places.pass(copy) };
+    unsafe { places.pass(|from, to| copy(from, to, sizes)) };
 }
 
 /// The place where keys are written.
@@ -97,8 +94,9 @@ unsafe fn make_keys<T: Send, E: Send>(
     start: usize,
     room: &Room<E>,
     keyed: &(impl Fn(&T, usize) -> E + Sync),
+    sizes: Sizes,
 ) -> Made<E> {
-    if part.len() <= KEYS {
+    if part.len() <= sizes.keys {
         // SAFETY: there is room at least up to there.
         let mut made = Made { start: unsafe { room.0.add(start) }, count: 0 };
         for (i, element) in part.iter().enumerate() {
@@ -115,9 +113,9 @@ unsafe fn make_keys<T: Send, E: Send>(
     let middle = start + part.len();
     let (mut made, made_later) = join(
         // SAFETY: these are a part of the numbers.
-        || unsafe { make_keys(part, start, room, keyed) },
+        || unsafe { make_keys(part, start, room, keyed, sizes) },
         // SAFETY: these are the other numbers.
-        || unsafe { make_keys(later, middle, room, keyed) },
+        || unsafe { make_keys(later, middle, room, keyed, sizes) },
     );
     made.count += made_later.count;
     forget(made_later);
@@ -137,8 +135,9 @@ fn gather<T: Send, K: Send, N: Copy + Send>(
     keys: &mut [(K, N)],
     to: &mut [MaybeUninit<T>],
     number: &(impl Fn(N) -> usize + Sync),
+    sizes: Sizes,
 ) {
-    if to.len() <= PIECE {
+    if to.len() <= sizes.piece {
         for ((_, n), to) in keys.iter().zip(to) {
             let element = &raw const from.0[number(*n)];
             // SAFETY: `to` has room for this element and is borrowed exclusively, and any bits may
@@ -149,5 +148,5 @@ fn gather<T: Send, K: Send, N: Copy + Send>(
     }
     let (keys, later_keys) = keys.split_at_mut(keys.len() / 2);
     let (to, later_to) = to.split_at_mut(keys.len());
-    join(|| gather(from, keys, to, number), || gather(from, later_keys, later_to, number));
+    join(|| gather(from, keys, to, number, sizes), || gather(from, later_keys, later_to, number, sizes));
 }

@@ -8,13 +8,11 @@
 //! thread can. This is why sources are passed as `&mut`, although nothing here changes them.
 
 use super::order::Order;
+use super::sizes::Sizes;
 use crate::join_within as join;
 use std::hint::select_unpredictable;
 use std::mem::{MaybeUninit, needs_drop};
 use std::ptr;
-
-/// The largest merge that is not divided: some ten microseconds.
-pub(super) const PIECE: usize = if cfg!(test) { 16 } else { 1 << 14 };
 
 /// Copies `left` and `right`, which are in order, to `out` in order; of equal elements those of
 /// `left` come first.
@@ -29,28 +27,32 @@ pub(super) fn merge<T: Send>(
     right: &mut [T],
     out: &mut [MaybeUninit<T>],
     order: &impl Order<T>,
+    sizes: Sizes,
 ) {
     assert_eq!(left.len() + right.len(), out.len());
     let (Some(first), Some(last)) = (right.first(), left.last()) else {
         let (left_out, right_out) = out.split_at_mut(left.len());
-        copy(left, left_out);
-        copy(right, right_out);
+        copy(left, left_out, sizes);
+        copy(right, right_out, sizes);
         return;
     };
     if !order.is_less(first, last) {
         let (left_out, right_out) = out.split_at_mut(left.len());
-        join(|| copy(left, left_out), || copy(right, right_out));
+        join(|| copy(left, left_out, sizes), || copy(right, right_out, sizes));
     } else if order.is_less(&right[right.len() - 1], &left[0]) {
         let (right_out, left_out) = out.split_at_mut(right.len());
-        join(|| copy(left, left_out), || copy(right, right_out));
-    } else if out.len() <= PIECE {
+        join(|| copy(left, left_out, sizes), || copy(right, right_out, sizes));
+    } else if out.len() <= sizes.piece {
         merge_here(left, right, out, order);
     } else {
         let (lefts, rights) = divide(left, right, order);
         let (left, later_left) = left.split_at_mut(lefts);
         let (right, later_right) = right.split_at_mut(rights);
         let (out, later_out) = out.split_at_mut(lefts + rights);
-        join(|| merge(left, right, out, order), || merge(later_left, later_right, later_out, order));
+        join(
+            || merge(left, right, out, order, sizes),
+            || merge(later_left, later_right, later_out, order, sizes),
+        );
     }
 }
 
@@ -59,16 +61,16 @@ pub(super) fn merge<T: Send>(
 /// # Panics
 ///
 /// Panics if the two are not equally long.
-pub(super) fn copy<T: Send>(from: &mut [T], to: &mut [MaybeUninit<T>]) {
+pub(super) fn copy<T: Send>(from: &mut [T], to: &mut [MaybeUninit<T>], sizes: Sizes) {
     assert_eq!(from.len(), to.len());
-    if from.len() <= 4 * PIECE {
+    if from.len() <= 4 * sizes.piece {
         // SAFETY: both are slices of this many elements, `to` is borrowed exclusively, so they are
         // disjoint, and any bits may be written to a `MaybeUninit`.
         unsafe { ptr::copy_nonoverlapping(from.as_ptr(), to.as_mut_ptr().cast(), to.len()) };
     } else {
         let (from, later_from) = from.split_at_mut(from.len() / 2);
         let (to, later_to) = to.split_at_mut(from.len());
-        join(|| copy(from, to), || copy(later_from, later_to));
+        join(|| copy(from, to, sizes), || copy(later_from, later_to, sizes));
     }
 }
 

@@ -44,12 +44,14 @@ mod partition;
 mod passes;
 mod quick;
 mod runs;
+mod sizes;
 mod slices;
 #[cfg(test)]
 mod tests;
 
-use crate::{origin, workers};
+use crate::origin;
 use order::{By, ByKey, Natural};
+use sizes::Sizes;
 pub use slices::ParallelSort;
 use std::cmp::Ordering;
 
@@ -70,7 +72,7 @@ use std::cmp::Ordering;
 /// ```
 #[track_caller]
 pub fn sort<T: Ord + Send>(slice: &mut [T]) {
-    origin::here(|| passes::sort(slice, &Natural, workers()));
+    origin::here(|| passes::sort(slice, &Natural, Sizes::here(slice.len())));
 }
 
 /// Sorts a slice by a comparison; equal elements keep their order.
@@ -94,7 +96,7 @@ where
     T: Send,
     F: Fn(&T, &T) -> Ordering + Sync,
 {
-    origin::here(|| passes::sort(slice, &By(compare), workers()));
+    origin::here(|| passes::sort(slice, &By(compare), Sizes::here(slice.len())));
 }
 
 /// Sorts a slice by a key that is computed for each comparison; elements with equal keys keep their
@@ -121,7 +123,7 @@ where
     K: Ord,
     F: Fn(&T) -> K + Sync,
 {
-    origin::here(|| passes::sort(slice, &ByKey(key), workers()));
+    origin::here(|| passes::sort(slice, &ByKey(key), Sizes::here(slice.len())));
 }
 
 /// Sorts a slice by a key that is computed once for each element; elements with equal keys keep
@@ -148,7 +150,7 @@ where
     K: Ord + Send,
     F: Fn(&T) -> K + Sync,
 {
-    origin::here(|| cached::sort(slice, &key, workers()));
+    origin::here(|| cached::sort(slice, &key, Sizes::here(slice.len())));
 }
 
 /// Sorts a slice; equal elements come in any order.
@@ -168,7 +170,7 @@ where
 /// ```
 #[track_caller]
 pub fn sort_unstable<T: Ord + Send>(slice: &mut [T]) {
-    origin::here(|| quick::sort(slice, &Natural, workers()));
+    origin::here(|| quick::sort(slice, &Natural, Sizes::here(slice.len())));
 }
 
 /// Sorts a slice by a comparison; equal elements come in any order.
@@ -192,7 +194,7 @@ where
     T: Send,
     F: Fn(&T, &T) -> Ordering + Sync,
 {
-    origin::here(|| quick::sort(slice, &By(compare), workers()));
+    origin::here(|| quick::sort(slice, &By(compare), Sizes::here(slice.len())));
 }
 
 /// Sorts a slice by a key that is computed for each comparison; elements with equal keys come in
@@ -218,5 +220,5 @@ where
     K: Ord,
     F: Fn(&T) -> K + Sync,
 {
-    origin::here(|| quick::sort(slice, &ByKey(key), workers()));
+    origin::here(|| quick::sort(slice, &ByKey(key), Sizes::here(slice.len())));
 }

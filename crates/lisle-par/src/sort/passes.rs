@@ -11,21 +11,19 @@
 use super::merge::{copy, merge};
 use super::order::Order;
 use super::runs::{is_descending, reverse};
+use super::sizes::Sizes;
 use crate::join_within as join;
 use std::mem::{MaybeUninit, needs_drop};
 use std::ptr;
 
-/// The least length of a run.
-const SHORTEST: usize = if cfg!(test) { 8 } else { 2048 };
-
-/// Sorts, with as many runs as suit this number of workers; equal elements keep their order.
-pub(super) fn sort<T: Send>(slice: &mut [T], order: &impl Order<T>, workers: usize) {
-    let runs = runs::<T>(slice.len(), workers);
+/// Sorts, with as many runs as suit these sizes; equal elements keep their order.
+pub(super) fn sort<T: Send>(slice: &mut [T], order: &impl Order<T>, sizes: Sizes) {
+    let runs = runs::<T>(slice.len(), sizes);
     if runs == 1 {
         return order.sort(slice);
     }
-    if is_descending(slice, order) {
-        return reverse(slice);
+    if is_descending(slice, order, sizes) {
+        return reverse(slice, sizes);
     }
     let len = slice.len();
     // The last run takes the remainder of the division.
@@ -39,12 +37,12 @@ pub(super) fn sort<T: Send>(slice: &mut [T], order: &impl Order<T>, workers: usi
     let mut places = Places::new(slice, &mut buffer.spare_capacity_mut()[..len]);
     while ends.len() > 1 {
         // SAFETY: merges copy every element once, each to a place of its own.
-        unsafe { places.pass(|from, to| merge_pairs(from, to, 0, &ends, order)) };
+        unsafe { places.pass(|from, to| merge_pairs(from, to, 0, &ends, order, sizes)) };
         ends = ends.chunks(2).map(|pair| pair[pair.len() - 1]).collect();
     }
     if places.are_away {
         // SAFETY: every element is copied, to the place of the same number.
-        unsafe { places.pass(copy) };
+        unsafe { places.pass(|from, to| copy(from, to, sizes)) };
     }
 }
 
@@ -54,14 +52,14 @@ pub(super) fn sort<T: Send>(slice: &mut [T], order: &impl Order<T>, workers: usi
 /// There are several runs for each worker, because workers do not all begin at the same time. There
 /// are fewer if elements are compared through a pointer: merging them waits for the memory at each
 /// step, while sorting them does not.
-fn runs<T>(len: usize, workers: usize) -> usize {
+fn runs<T>(len: usize, Sizes { workers, run, .. }: Sizes) -> usize {
     // There is nothing to move.
     if size_of::<T>() == 0 || workers < 2 {
         return 1;
     }
     let wanted = if const { needs_drop::<T>() } { 2 } else { 4 } * workers;
     let mut runs = 1;
-    while runs < wanted && len / (4 * runs) >= SHORTEST {
+    while runs < wanted && len / (4 * runs) >= run {
         runs *= 4;
     }
     runs
@@ -85,12 +83,13 @@ fn merge_pairs<T: Send>(
     start: usize,
     ends: &[usize],
     order: &impl Order<T>,
+    sizes: Sizes,
 ) {
     match ends {
-        [_] => copy(from, to),
+        [_] => copy(from, to, sizes),
         [end, _] => {
             let (left, right) = from.split_at_mut(end - start);
-            merge(left, right, to, order);
+            merge(left, right, to, order, sizes);
         }
         _ => {
             let (ends, later_ends) = ends.split_at((ends.len() / 2).next_multiple_of(2));
@@ -98,8 +97,8 @@ fn merge_pairs<T: Send>(
             let (from, later_from) = from.split_at_mut(middle - start);
             let (to, later_to) = to.split_at_mut(middle - start);
             join(
-                || merge_pairs(from, to, start, ends, order),
-                || merge_pairs(later_from, later_to, middle, later_ends, order),
+                || merge_pairs(from, to, start, ends, order, sizes),
+                || merge_pairs(later_from, later_to, middle, later_ends, order, sizes),
             );
         }
     }

@@ -9,45 +9,42 @@ use super::division::divide;
 use super::order::Order;
 use super::partition::partition;
 use super::runs::{is_ascending, is_descending, reverse};
+use super::sizes::Sizes;
 use crate::join_within as join;
 use crate::shim::random::Random;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// The longest slice that one worker sorts alone.
-const SHORTEST: usize = if cfg!(test) { 24 } else { 2048 };
-
 /// Parts of at most this size are not divided further if there are enough of them: they fit into
 /// the cache of a core.
 const LEAF_BYTES: usize = 1 << 18;
 
-/// The number of elements for which an additional pivot pays.
-const SHARE: usize = if cfg!(test) { 8 } else { 1 << 14 };
-
-/// Sorts, divided to suit this number of workers; equal elements come in any order.
-pub(super) fn sort<T: Send>(slice: &mut [T], order: &impl Order<T>, workers: usize) {
-    let len = slice.len();
-    if workers < 2 || len <= SHORTEST || size_of::<T>() == 0 {
+/// Sorts, divided to suit these sizes; equal elements come in any order.
+pub(super) fn sort<T: Send>(slice: &mut [T], order: &impl Order<T>, sizes: Sizes) {
+    let (len, Sizes { workers, part, share, .. }) = (slice.len(), sizes);
+    if workers < 2 || len <= part || size_of::<T>() == 0 {
         return order.sort_unstable(slice);
     }
-    if is_ascending(slice, order) {
+    if is_ascending(slice, order, sizes) {
         return;
     }
-    if is_descending(slice, order) {
-        return reverse(slice);
+    if is_descending(slice, order, sizes) {
+        return reverse(slice, sizes);
     }
-    let largest_leaf = (LEAF_BYTES / size_of::<T>()).max(SHORTEST);
-    let leaf = (len / (8 * workers)).clamp(SHORTEST, largest_leaf);
+    let largest_leaf = (LEAF_BYTES / size_of::<T>()).max(part);
+    let leaf = (len / (8 * workers)).clamp(part, largest_leaf);
     // Twice as many divisions as good pivots need. The standard library sorts what is left after
     // them in any case.
     let limit = 2 * (len / leaf).ilog2() + 4;
-    Quick { order, leaf }.sort(slice, workers, limit);
+    Quick { order, leaf, share }.sort(slice, workers, limit);
 }
 
 struct Quick<'a, O> {
     order: &'a O,
     /// The longest part that one worker sorts alone.
     leaf: usize,
+    /// The number of elements for which an additional pivot pays.
+    share: usize,
 }
 
 /// The range of the pivots, and of elements equal to them, after a division.
@@ -68,7 +65,7 @@ impl<O> Quick<'_, O> {
             return self.order.sort_unstable(part);
         }
         // More than there are workers: a worker that comes late does not keep the others waiting.
-        let pivots = if workers > 1 { (2 * workers).min(part.len() / SHARE) } else { 1 };
+        let pivots = if workers > 1 { (2 * workers).min(part.len() / self.share) } else { 1 };
         let middle = if pivots > 1 { self.divide(part, pivots) } else { self.divide_alone(part) };
         let (left, others) = part.split_at_mut(middle.range.start);
         let (_, right) = others.split_at_mut(middle.range.len());

@@ -1,40 +1,43 @@
 //! Slices that are already in order, or in reverse order.
 
-use super::merge::PIECE;
 use super::order::Order;
+use super::sizes::Sizes;
+use crate::event::is_modelled;
 use crate::join_within as join;
 use crate::shim::atomic::{AtomicBool, Ordering::Relaxed};
 use std::mem;
 
 /// Returns `true` if each element after the first is less than the one before it.
-pub(super) fn is_descending<T: Send>(slice: &mut [T], order: &impl Order<T>) -> bool {
-    is_chain(slice, &|before, after| order.is_less(after, before))
+pub(super) fn is_descending<T: Send>(slice: &mut [T], order: &impl Order<T>, sizes: Sizes) -> bool {
+    is_chain(slice, &|before, after| order.is_less(after, before), sizes)
 }
 
 /// Returns `true` if no element is less than the one before it.
-pub(super) fn is_ascending<T: Send>(slice: &mut [T], order: &impl Order<T>) -> bool {
-    is_chain(slice, &|before, after| !order.is_less(after, before))
+pub(super) fn is_ascending<T: Send>(slice: &mut [T], order: &impl Order<T>, sizes: Sizes) -> bool {
+    is_chain(slice, &|before, after| !order.is_less(after, before), sizes)
 }
 
 /// Returns `true` if `follows` holds between all neighbours.
 ///
 /// Most slices fail soon, in the part that the caller checks alone. Only a slice whose beginning
 /// passes is checked by all participants.
-fn is_chain<T: Send>(slice: &mut [T], follows: &(impl Fn(&T, &T) -> bool + Sync)) -> bool {
-    let start = slice.len().min(PIECE);
-    slice[..start].is_sorted_by(follows) && is_chain_in_parts(slice, follows, &AtomicBool::new(false))
+fn is_chain<T: Send>(slice: &mut [T], follows: &(impl Fn(&T, &T) -> bool + Sync), sizes: Sizes) -> bool {
+    let start = slice.len().min(sizes.piece);
+    slice[..start].is_sorted_by(follows) && is_chain_in_parts(slice, follows, &AtomicBool::new(false), sizes)
 }
 
-/// Sets `broken` where `follows` does not hold; the other participants stop then.
+/// Sets `broken` where `follows` does not hold; the other participants stop then. In a model they go on: it
+/// would have to try who looks before whom, and whatever comes of the comparisons the answer is the same.
 fn is_chain_in_parts<T: Send>(
     slice: &mut [T],
     follows: &(impl Fn(&T, &T) -> bool + Sync),
     broken: &AtomicBool,
+    sizes: Sizes,
 ) -> bool {
-    if broken.load(Relaxed) {
+    if !is_modelled() && broken.load(Relaxed) {
         return false;
     }
-    let holds = if slice.len() <= PIECE {
+    let holds = if slice.len() <= sizes.piece {
         slice.is_sorted_by(follows)
     } else {
         let middle = slice.len() / 2;
@@ -43,32 +46,32 @@ fn is_chain_in_parts<T: Send>(
         follows(&slice[middle - 1], &slice[middle]) && {
             let (left, right) = slice.split_at_mut(middle);
             let (left, right) = join(
-                || is_chain_in_parts(left, follows, broken),
-                || is_chain_in_parts(right, follows, broken),
+                || is_chain_in_parts(left, follows, broken, sizes),
+                || is_chain_in_parts(right, follows, broken, sizes),
             );
             left && right
         }
     };
-    if !holds {
+    if !holds && !is_modelled() {
         broken.store(true, Relaxed);
     }
     holds
 }
 
 /// Reverses a slice.
-pub(super) fn reverse<T: Send>(slice: &mut [T]) {
+pub(super) fn reverse<T: Send>(slice: &mut [T], sizes: Sizes) {
     let (front, back) = slice.split_at_mut(slice.len() / 2);
     let odd = back.len() - front.len();
-    exchange(front, &mut back[odd..]);
+    exchange(front, &mut back[odd..], sizes);
 }
 
 /// Exchanges the first of `front` with the last of `back`, and so on; they are equally long.
-fn exchange<T: Send>(front: &mut [T], back: &mut [T]) {
-    if front.len() <= PIECE {
+fn exchange<T: Send>(front: &mut [T], back: &mut [T], sizes: Sizes) {
+    if front.len() <= sizes.piece {
         return front.iter_mut().zip(back.iter_mut().rev()).for_each(|(a, b)| mem::swap(a, b));
     }
     let half = front.len() / 2;
     let (front, later_front) = front.split_at_mut(half);
     let (earlier_back, back) = back.split_at_mut(back.len() - half);
-    join(|| exchange(front, back), || exchange(later_front, earlier_back));
+    join(|| exchange(front, back, sizes), || exchange(later_front, earlier_back, sizes));
 }

@@ -1,6 +1,7 @@
 //! In tests, quite short slices are divided already, and every phase of a sort is exercised.
 
 use super::order::{By, ByKey, Natural, Order};
+use super::sizes::Sizes;
 use super::{cached, merge, partition, passes, quick, runs};
 use crate::shim::atomic::{AtomicUsize, Ordering::Relaxed};
 use crate::shim::random::Random;
@@ -58,7 +59,8 @@ fn inputs(len: usize) -> Vec<Vec<u64>> {
 
 /// Runs one of the two sorts.
 fn sort<T: Send>(stable: bool, slice: &mut [T], order: &impl Order<T>, workers: usize) {
-    if stable { passes::sort(slice, order, workers) } else { quick::sort(slice, order, workers) }
+    let sizes = Sizes::of_workers(workers);
+    if stable { passes::sort(slice, order, sizes) } else { quick::sort(slice, order, sizes) }
 }
 
 fn each_input(check: impl Fn(&[u64], usize)) {
@@ -77,7 +79,7 @@ fn stable_sorts_are_those_of_std() {
         let mut ours: Vec<(u64, usize)> = input.iter().map(|n| n / 2).zip(0..).collect();
         let mut theirs = ours.clone();
         theirs.sort_by_key(|pair| pair.0);
-        passes::sort(&mut ours, &ByKey(|pair: &(u64, usize)| pair.0), workers);
+        passes::sort(&mut ours, &ByKey(|pair: &(u64, usize)| pair.0), Sizes::of_workers(workers));
         assert_eq!(ours, theirs, "{} elements, {workers} workers", input.len());
     });
 }
@@ -87,7 +89,7 @@ fn unstable_sorts_are_those_of_std() {
     each_input(|input, workers| {
         let (mut ours, mut theirs) = (input.to_vec(), input.to_vec());
         theirs.sort_unstable();
-        quick::sort(&mut ours, &Natural, workers);
+        quick::sort(&mut ours, &Natural, Sizes::of_workers(workers));
         assert_eq!(ours, theirs, "{} elements, {workers} workers", input.len());
     });
 }
@@ -103,7 +105,7 @@ fn cached_keys_are_computed_once_each_and_sort_stably() {
             keys.fetch_add(1, Relaxed);
             pair.0
         };
-        cached::sort(&mut ours, &key, workers);
+        cached::sort(&mut ours, &key, Sizes::of_workers(workers));
         assert_eq!(ours, theirs, "{} elements, {workers} workers", input.len());
         assert!(keys.into_inner() <= input.len());
     });
@@ -116,19 +118,19 @@ fn elements_that_own_something_and_elements_without_a_size() {
         let mut theirs = words.clone();
         theirs.sort();
         let mut ours = words.clone();
-        passes::sort(&mut ours, &Natural, workers);
+        passes::sort(&mut ours, &Natural, Sizes::of_workers(workers));
         assert_eq!(ours, theirs);
         let mut ours = words.clone();
-        quick::sort(&mut ours, &Natural, workers);
+        quick::sort(&mut ours, &Natural, Sizes::of_workers(workers));
         assert_eq!(ours, theirs);
         let mut ours = words;
-        cached::sort(&mut ours, &String::clone, workers);
+        cached::sort(&mut ours, &String::clone, Sizes::of_workers(workers));
         assert_eq!(ours, theirs);
 
         let mut nothing = vec![(); input.len()];
-        passes::sort(&mut nothing, &Natural, workers);
-        quick::sort(&mut nothing, &Natural, workers);
-        cached::sort(&mut nothing, &|()| 0, workers);
+        passes::sort(&mut nothing, &Natural, Sizes::of_workers(workers));
+        quick::sort(&mut nothing, &Natural, Sizes::of_workers(workers));
+        cached::sort(&mut nothing, &|()| 0, Sizes::of_workers(workers));
         assert_eq!(nothing.len(), input.len());
     });
 }
@@ -160,7 +162,7 @@ fn what_is_in_order_or_strictly_backwards_takes_no_more_than_a_look() {
 fn reversing_is_that_of_std() {
     for len in 0..at_most(200) {
         let mut ours: Vec<usize> = (0..len).collect();
-        runs::reverse(&mut ours);
+        runs::reverse(&mut ours, Sizes::of_workers(1));
         assert!(ours.iter().copied().eq((0..len).rev()));
     }
 }
@@ -180,7 +182,8 @@ fn merges_take_the_left_one_of_equals() {
             let mut expected = [&left[..], &right].concat();
             expected.sort_by_key(|pair| pair.0);
             let mut out = vec![MaybeUninit::uninit(); expected.len()];
-            merge::merge(&mut left, &mut right, &mut out, &ByKey(|pair: &(u64, char)| pair.0));
+            let order = ByKey(|pair: &(u64, char)| pair.0);
+            merge::merge(&mut left, &mut right, &mut out, &order, Sizes::of_workers(1));
             // SAFETY: a merge fills all of it.
             assert_eq!(unsafe { out.assume_init_ref() }, expected);
         }
@@ -242,7 +245,11 @@ fn elements_need_not_be_sync() {
                 assert!(elements.is_sorted_by_key(|element| element.number));
             }
             let mut elements = fragile(&input);
-            cached::sort(&mut elements, &|element: &Fragile| Cell::new(element.number), workers);
+            cached::sort(
+                &mut elements,
+                &|element: &Fragile| Cell::new(element.number),
+                Sizes::of_workers(workers),
+            );
             assert!(elements.is_sorted_by_key(|element| element.number));
         }
     }
@@ -351,7 +358,11 @@ fn a_key_that_panics_loses_no_element_and_no_key() {
         for workers in [2, 4] {
             let alive = AtomicUsize::new(0);
             with_fuses(&input, |elements, fuse| {
-                cached::sort(elements, &|element: &Owned| Key::new(*element.0, fuse, &alive), workers);
+                cached::sort(
+                    elements,
+                    &|element: &Owned| Key::new(*element.0, fuse, &alive),
+                    Sizes::of_workers(workers),
+                );
             });
             assert_eq!(alive.into_inner(), 0);
         }

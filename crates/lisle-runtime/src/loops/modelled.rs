@@ -89,12 +89,3 @@ pub fn most_parts() -> usize {
     #[cfg(not(feature = "model"))]
     1
 }
-
-/// Calls `f`, in which nothing is put off for others if a model runs the calling code: for what looks at
-/// the clock, or counts what others have done.
-#[inline(always)]
-pub fn alone<R>(f: impl FnOnce() -> R) -> R {
-    #[cfg(feature = "model")]
-    let _fence = is_modelled().then(|| super::owner::pending().fence());
-    f()
-}

@@ -385,9 +385,14 @@ unsafe impl Context for Worker {
     }
 
     #[cfg(feature = "model")]
-    fn about_to_touch(&self, address: usize, size: usize) {
+    fn about_to_touch(
+        &self,
+        address: usize,
+        size: usize,
+        made: Option<&'static std::panic::Location<'static>>,
+    ) {
         if let Some(explorer) = self.explorer() {
-            explorer.about_to_touch(address, size);
+            explorer.about_to_touch(address, size, made);
         }
     }
 

@@ -4,6 +4,7 @@ use super::{Bridge, Course, TIME, of};
 use crate::explore::{Decision, Kind, Process, Strategy};
 use crate::program::asking::Asking;
 use crate::program::causes::Moment;
+use crate::program::objects::Thing;
 use crate::program::trace::recorder::Recorder;
 use lisle_core::event::Doing;
 use lisle_core::event::awaited::Awaited;
@@ -133,7 +134,7 @@ impl Explorer for Bridge {
         way
     }
 
-    fn about_to_touch(&self, address: usize, size: usize) {
+    fn about_to_touch(&self, address: usize, size: usize, made: Option<&'static Location<'static>>) {
         self.note(|recorder| recorder.about_to_touch(address, size));
         // What is unwound, or only looked at, is no part of an execution.
         if !self.in_step.get() {
@@ -141,7 +142,7 @@ impl Explorer for Bridge {
         }
         let process = self.running.get().unwrap_or(Process::ROOT);
         if !self.objects.borrow().is_latest(process, address, size) {
-            self.declare(process, address, size);
+            self.declare(process, address, Thing { size, made });
         }
     }
 

@@ -5,7 +5,7 @@ use super::{Inner, Source};
 use crate::event::queue::Waiter;
 use crate::event::record::Attempt;
 use crate::event::step::must_not_be_under;
-use crate::event::{Description, Step, declare};
+use crate::event::{Description, Step, declare_made};
 #[cfg(feature = "model")]
 use crate::shim::{model::Touch, unreported};
 use std::fmt;
@@ -79,7 +79,7 @@ impl<'e, S, M> Waiting<'e, S, M> {
         take: impl FnOnce(&mut S) -> Option<M>,
     ) -> Step {
         let source = self.source;
-        declare(source);
+        declare_made(&source.label, source);
         let mut inner = source.inner.lock();
         let step = self.try_locked(&mut inner, attempt, take);
         if step == Step::Waiting {
@@ -96,7 +96,7 @@ impl<'e, S, M> Waiting<'e, S, M> {
         take: impl FnOnce(&mut S) -> Option<M>,
     ) -> Step {
         let source = self.source;
-        declare(source);
+        declare_made(&source.label, source);
         let mut inner = source.inner.lock();
         let step = self.as_mut().try_locked(&mut inner, attempt, take);
         if step == Step::Waiting && !attempt.is_decided() {
@@ -130,7 +130,7 @@ impl<'e, S, M> Waiting<'e, S, M> {
     #[inline]
     pub fn withdraw(self: Pin<&mut Self>, attempt: &Attempt<'_>) -> bool {
         if !self.waiter.is_free() {
-            declare(self.source);
+            declare_made(&self.source.label, self.source);
             let mut inner = self.source.inner.lock();
             // SAFETY: if it was linked, it was linked into this source's queue; it is alive.
             unsafe { inner.queue.unlink(NonNull::from(&self.waiter)) };

@@ -44,7 +44,7 @@ use crate::event::lock::Lock;
 use crate::event::queue::{WaitQueue, Waiter};
 use crate::event::woken::Woken;
 use crate::event::{Attempt, Description, Event, Label, Step};
-use crate::event::{declare, is_modelled, performer_id, visible_doing};
+use crate::event::{declare_made, is_modelled, performer_id, visible_doing};
 #[cfg(feature = "model")]
 use crate::shim::model::{Touch, touched};
 use crate::shim::{
@@ -182,7 +182,7 @@ impl RawMutex {
         let Some(context) = crate::event::installed() else { return false };
         let address = std::ptr::from_ref(self).addr();
         context.about_to(Doing::One("lock", &self.label, address));
-        context.about_to_touch(address, size_of::<Self>());
+        context.about_to_touch(address, size_of::<Self>(), self.label.made());
         context.wait_until(Awaited::Free, &|| self.state.load(Ordering::Relaxed) & HELD == 0);
         let taken = self.take_if_free();
         self.touched(if taken { Touch::Acquire } else { Touch::Read });
@@ -292,7 +292,7 @@ impl Event for RawMutex {
     }
 
     fn try_commit<'e>(&'e self, mut branch: Pin<&mut Locking<'e>>, attempt: &Attempt<'_>) -> Step {
-        declare(self);
+        declare_made(&self.label, self);
         branch.must_be_of(self);
         branch.waiter.must_not_be_published();
         let taken = attempt.commit_if(|| self.try_lock().then_some(()));
@@ -300,7 +300,7 @@ impl Event for RawMutex {
     }
 
     fn publish<'e>(&'e self, mut branch: Pin<&mut Locking<'e>>, attempt: &Attempt<'_>) -> Step {
-        declare(self);
+        declare_made(&self.label, self);
         branch.must_be_of(self);
         branch.waiter.must_not_be_published();
         let mut queue = self.queue.lock();

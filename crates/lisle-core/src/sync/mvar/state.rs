@@ -13,7 +13,7 @@ use crate::event::lock::Lock;
 use crate::event::queue::{WaitQueue, Waiter};
 use crate::event::record::Committer;
 use crate::event::woken::Woken;
-use crate::event::{Attempt, Description, Label, Step, declare};
+use crate::event::{Attempt, Description, Label, Step, declare_made};
 use crate::shim::cell::UnsafeCell;
 use std::fmt;
 use std::pin::Pin;
@@ -86,7 +86,7 @@ impl<T> MVar<T> {
     #[inline]
     pub(super) fn locked<R>(&self, transition: impl FnOnce(&mut State<T>, &mut Woken) -> R) -> R {
         let mut woken = Woken::default();
-        declare(self);
+        declare_made(&self.label, self);
         let mut state = self.state.lock();
         transition(&mut state, &mut woken)
     }

@@ -15,7 +15,7 @@
 use crate::event::lock::Lock;
 use crate::event::queue::{WaitQueue, Waiter};
 use crate::event::woken::Woken;
-use crate::event::{Attempt, Description, Event, Label, Step, declare, visible_doing};
+use crate::event::{Attempt, Description, Event, Label, Step, declare_made, visible_doing};
 use crate::shim::{
     atomic::{AtomicUsize, Ordering},
     const_fn,
@@ -69,7 +69,7 @@ impl RawRwLock {
     /// Takes the lock if that is possible at once and nothing waits. Returns `false` otherwise.
     #[inline(always)]
     pub(super) fn try_lock(&self, mode: Mode) -> bool {
-        declare(self);
+        declare_made(&self.label, self);
         match mode {
             Mode::Read => {
                 let mut state = self.state.load(Ordering::Relaxed);
@@ -147,7 +147,7 @@ impl RawRwLock {
     fn hand_over(&self, first: Mode) {
         // Dropped after the guard, so the wakes come when the lock of the queues is free.
         let mut woken = Woken::default();
-        declare(self);
+        declare_made(&self.label, self);
         let mut queues = self.queues.lock();
         self.settle(&mut queues, &mut woken, first);
     }
@@ -236,7 +236,7 @@ impl Event for Access<'_> {
     fn publish<'e>(&'e self, mut branch: Pin<&mut Accessing<'e>>, attempt: &Attempt<'_>) -> Step {
         branch.must_be_of(self);
         branch.waiter.must_not_be_published();
-        declare(self.raw);
+        declare_made(&self.raw.label, self.raw);
         let mut queues = self.raw.queues.lock();
         let taken = attempt.commit_if(|| self.raw.lock_or_queue(self.mode, &queues).then_some(()));
         let step = branch.as_mut().took(taken);
@@ -258,7 +258,7 @@ impl Event for Access<'_> {
         let was_published = branch.waiter.is_published();
         if !branch.waiter.is_free() {
             let mut woken = Woken::default();
-            declare(self.raw);
+            declare_made(&self.raw.label, self.raw);
             let mut queues = self.raw.queues.lock();
             let queue = match self.mode {
                 Mode::Read => &mut queues.readers,

@@ -39,7 +39,7 @@ pub trait Explorer {
     /// Returns one of so many ways in which the running step may go on.
     fn choose(&self, ways: usize) -> usize;
     /// Is told of an object that the running step may touch when it goes on.
-    fn about_to_touch(&self, address: usize, size: usize);
+    fn about_to_touch(&self, address: usize, size: usize, made: Option<&'static Location<'static>>);
     /// Is told that the running step could not have been taken before a process had ended.
     fn joined(&self, process: Process);
     /// Is told that the execution is being unwound. What goes wrong from now on is no part of it.

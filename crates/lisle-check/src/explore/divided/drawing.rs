@@ -1,0 +1,157 @@
+//! Which execution is drawn next, what it depends on, and which of those that are over count.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use super::Drawn;
+use crate::explore::sampled::Lengths;
+use crate::explore::{Bounded, Counts, Ending, Strategy};
+
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) state: Mutex<State>,
+    pub(super) changed: Condvar,
+}
+
+/// What the workers share.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct State {
+    pub(super) members: Vec<Member>,
+    /// Whose turn it is.
+    pub(super) turn: usize,
+    /// The number of the execution that begins next.
+    pub(super) begun: u64,
+    pub(super) most: u64,
+    /// Executions that are over before one with a smaller number is.
+    #[serde(skip)]
+    pub(super) over: BTreeMap<u64, Ending>,
+    /// All executions before this one are in `counts`.
+    pub(super) counted: u64,
+    pub(super) counts: Counts,
+    pub(super) until_failure: bool,
+    /// The last execution that counts, such as the first one that failed.
+    #[serde(skip)]
+    pub(super) last: Option<u64>,
+    #[serde(skip)]
+    pub(super) stopped: bool,
+    #[serde(skip)]
+    pub(super) waiting: u32,
+}
+
+/// One of the strategies.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Member {
+    pub(super) drawn: Drawn,
+    pub(super) begun: u64,
+    pub(super) over: u64,
+    pub(super) assumed: Lengths,
+    pub(super) seen: Lengths,
+    /// `None` while a worker has it.
+    pub(super) bounded: Option<Bounded>,
+    pub(super) is_finished: bool,
+}
+
+/// What a strategy has to offer.
+pub(super) enum Offer {
+    Execution(Planned),
+    /// Something, when others are over.
+    Later,
+    Nothing,
+}
+
+/// An execution of one of the strategies, by its number among those of that strategy.
+pub(super) enum Planned {
+    Random { seed: u64, number: u64 },
+    Priorities { seed: u64, depth: u32, number: u64, assumed: Lengths },
+    Bounded(Bounded),
+}
+
+impl Member {
+    pub(super) fn new(drawn: Drawn) -> Self {
+        let bounded = match drawn {
+            Drawn::Bounded { most } => Some(Bounded::new(most)),
+            _ => None,
+        };
+        let (assumed, seen) = (Lengths::NONE, Lengths::NONE);
+        Member { drawn, begun: 0, over: 0, assumed, seen, bounded, is_finished: false }
+    }
+
+    pub(super) fn offer(&mut self) -> Offer {
+        let number = self.begun;
+        let planned = match self.drawn {
+            Drawn::Random { seed } => Planned::Random { seed, number },
+            Drawn::Priorities { seed, depth } => {
+                if Lengths::change_at(number) {
+                    if self.over < number {
+                        return Offer::Later;
+                    }
+                    self.assumed = self.seen;
+                }
+                Planned::Priorities { seed, depth, number, assumed: self.assumed }
+            }
+            Drawn::Bounded { .. } if self.is_finished => return Offer::Nothing,
+            Drawn::Bounded { .. } => {
+                let Some(mut bounded) = self.bounded.take() else { return Offer::Later };
+                if !bounded.begin() {
+                    self.bounded = Some(bounded);
+                    self.is_finished = true;
+                    return Offer::Nothing;
+                }
+                Planned::Bounded(bounded)
+            }
+        };
+        self.begun += 1;
+        Offer::Execution(planned)
+    }
+}
+
+impl State {
+    /// Returns the next execution, its number and its strategy's place.
+    pub(super) fn draw(&mut self) -> Result<(u64, usize, Planned), Offer> {
+        for _ in 0..self.members.len() {
+            let place = self.turn;
+            let offer = self.members[place].offer();
+            if matches!(offer, Offer::Later) {
+                return Err(offer);
+            }
+            self.turn = (place + 1) % self.members.len();
+            if let Offer::Execution(planned) = offer {
+                self.begun += 1;
+                return Ok((self.begun - 1, place, planned));
+            }
+        }
+        Err(Offer::Nothing)
+    }
+
+    pub(super) fn end_after(&mut self, number: u64) {
+        self.last = Some(self.last.map_or(number, |last| last.min(number)));
+    }
+
+    /// Counts what is over, as far as all before it is.
+    pub(super) fn count(&mut self) {
+        while self.last.is_none_or(|last| self.counted <= last)
+            && let Some(ending) = self.over.remove(&self.counted)
+        {
+            self.counts.add(ending);
+            self.counted += 1;
+        }
+    }
+}
+
+impl Shared {
+    pub(super) fn new(state: State) -> Arc<Self> {
+        Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() })
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn wake(&self, state: &State) {
+        if state.waiting > 0 {
+            self.changed.notify_all();
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What is known of loops that ask again: after how many rounds they give up, if they do.
+//!
+//! It is learnt in one execution and used in all others, by all workers, and it is saved: so it is told to
+//! others by the names of places, which are the same in another process.
+
+use super::Site;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// What is known of loops, by the place where they ask again. Places have names in what is told to others.
+#[derive(Debug, Clone, Default)]
+pub(in crate::program) struct Known(Rc<RefCell<FxHashMap<Site, Rounds>>>, Rc<RefCell<Loops>>);
+
+/// What is known of loops, by the names of the places where they ask again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::program) struct Loops(BTreeMap<String, Rounds>);
+
+impl Loops {
+    /// Notes what others have learnt. Returns `true` if that was not known.
+    pub(in crate::program) fn adopt(&mut self, others: &Loops) -> bool {
+        let before = self.clone();
+        for (name, rounds) in &others.0 {
+            let own = self.0.entry(name.clone()).or_default();
+            (own.few, own.is_long) = (own.few.max(rounds.few), own.is_long | rounds.is_long);
+        }
+        *self != before
+    }
+}
+
+impl Known {
+    /// Returns what is known of the loops at a place.
+    pub(super) fn of(&self, site: Site) -> Rounds {
+        let Known(by_place, by_name) = self;
+        let from_others = || by_name.borrow().0.get(&site.to_string()).copied().unwrap_or_default();
+        *by_place.borrow_mut().entry(site).or_insert_with(from_others)
+    }
+
+    pub(super) fn learn(&self, site: Site, rounds: Rounds) {
+        self.0.borrow_mut().insert(site, rounds);
+    }
+
+    /// Returns all that is known.
+    pub(in crate::program) fn loops(&self) -> Loops {
+        let mut all = self.1.borrow().clone();
+        all.0.extend(self.0.borrow().iter().map(|(site, rounds)| (site.to_string(), *rounds)));
+        all
+    }
+
+    /// Notes what others have learnt.
+    pub(in crate::program) fn adopt(&self, others: &Loops) {
+        let mut all = self.loops();
+        all.adopt(others);
+        *self.1.borrow_mut() = all;
+        self.0.borrow_mut().clear();
+    }
+}
+
+/// How many rounds in vain the loops at one place make.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Rounds {
+    /// Some give up after so many.
+    pub(super) few: u32,
+    /// Some make more than can be tried, or do not give up.
+    pub(super) is_long: bool,
+}

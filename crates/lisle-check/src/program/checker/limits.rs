@@ -1,0 +1,108 @@
+//! How far an exploration goes, and how many help.
+
+use super::Checker;
+use std::time::Duration;
+
+impl Checker {
+    /// Sets the number of executions after which the exploration is given up. Those before a
+    /// [resumption](Checker::resume) do not count.
+    pub fn executions(mut self, most: u64) -> Self {
+        self.limits.executions = most;
+        self
+    }
+
+    /// Sets the time after which the exploration is given up. What is being executed then is executed to
+    /// its end, so it may take a little more.
+    ///
+    /// ```
+    /// use lisle::sync::Mutex;
+    /// use lisle_check::{Checker, Limit};
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    ///
+    /// let time = Duration::from_millis(200);
+    /// let verdict = Checker::new().time(time).explore(|| {
+    ///     let total = Arc::new(Mutex::new(0));
+    ///     let adders = [(); 8].map(|()| {
+    ///         let total = total.clone();
+    ///         lisle::spawn(move || *total.lock() += 1)
+    ///     });
+    ///     adders.map(|adder| adder.join().unwrap());
+    /// });
+    /// // Eight fibers take a lock in 40,320 orders.
+    /// if !verdict.is_exhaustive() {
+    ///     assert_eq!(verdict.limit(), Some(Limit::Time(time)));
+    ///     assert!(verdict.explored() < 1.0);
+    /// }
+    /// ```
+    pub fn time(mut self, most: Duration) -> Self {
+        self.limits.time = Some(most);
+        self
+    }
+
+    /// Sets the number of steps after which an execution counts as endless.
+    pub fn steps(mut self, most: usize) -> Self {
+        self.steps = most;
+        self
+    }
+
+    /// Goes on when something has gone wrong. The verdict has the first failure, and its
+    /// [counts](crate::Verdict::counts) say how many executions went wrong, and how. What each of them has
+    /// come to is told by [`explore_each`](Checker::explore_each).
+    ///
+    /// ```
+    /// use lisle::sync::Mutex;
+    /// use lisle_check::Checker;
+    /// use std::sync::Arc;
+    ///
+    /// let verdict = Checker::new().past_failures().explore(|| {
+    ///     let (one, other) = (Arc::new(Mutex::new(1)), Arc::new(Mutex::new(2)));
+    ///     let (a, b) = (one.clone(), other.clone());
+    ///     let crosswise = lisle::spawn(move || *b.lock() + *a.lock());
+    ///     assert_eq!(*one.lock() + *other.lock(), 3);
+    ///     crosswise.join().unwrap();
+    /// });
+    /// assert!(verdict.is_exhaustive());
+    /// assert_eq!((verdict.counts().complete, verdict.counts().blocked), (2, 1));
+    /// ```
+    pub fn past_failures(mut self) -> Self {
+        self.past_failures = true;
+        self
+    }
+
+    /// Sets the number of threads that run executions, each its own, at the same time.
+    ///
+    /// By default the calling thread is alone for a thousand executions, and most programs do not have more;
+    /// then the other processors help. With [`preemptions`](Checker::preemptions), where one execution
+    /// follows from the other, it stays alone.
+    ///
+    /// The counts do not depend on it, except that of redundant executions. Which failure is found may, but
+    /// not whether one is; what is drawn from a seed is the same in any case.
+    ///
+    /// # Panics
+    ///
+    /// If the number is zero.
+    ///
+    /// ```
+    /// use lisle_check::Checker;
+    /// use lisle_check::atomic::{AtomicU32, Ordering::SeqCst};
+    /// use std::sync::Arc;
+    ///
+    /// let program = || {
+    ///     let value = Arc::new(AtomicU32::new(0));
+    ///     let adders = [(); 3].map(|()| {
+    ///         let value = value.clone();
+    ///         lisle::spawn(move || value.fetch_add(1, SeqCst))
+    ///     });
+    ///     adders.map(|adder| adder.join().unwrap());
+    /// };
+    /// let alone = Checker::new().workers(1).explore(program);
+    /// let together = Checker::new().workers(3).explore(program);
+    /// assert_eq!(alone.counts(), together.counts());
+    /// ```
+    pub fn workers(mut self, number: usize) -> Self {
+        assert!(number > 0, "somebody has to run the executions: the number of workers cannot be 0");
+        self.workers = Some(number);
+        self
+    }
+}

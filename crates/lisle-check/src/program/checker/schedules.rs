@@ -1,0 +1,60 @@
+//! Which schedules are run.
+
+use super::super::memory::{Detail, Memory};
+use super::super::way::Way;
+use super::Checker;
+use crate::explore::{Schedule, TokenError};
+
+impl Checker {
+    /// Explores the schedules in which a fiber that could go on is interrupted at most so often, those
+    /// with fewer interruptions first.
+    pub fn preemptions(mut self, most: u32) -> Self {
+        self.way = Way::Preemptions(most);
+        self
+    }
+
+    /// Draws schedules at random.
+    pub fn random(mut self, seed: u64) -> Self {
+        self.way = Way::Random { seed };
+        self
+    }
+
+    /// Draws schedules by random priorities (Burckhardt and others, *A randomized scheduler with
+    /// probabilistic guarantees of finding bugs*, ASPLOS 2010): a bug that needs `depth` orders
+    /// between steps shows in each execution with a probability of at least 1 / (n k^(depth - 1)), for n
+    /// fibers and k steps.
+    ///
+    /// # Panics
+    ///
+    /// If `depth` is zero.
+    pub fn priorities(mut self, seed: u64, depth: u32) -> Self {
+        assert!(depth > 0, "a bug needs at least one order of steps: the depth cannot be 0");
+        self.way = Way::Priorities { seed, depth };
+        self
+    }
+
+    /// Draws schedules in several ways in turn: at random, by priorities for bugs of depth 2 and 3, and
+    /// with few interruptions. For programs of which little is known.
+    pub fn portfolio(mut self, seed: u64) -> Self {
+        self.way = Way::Portfolio { seed };
+        self
+    }
+
+    /// Runs one schedule again, that of a [token](crate::Failure::token). The token also says under which
+    /// memory model it was found, if that matters.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the text is no token, or is mistyped.
+    pub fn replay(mut self, token: &str) -> Result<Self, TokenError> {
+        let schedule: Schedule = token.parse()?;
+        if let Some(setting) = schedule.setting() {
+            let mut weak = [Memory::Tso, Memory::Rc11].into_iter();
+            let memory = weak.find(|memory| memory.name() == setting);
+            self.memory = memory.ok_or_else(|| TokenError::Setting(setting.into()))?;
+            self.detail = Detail::Weak;
+        }
+        self.way = Way::Replay(schedule);
+        Ok(self)
+    }
+}

@@ -1,0 +1,93 @@
+//! Into how many parts a sort is divided, and how short they may be.
+//!
+//! What pays depends on the time that a part takes, and is measured in some ten microseconds. Tests divide
+//! quite short slices, so that all phases of a sort are run. Where a model decides the schedule, the slice is
+//! short and time is none: there a sort is divided into as many parts as the model lets a loop have.
+
+use crate::event::is_modelled;
+use crate::{modelled, owner, workers};
+
+/// How a sort is divided.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes {
+    /// The number of workers that can take part.
+    pub(super) workers: usize,
+    /// The least length of a run of a stable sort.
+    pub(super) run: usize,
+    /// The largest merge that is not divided: some ten microseconds.
+    pub(super) piece: usize,
+    /// The longest part that an unstable sort leaves to one worker in any case.
+    pub(super) part: usize,
+    /// The number of elements for which an additional pivot pays.
+    pub(super) share: usize,
+    /// The number of keys that are computed between two checks whether another domain wants some of
+    /// them.
+    pub(super) keys: usize,
+}
+
+impl Sizes {
+    /// Returns the sizes for a slice of this length, which the calling thread sorts.
+    pub(super) fn here(len: usize) -> Sizes {
+        if is_modelled() { Sizes::in_model(len) } else { Sizes::of_workers(workers()) }
+    }
+
+    /// Returns the sizes for so many workers.
+    pub(super) const fn of_workers(workers: usize) -> Sizes {
+        if cfg!(test) {
+            Sizes { workers, run: 8, piece: 16, part: 24, share: 8, keys: 4 }
+        } else {
+            Sizes { workers, run: 2048, piece: 1 << 14, part: 2048, share: 1 << 14, keys: 64 }
+        }
+    }
+
+    /// Returns the sizes for a slice whose sort a model decides.
+    fn in_model(len: usize) -> Sizes {
+        let most = if modelled::takes_all(owner::pending()) { modelled::most_parts() } else { 1 };
+        // A model that asks for each division has a sort by one worker as well.
+        let parts = if most > 1 && modelled::division(2).is_some() { most } else { 1 };
+        Sizes::of_parts(len, parts)
+    }
+
+    /// Returns the sizes for a slice of this length that is divided into so many parts at most, as far as
+    /// the algorithms can do with fewer: they need runs of which the number is a power of four, merges
+    /// of two elements, and some elements to choose several pivots from.
+    fn of_parts(len: usize, parts: usize) -> Sizes {
+        let runs = 1 << (parts.max(4).ilog2() & !1);
+        let least = |least| len.div_ceil(parts).max(least);
+        Sizes {
+            workers: parts,
+            run: (len / runs).max(1),
+            piece: least(2),
+            part: least(2),
+            share: least(4),
+            keys: least(1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::order::Natural;
+    use super::super::{cached, passes, quick};
+    use super::*;
+    use crate::shim::random::Random;
+
+    /// However short the slice and its parts.
+    #[test]
+    fn what_a_model_divides_is_sorted() {
+        for len in 0..40 {
+            let random = Random::seeded(len as u64);
+            let numbers: Vec<u64> = (0..len).map(|_| random.next() % 20).collect();
+            let mut sorted = numbers.clone();
+            sorted.sort_unstable();
+            for parts in 1..20 {
+                let sizes = Sizes::of_parts(len, parts);
+                let mut by = [numbers.clone(), numbers.clone(), numbers.clone()];
+                passes::sort(&mut by[0], &Natural, sizes);
+                quick::sort(&mut by[1], &Natural, sizes);
+                cached::sort(&mut by[2], &|n| *n, sizes);
+                assert!(by.iter().all(|by| *by == sorted), "{numbers:?} in {parts} parts: {by:?}");
+            }
+        }
+    }
+}
