@@ -62,6 +62,9 @@ pub mod panics;
 pub mod rpc;
 #[doc(hidden)]
 pub mod seam;
+#[cfg(all(feature = "fibers", not(lisle_loom)))]
+#[doc(hidden)]
+pub mod segment;
 #[doc(hidden)]
 pub mod shim;
 pub mod sync;

@@ -10,9 +10,9 @@ pub struct Seam {
     /// Reports that foreign code panicked and that the panic was contained. Without a runtime the
     /// report goes to standard error.
     pub contained: fn(&str),
-    /// Returns `true` if the calling code runs within a loop, which catches a panic and raises it
-    /// again.
-    pub is_in_loop: fn() -> bool,
+    /// Returns `true` if the calling code runs within a loop or a handled computation, which catches
+    /// a panic and raises it again.
+    pub is_raised_again: fn() -> bool,
 }
 
 static SEAM: OnceLock<Seam> = OnceLock::new();
@@ -32,13 +32,13 @@ pub(crate) fn contained(what: &str) {
     }
 }
 
-/// Returns `true` if the calling code runs within a loop.
+/// Returns `true` if the calling code runs within a loop or a handled computation.
 #[cfg_attr(
     not(feature = "fibers"),
     expect(dead_code, reason = "without fibers nothing is unwound from where it waits")
 )]
-pub(crate) fn is_in_loop() -> bool {
-    SEAM.get().is_some_and(|seam| (seam.is_in_loop)())
+pub(crate) fn is_raised_again() -> bool {
+    SEAM.get().is_some_and(|seam| (seam.is_raised_again)())
 }
 
 /// Writes a line to standard error in one call, which keeps the lines of several threads apart.

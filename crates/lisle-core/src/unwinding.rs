@@ -21,7 +21,7 @@
 
 /// What the code on a stack does with a panic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Catches {
+pub enum Catches {
     /// The first frame that catches the panic ends it.
     End,
     /// Each catching frame raises the panic again when it has done its part, until the outermost
@@ -41,7 +41,7 @@ pub fn outermost(mut f: impl FnMut()) {
 /// depth of the stack, about that of a backtrace without names.
 #[cold]
 #[inline(never)]
-pub(crate) fn is_possible(catches: Catches) -> bool {
+pub fn is_possible(catches: Catches) -> bool {
     imp::is_possible(catches)
 }
 
@@ -93,6 +93,10 @@ mod imp {
         /// `true` if the walk saw all frames up to `outermost`. A frame without tables ends the
         /// walk early.
         is_whole: bool,
+        /// `true` between the root of a segment, where a panic has been caught, and the function
+        /// that has resumed the segment, whose caller raises the panic again. The frames between
+        /// let no panic pass, and none comes.
+        is_crossing: bool,
     }
 
     /// The walk recognizes this function by its address.
@@ -105,7 +109,7 @@ mod imp {
     }
 
     pub(super) fn is_possible(catches: Catches) -> bool {
-        let mut walk = Walk { catches, is_blocked: false, is_possible: false, is_whole: false };
+        let mut walk = Walk { catches, is_blocked: false, is_possible: false, is_whole: false, is_crossing: false };
         // SAFETY: `visit` has the signature that the unwinder expects, and `walk` outlives the
         // call.
         let _ = unsafe { _Unwind_Backtrace(visit, (&raw mut walk).cast()) };
@@ -125,6 +129,15 @@ mod imp {
         let mut is_before = 0;
         // SAFETY: the context is valid as above, and the flag is writable.
         let return_address = unsafe { _Unwind_GetIPInfo(context, &raw mut is_before) };
+        if walk.is_crossing {
+            walk.is_crossing = start != crate::segment::resume as *const () as usize;
+            return CONTINUE;
+        }
+        if is_before != 0 {
+            // It looks like the frame of a signal: the beginning of another stack.
+            walk.is_crossing = true;
+            return CONTINUE;
+        }
         // A return address points to the instruction after the call, which may belong to another
         // table entry.
         let at = return_address.saturating_sub(usize::from(is_before == 0));

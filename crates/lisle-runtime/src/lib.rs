@@ -22,6 +22,9 @@ pub mod descriptor;
 mod direction;
 #[cfg(not(lisle_loom))]
 pub mod fiber;
+#[cfg(not(lisle_loom))]
+#[doc(hidden)]
+pub mod handled;
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]
 pub mod jobs;

@@ -79,6 +79,7 @@ compile_error!("lisle runs on Unix: its fibers, domains and sockets have no othe
 #[cfg(test)]
 extern crate self as lisle;
 
+pub mod effect;
 pub mod future;
 pub mod guide;
 pub mod io;

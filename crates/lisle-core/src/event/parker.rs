@@ -280,9 +280,10 @@ pub fn is_masked() -> bool {
 /// catch it, would be caught for good before it reaches a frame that ends the process.
 #[inline]
 pub fn can_be_unwound() -> bool {
-    // Loops, joins, scopes and the code that runs tasks catch a panic and raise it again.
+    // Loops, joins, scopes, handled computations and the code that runs tasks catch a panic and
+    // raise it again.
     let is_raising = running().is_some_and(|parker| parker.raising.get() > 0)
-        || seam::is_in_loop()
+        || seam::is_raised_again()
         || !top_task().get().is_null();
     unwinding::is_possible(if is_raising { Catches::Resume } else { Catches::End })
 }
@@ -294,6 +295,49 @@ pub fn can_be_unwound() -> bool {
 #[inline]
 pub fn is_unwinding() -> bool {
     std::thread::panicking() && (running().is_none() || !unwinding::is_possible(Catches::Resume))
+}
+
+/// How many frames on the stack that runs here raise panics again, and how many of its calls in
+/// progress must complete. Both are 0 on a plain thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    raising: u32,
+    masked: u32,
+}
+
+impl Counts {
+    /// Those of a plain thread.
+    pub const NONE: Counts = Counts { raising: 0, masked: 0 };
+
+    /// Returns the counts of the stack that this runs on.
+    #[inline(always)]
+    pub fn here() -> Self {
+        match running() {
+            Some(parker) => Counts { raising: parker.raising.get(), masked: parker.masked.get() },
+            None => Counts::default(),
+        }
+    }
+
+    /// Makes these the counts of the stack that this runs on.
+    #[cold]
+    pub fn set(self) {
+        if let Some(parker) = running() {
+            parker.raising.set(self.raising);
+            parker.masked.set(self.masked);
+        }
+    }
+
+    /// Returns how much more than `other` this is: what the frames in between have counted.
+    #[must_use]
+    pub fn beyond(self, other: Counts) -> Self {
+        Counts { raising: self.raising - other.raising, masked: self.masked - other.masked }
+    }
+
+    /// Returns the sum of both.
+    #[must_use]
+    pub fn and(self, other: Counts) -> Self {
+        Counts { raising: self.raising + other.raising, masked: self.masked + other.masked }
+    }
 }
 
 /// A guard that counts in its cell until it is dropped.

@@ -236,6 +236,13 @@ pub fn is_free() -> bool {
     CURRENT.with(Cell::get).is_null()
 }
 
+/// Returns what tells the innermost step, lock or fence that this thread is in from others.
+#[cfg(not(lisle_loom))]
+#[inline(always)]
+pub fn innermost() -> usize {
+    CURRENT.with(Cell::get).addr()
+}
+
 /// Suspends the performer that runs now by calling `park`. Ends the process if that happens within
 /// a step of an attempt that partners can see, or under the lock of a source.
 ///

@@ -216,6 +216,12 @@ impl Pending {
         std::ptr::eq(self.youngest.load(Ordering::Relaxed), entry)
     }
 
+    /// Returns what tells the youngest entry from others.
+    #[inline(always)]
+    pub fn youngest(&self) -> usize {
+        self.youngest.load(Ordering::Relaxed).addr()
+    }
+
     /// Counts a join. Returns `true` if it is time to look at the clock.
     #[inline(always)]
     pub fn count(&self) -> bool {

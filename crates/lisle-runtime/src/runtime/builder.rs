@@ -632,7 +632,7 @@ impl Builder {
 
     #[allow(clippy::type_complexity)]
     fn prepare(self) -> io::Result<(Arc<Shared>, Vec<Driver>, Vec<Option<core_affinity::CoreId>>)> {
-        seam::set(Seam { contained: report::contained, is_in_loop: this_stack::is_in_loop });
+        seam::set(Seam { contained: report::contained, is_raised_again: this_stack::is_raised_again });
         stack::overflow::install(overflow::describe);
         let mut domains = Vec::new();
         let mut drivers = Vec::new();

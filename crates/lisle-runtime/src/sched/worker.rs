@@ -40,12 +40,14 @@ use crate::abort;
 use crate::event::awaited::Awaited;
 use crate::event::parker::{self, State, Suspend};
 use crate::event::{Context, Interrupted, Timer, Unparked, Waker, install, tally, tick};
+use crate::handled::give_back_spare;
 use crate::jobs::heartbeat;
 use crate::own_threads;
 use crate::report;
 use crate::shim::{random::Random, sync::Arc};
 use crate::spawned::fiber_cell::Fiber;
 use crate::spawned::hooks::{HookList, Moment};
+use crate::spawned::this_stack::this_stack;
 use crate::stack::{StackPool, overflow::AltStack};
 use answering::Answered;
 use begun::Begun;
@@ -147,6 +149,7 @@ impl Worker {
         struct Leave<'a>(&'a Domain);
         impl Drop for Leave<'_> {
             fn drop(&mut self) {
+                give_back_spare();
                 WORKER.with(|worker| worker.set(std::ptr::null()));
                 reactor::set_current(None);
                 report::set_current(None);
@@ -160,6 +163,8 @@ impl Worker {
         let _alternative = AltStack::ensure();
         let _enlisted = own_threads::enlist(own_threads::Owner::Runtime(worker.shared.number));
         let result = {
+            // What runs between fibers is no part of a computation that the worker was started in.
+            let _hidden = this_stack().state().handled.hidden();
             let _leave = Leave(&worker.domain);
             // SAFETY: `_leave` leaves it.
             unsafe { worker.domain.mark.settle(asked_often) };

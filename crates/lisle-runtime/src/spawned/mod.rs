@@ -20,7 +20,7 @@ pub(crate) mod hooks;
 pub(crate) mod locals;
 pub(crate) mod runnable;
 pub(crate) mod scope_state;
-pub(crate) mod stack_state;
+pub mod stack_state;
 pub(crate) mod task_body;
 pub(crate) mod task_cell;
 pub mod this_stack;

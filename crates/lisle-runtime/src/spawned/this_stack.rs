@@ -21,7 +21,7 @@ thread_local! {
 #[derive(Clone, Copy)]
 pub struct ThisStack<'a> {
     /// The task whose code runs on top of the stack, or null if the stack's own code does.
-    pub(crate) task: &'a TopTask,
+    pub task: &'a TopTask,
     state: &'a StackState,
 }
 
@@ -71,4 +71,11 @@ pub fn this_stack<'a>() -> ThisStack<'a> {
 /// Returns `true` if the code that runs here is part of a join or a loop.
 pub(crate) fn is_in_loop() -> bool {
     this_stack().pending.inside.get() != crate::jobs::pending::Inside::Nothing
+}
+
+/// Returns `true` if the code that runs here has been called through frames that catch a panic and
+/// raise it again: those of a join or a loop, or of a handled computation.
+pub(crate) fn is_raised_again() -> bool {
+    let handled = &this_stack().state().handled;
+    is_in_loop() || !handled.top.get().is_null() || !handled.answering.get().is_null()
 }

@@ -38,6 +38,7 @@ use std::{io, mem, ops::Range};
 
 use corosensei::stack::StackPointer;
 
+pub(crate) use self::slab::guard_size;
 use self::slab::{Shape, Slab};
 use crate::memory::pages;
 
@@ -69,6 +70,7 @@ pub(crate) struct Stack {
 
 impl Stack {
     /// Returns the addresses of the guard. Safe to call in a signal handler.
+    #[inline]
     pub(crate) fn guard(&self) -> Range<usize> {
         let limit = self.limit.get();
         limit..limit + slab::guard_size()
@@ -88,9 +90,24 @@ impl Stack {
         Lent { base: self.base, limit: self.limit }
     }
 
+    /// Returns the highest address, from where the stack grows down.
+    #[inline]
+    pub(crate) fn base_address(&self) -> usize {
+        self.base.get()
+    }
+
+    /// Returns the lowest address, which is that of the guard.
+    #[inline]
+    pub(crate) fn limit_address(&self) -> usize {
+        self.limit.get()
+    }
+
     /// Returns the addresses of the pages above the guard.
+    #[inline]
     pub(crate) fn usable(&self) -> Range<usize> {
-        self.guard().end..self.base.get().next_multiple_of(pages::page_size())
+        let page = pages::page_size();
+        // The size of a page is a power of two.
+        self.guard().end..(self.base.get() + page - 1) & !(page - 1)
     }
 }
 
@@ -206,6 +223,11 @@ impl StackPool {
     #[inline]
     pub(crate) fn give(&mut self, stack: Stack) {
         self.free.push(stack);
+    }
+
+    /// Returns the number of free stacks.
+    pub(crate) fn free(&self) -> usize {
+        self.free.len()
     }
 
     #[cold]

@@ -40,7 +40,7 @@ pub(crate) type Describe = fn(fault: usize, out: &mut dyn FnMut(&[u8])) -> bool;
 
 /// What follows the description.
 const ADVICE: &[u8] =
-    b"; give it a larger one (Builder::stack_size), or let it recurse less or keep large values on \
+    b"; give it a larger one (`stack_size` of its builder or handler), or let it recurse less or keep large values on \
     the heap\n";
 
 /// The signals that a fault in a guard may raise. Linux raises the first; some systems raise the

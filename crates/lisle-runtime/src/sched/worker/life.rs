@@ -4,6 +4,7 @@ use super::{Worker, with_current};
 use crate::abort;
 use crate::event::Waker;
 use crate::event::parker::Suspend;
+use crate::handled::Taken;
 use crate::report::{NoStack, Report};
 use crate::sched::Domain;
 use crate::shim::sync::Arc;
@@ -12,6 +13,7 @@ use crate::spawned::head::Outcome;
 use crate::spawned::hooks::Moment;
 use crate::unwinding;
 use corosensei::{Coroutine, Yielder};
+use std::io;
 use std::ptr::NonNull;
 
 /// The part of a fiber's stack that is left to the code that runs last on it. No task begins there.
@@ -61,9 +63,21 @@ impl Worker {
         true
     }
 
+    /// Takes a stack for a handled computation of the fiber that runs now.
+    #[inline]
+    pub(crate) fn take_stack(&self) -> io::Result<Taken> {
+        self.stacks.borrow_mut().take().map(Taken::new)
+    }
+
+    /// Takes back such a stack.
+    #[inline]
+    pub(crate) fn give_stack(&self, stack: Taken) {
+        self.stacks.borrow_mut().give(stack.into_stack());
+    }
+
     /// Puts back a fiber that gets no stack until other fibers have ended, and reports it once.
     #[cold]
-    fn out_of_stacks(&self, fiber: NonNull<Fiber>, error: &std::io::Error) {
+    fn out_of_stacks(&self, fiber: NonNull<Fiber>, error: &io::Error) {
         if self.begun.is_empty() {
             abort::process(format_args!("no stack for a fiber, and none will become free: {error}"));
         }

@@ -1,0 +1,192 @@
+//! The clauses of a handler: how one is found by the type of its effect, and how it is called.
+
+use crate::computation::Header;
+use crate::continuation::{Continuation, Next};
+use crate::drive::Activation;
+use crate::effect::Effect;
+use std::any::TypeId;
+use std::marker::PhantomData;
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::ptr::NonNull;
+
+/// A clause that was found, without its types.
+#[derive(Clone, Copy)]
+pub(crate) struct Clause {
+    /// The closure.
+    pub(crate) closure: NonNull<()>,
+    pub(crate) call: Call,
+}
+
+/// How to call a clause.
+#[derive(Clone, Copy)]
+pub(crate) enum Call {
+    /// On the performer's stack. The types are those of [`answer`].
+    InPlace(unsafe fn(NonNull<()>, NonNull<()>, NonNull<()>)),
+    /// On the stack of whoever drives the computation, which is suspended. The types are those of
+    /// [`take`].
+    Suspended(Take),
+}
+
+/// Calls a clause for what a performer asks. Returns `true` if the computation goes on. Otherwise
+/// it has written the value of the whole to the last argument.
+pub(crate) type Take = unsafe fn(NonNull<Asked<()>>, &Header, NonNull<()>, NonNull<()>) -> bool;
+
+/// What a performer asks, on its stack.
+#[repr(C)]
+pub(crate) struct Asked<T> {
+    pub(crate) take: Take,
+    pub(crate) closure: NonNull<()>,
+    pub(crate) what: T,
+}
+
+/// An effect and the room for its answer.
+#[repr(C)]
+pub(crate) struct Exchange<E: Effect> {
+    pub(crate) answer: MaybeUninit<E::Answer>,
+    pub(crate) effect: ManuallyDrop<E>,
+}
+
+/// The clauses of a handler, the last given first.
+///
+/// # Safety
+///
+/// What `find` returns can be called for an effect of that type.
+pub(crate) unsafe trait Find {
+    /// Returns the clause for the effect of this type.
+    ///
+    /// # Safety
+    ///
+    /// `this` points to a live value.
+    unsafe fn find(this: NonNull<Self>, effect: TypeId) -> Option<Clause>;
+}
+
+// SAFETY: it returns none.
+unsafe impl Find for () {
+    #[inline(always)]
+    unsafe fn find(_: NonNull<Self>, _: TypeId) -> Option<Clause> {
+        None
+    }
+}
+
+/// A clause of a handler that is told an effect of type `E` and its continuation.
+#[doc(hidden)]
+pub struct On<E, R, K> {
+    closure: K,
+    types: PhantomData<fn(E) -> R>,
+}
+
+/// A clause of a handler that answers effects of type `E`.
+#[doc(hidden)]
+pub struct Answer<E, K> {
+    closure: K,
+    types: PhantomData<fn(E)>,
+}
+
+impl<E, R, K> On<E, R, K> {
+    pub(crate) fn new(closure: K) -> Self {
+        On { closure, types: PhantomData }
+    }
+}
+
+impl<E, K> Answer<E, K> {
+    pub(crate) fn new(closure: K) -> Self {
+        Answer { closure, types: PhantomData }
+    }
+}
+
+// SAFETY: `take` is called with the types of this clause.
+unsafe impl<'env, E, R, K, C> Find for (On<E, (&'env (), R), K>, C)
+where
+    E: Effect,
+    K: for<'k> FnMut(E, Continuation<'k, 'env, E::Answer, R>) -> Next<'k, R>,
+    C: Find,
+{
+    #[inline(always)]
+    unsafe fn find(this: NonNull<Self>, effect: TypeId) -> Option<Clause> {
+        if effect == TypeId::of::<E>() {
+            // SAFETY: a field of a live value.
+            let closure = unsafe { NonNull::from(&mut (*this.as_ptr()).0.closure) };
+            return Some(Clause { closure: closure.cast(), call: Call::Suspended(take::<E, R, K>) });
+        }
+        // SAFETY: as above.
+        unsafe { C::find(NonNull::from(&mut (*this.as_ptr()).1), effect) }
+    }
+}
+
+// SAFETY: `answer` is called with the types of this clause.
+unsafe impl<E, K, C> Find for (Answer<E, K>, C)
+where
+    E: Effect,
+    K: FnMut(E) -> E::Answer,
+    C: Find,
+{
+    #[inline(always)]
+    unsafe fn find(this: NonNull<Self>, effect: TypeId) -> Option<Clause> {
+        if effect == TypeId::of::<E>() {
+            // SAFETY: a field of a live value.
+            let closure = unsafe { NonNull::from(&mut (*this.as_ptr()).0.closure) };
+            return Some(Clause { closure: closure.cast(), call: Call::InPlace(answer::<E, K>) });
+        }
+        // SAFETY: as above.
+        unsafe { C::find(NonNull::from(&mut (*this.as_ptr()).1), effect) }
+    }
+}
+
+/// Calls the closure of an [`Answer`].
+///
+/// # Safety
+///
+/// The first argument is the closure, which does not run. The second is an effect, which is moved
+/// out. The third is the room for its answer.
+unsafe fn answer<E: Effect, K: FnMut(E) -> E::Answer>(
+    closure: NonNull<()>,
+    effect: NonNull<()>,
+    room: NonNull<()>,
+) {
+    // SAFETY: by the caller's promise.
+    let effect = unsafe { effect.cast::<E>().read() };
+    // SAFETY: as above. A handler is not reached from its own clauses, so the closure does not run.
+    let closure = unsafe { closure.cast::<K>().as_mut() };
+    let answer = closure(effect);
+    // SAFETY: as above.
+    unsafe { room.cast::<E::Answer>().write(answer) };
+}
+
+/// Calls the closure of an [`On`].
+///
+/// # Safety
+///
+/// `asked` is that of a performer of such an effect, suspended with the computation `header`, and
+/// its closure does not run. `activation` is one for results of type `R`, and `value` is room for
+/// such a result.
+unsafe fn take<'env, E, R, K>(
+    asked: NonNull<Asked<()>>,
+    header: &Header,
+    activation: NonNull<()>,
+    value: NonNull<()>,
+) -> bool
+where
+    E: Effect,
+    K: for<'k> FnMut(E, Continuation<'k, 'env, E::Answer, R>) -> Next<'k, R>,
+{
+    let asked = asked.cast::<Asked<Exchange<E>>>();
+    // SAFETY: by the caller's promise. The effect is moved out once, here.
+    let effect = unsafe { (&raw const (*asked.as_ptr()).what.effect).cast::<E>().read() };
+    // SAFETY: as above.
+    let room = unsafe { NonNull::new_unchecked((&raw mut (*asked.as_ptr()).what.answer).cast()) };
+    // SAFETY: as above.
+    let mut closure = unsafe { (*asked.as_ptr()).closure.cast::<K>() };
+    // SAFETY: as above.
+    let activation = unsafe { activation.cast::<Activation<R>>().as_ref() };
+    // SAFETY: the computation is suspended, and its performer waits for this answer.
+    let continuation = unsafe { Continuation::new(header, activation, room) };
+    // SAFETY: as above.
+    match unsafe { closure.as_mut() }(effect, continuation).value() {
+        None => true,
+        Some(result) => {
+            // SAFETY: as above.
+            unsafe { value.cast::<R>().write(result) };
+            false
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! A handled computation in memory, and how it is resumed and left.
+//!
+//! Everything of a computation lies on its stack: at the top, the [`Header`] with the clauses of its
+//! handler and its closure or result, and below that the frames of its code. So a computation costs
+//! no allocation, and whoever has its header has all of it.
+//!
+//! # Who owns it
+//!
+//! Exactly one of these owns a computation, ends it and gives its stack back: the call that
+//! [drives](crate::drive) it, or the value that it is kept in. A continuation that a clause is given
+//! refers to it, and owns only the right to resume it.
+
+use crate::clause::Clause;
+use crate::marks::{Barrier, Marks};
+use corosensei::CoroutineResult;
+use lisle_core::segment::{self, Request, Segment, Way};
+use lisle_runtime::handled::{Handled, Link, Supply, Taken};
+use lisle_runtime::spawned::stack_state::StackState;
+use lisle_runtime::spawned::this_stack::{ThisStack, this_stack};
+use std::any::{Any, TypeId};
+use std::cell::{Cell, UnsafeCell};
+use std::mem::MaybeUninit;
+use std::panic::Location;
+use std::ptr::{NonNull, null};
+
+/// Where a computation is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// It runs, or it was suspended as a part of a computation around it.
+    Running,
+    /// It waits in a continuation that a clause of its handler has been given.
+    Suspended,
+    /// It waits in a value that owns it.
+    Kept,
+    /// It is being unwound, since nobody will resume it.
+    Ending,
+    Ended,
+}
+
+/// What the performer finds when it is resumed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// An answer.
+    GoOn,
+    /// Nothing more will come: it unwinds up to the root of the computation.
+    Unwind,
+    /// The payload of a panic, to be raised where it is.
+    Raise,
+}
+
+/// The functions that know the types of a computation.
+pub(crate) struct Table {
+    /// Returns the clause of its handler for the effect of this type.
+    pub(crate) find: unsafe fn(NonNull<Header>, TypeId) -> Option<Clause>,
+    /// Takes out the result, ends the computation, and writes what its handler makes of the result.
+    pub(crate) finish: unsafe fn(NonNull<Header>, NonNull<()>),
+    /// Drops what is left in it, and gives its stack back.
+    pub(crate) free: unsafe fn(NonNull<Header>),
+}
+
+/// What all computations have, whatever their types. The first field of a larger value.
+#[repr(C)]
+pub(crate) struct Header {
+    /// The first field: the links of a chain are those of headers.
+    pub(crate) link: Link,
+    pub(crate) table: &'static Table,
+    /// The way to whoever has resumed it.
+    way: Cell<*const Way>,
+    /// What was the innermost computation within it when it was suspended, or itself.
+    innermost: Cell<*const Link>,
+    /// The limit of the stack that it was resumed from.
+    limit_around: Cell<usize>,
+    /// What surrounded it when it was resumed. A performer that finds something else there is
+    /// within something that it must not leave, or that has to be put aside.
+    pub(crate) marks: Cell<Marks>,
+    pub(crate) state: Cell<State>,
+    /// It was kept by a clause that has not returned.
+    pub(crate) is_in_clause: Cell<bool>,
+    pub(crate) order: Cell<Order>,
+    /// The panic to be raised in it, or the panic that has ended it.
+    pub(crate) payload: Cell<Option<Box<dyn Any + Send>>>,
+    segment: UnsafeCell<MaybeUninit<Segment>>,
+    stack: Cell<Option<Taken>>,
+    supply: Supply,
+}
+
+impl Header {
+    #[inline(always)]
+    pub(crate) fn new(
+        table: &'static Table,
+        stack: Taken,
+        supply: Supply,
+        site: &'static Location<'static>,
+    ) -> Self {
+        Header {
+            link: Link::new(&stack, site),
+            table,
+            way: Cell::new(null()),
+            innermost: Cell::new(null()),
+            limit_around: Cell::new(0),
+            marks: Cell::new(Marks::NONE),
+            state: Cell::new(State::Running),
+            is_in_clause: Cell::new(false),
+            order: Cell::new(Order::GoOn),
+            payload: Cell::new(None),
+            segment: UnsafeCell::new(MaybeUninit::uninit()),
+            stack: Cell::new(Some(stack)),
+            supply,
+        }
+    }
+
+    /// Returns the computation with this link.
+    ///
+    /// # Safety
+    ///
+    /// The link is that of a header, which is valid as long as the result is used.
+    #[inline(always)]
+    pub(crate) unsafe fn of<'a>(link: *const Link) -> Option<&'a Header> {
+        // SAFETY: the link is the first field of the header. The rest is the caller's promise.
+        unsafe { link.cast::<Header>().as_ref() }
+    }
+
+    /// Gives the computation the code that it consists of.
+    ///
+    /// # Safety
+    ///
+    /// The header is at its final place, and nothing else has the segment.
+    #[inline(always)]
+    pub(crate) unsafe fn begin(&self, segment: Segment) {
+        self.innermost.set(&raw const self.link);
+        // SAFETY: by the caller's promise.
+        unsafe { (*self.segment.get()).write(segment) };
+    }
+
+    /// Notes the way back to whoever resumes the computation. Its code calls this first.
+    #[inline(always)]
+    pub(crate) fn has_begun(&self, way: &Way) {
+        self.way.set(way);
+    }
+
+    /// Makes what runs here the surroundings of the computation, for the next turns.
+    #[inline(always)]
+    pub(crate) fn attach(&self, stack: &StackState) {
+        self.link.outer.set(stack.handled.top.get());
+        self.limit_around.set(stack.limit.get());
+        self.marks.set(Marks::here());
+    }
+
+    /// Runs the computation until it suspends itself, and then returns what it asks, or until it has
+    /// ended.
+    ///
+    /// # Safety
+    ///
+    /// It is attached to the stack that runs this, and not running.
+    #[inline(always)]
+    pub(crate) unsafe fn turn(&self, stack: &StackState) -> Option<Request> {
+        let innermost = self.innermost.get();
+        stack.handled.top.set(innermost);
+        // SAFETY: the computations within this one stay as they are while it is suspended.
+        stack.limit.set(unsafe { &*innermost }.limit);
+        // SAFETY: it has been begun, and only the code that owns it uses the segment, while it does
+        // not run.
+        let result = segment::resume(unsafe { (*self.segment.get()).assume_init_mut() });
+        self.innermost.set(stack.handled.top.get());
+        stack.handled.top.set(self.link.outer.get());
+        stack.limit.set(self.limit_around.get());
+        match result {
+            CoroutineResult::Yield(request) => Some(request),
+            CoroutineResult::Return(()) => None,
+        }
+    }
+
+    /// Suspends the computation, and all that lie within it, of which the code that calls this is
+    /// the innermost.
+    ///
+    /// # Safety
+    ///
+    /// The computation runs, and this is called on its stack or on that of one within it. What its
+    /// marks say holds.
+    #[inline(always)]
+    pub(crate) unsafe fn suspend(&self, request: Request) {
+        // SAFETY: the way is on the computation's stack, which stays while it runs.
+        unsafe { &*self.way.get() }.suspend(request);
+    }
+
+    /// Returns `true` if the performer that was resumed gets no answer.
+    #[inline(always)]
+    pub(crate) fn is_to_unwind(&self) -> bool {
+        self.order.get() != Order::GoOn
+    }
+
+    /// Returns `true` if the computation has not ended with a panic.
+    pub(crate) fn has_no_payload(&self) -> bool {
+        let payload = self.payload.take();
+        let has_none = payload.is_none();
+        self.payload.set(payload);
+        has_none
+    }
+
+    /// Returns what is between the code that runs on `stack` and the computation, if an answer given
+    /// in place would leave it.
+    #[inline(always)]
+    pub(crate) fn barrier_to_answer(&self, stack: ThisStack<'_>) -> Option<Barrier> {
+        let (here, outer) = (Marks::of(stack), self.marks.get());
+        if here.is_in_same(outer) { None } else { here.barrier(outer, true) }
+    }
+
+    /// Takes what has to be given back when the computation has ended.
+    ///
+    /// # Safety
+    ///
+    /// It has been begun and has ended, and this is called once.
+    #[inline(always)]
+    pub(crate) unsafe fn end(&self) -> Room {
+        // SAFETY: it was initialised when the computation was begun. It has ended, so this only
+        // tells a sanitizer that the stack is free.
+        unsafe { (*self.segment.get()).assume_init_drop() };
+        Room { stack: self.stack.take(), supply: self.supply }
+    }
+}
+
+/// The stack of a computation that has ended, given back when this is dropped.
+pub(crate) struct Room {
+    stack: Option<Taken>,
+    supply: Supply,
+}
+
+impl Drop for Room {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if let Some(stack) = self.stack.take() {
+            self.supply.give(stack);
+        }
+    }
+}
+
+/// Returns the chain of the stack that this runs on.
+#[inline(always)]
+pub(crate) fn handled<'a>() -> &'a Handled {
+    &this_stack().state().handled
+}

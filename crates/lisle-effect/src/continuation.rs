@@ -1,0 +1,257 @@
+//! What a clause is given to go on with, and what it returns.
+
+use crate::computation::{Header, Order, State};
+use crate::drive::{self, Activation};
+use crate::kept::Suspended;
+use std::any::Any;
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::{self, MaybeUninit};
+use std::ptr::NonNull;
+
+/// The rest of a computation that has performed an effect: the part between the performer and its
+/// handler, which waits for an answer of type `A`.
+///
+/// A clause given to [`Handler::on`](crate::Handler::on) gets it, and does one of these with it:
+///
+/// - [`resume`](Continuation::resume): the computation goes on with an answer;
+/// - [`resume_then`](Continuation::resume_then): likewise, and something is done with the result;
+/// - [`resume_unwind`](Continuation::resume_unwind): the computation goes on with a panic;
+/// - [`keep`](Continuation::keep): the computation waits, and is resumed at another time;
+/// - it drops it: the computation is unwound, and its destructors run, before the drop returns.
+///
+/// Each of them consumes it: a computation goes on once. It does not leave the clause, or else it
+/// would have to be [kept](Continuation::keep). A clause may also forget it (`mem::forget`); the
+/// computation is then unwound when the clause has returned.
+///
+/// Its lifetimes are those of the clause and of what the computation borrows.
+#[must_use = "dropping a continuation unwinds its computation; to go on, return what `resume` returns"]
+pub struct Continuation<'k, 'env, A, R> {
+    header: &'k Header,
+    activation: &'k Activation<R>,
+    room: NonNull<MaybeUninit<A>>,
+    /// Invariant in `'env`, for what is said about `keep`, and not `Send`.
+    borrows: PhantomData<(*mut &'env (), fn(A) -> R)>,
+}
+
+/// What a clause returns: whether the computation goes on, or what the result of the whole is.
+///
+/// Lifetime `'k` is that of the call of the clause, so that a clause cannot return what another has
+/// been given.
+#[must_use = "a clause returns it"]
+pub struct Next<'k, R> {
+    value: Option<R>,
+    clause: PhantomData<*mut &'k ()>,
+}
+
+/// Returns what a clause returns if the computation is not to go on: `value` is the result of the
+/// whole, that is, of [`run`](crate::Handler::run).
+///
+/// The continuation is dropped by then, and so the computation is unwound, unless it is
+/// [kept](Continuation::keep).
+///
+/// # Examples
+///
+/// ```
+/// # use lisle_effect as effect;
+/// use effect::{Effect, finish, handle, perform};
+///
+/// struct Fail(&'static str);
+/// impl Effect for Fail {
+///     type Answer = std::convert::Infallible;
+/// }
+///
+/// fn half(n: u32) -> u32 {
+///     if n % 2 == 1 {
+///         match perform(Fail("odd")) {}
+///     }
+///     n / 2
+/// }
+/// let result = handle(|| half(half(6)))
+///     .returning(Ok)
+///     .on(|Fail(why), _| finish(Err(why)))
+///     .run();
+/// assert_eq!(result, Err("odd"));
+/// ```
+pub fn finish<'k, R>(value: R) -> Next<'k, R> {
+    Next { value: Some(value), clause: PhantomData }
+}
+
+impl<R> Next<'_, R> {
+    #[inline(always)]
+    pub(crate) fn value(self) -> Option<R> {
+        self.value
+    }
+}
+
+impl<'k, 'env, A, R> Continuation<'k, 'env, A, R> {
+    /// # Safety
+    ///
+    /// The computation is suspended, driven by this activation, and its performer waits for what is
+    /// put into `room`. No other continuation is made of it until it has been resumed.
+    #[inline(always)]
+    pub(crate) unsafe fn new(
+        header: &'k Header,
+        activation: &'k Activation<R>,
+        room: NonNull<MaybeUninit<A>>,
+    ) -> Self {
+        Continuation { header, activation, room, borrows: PhantomData }
+    }
+
+    #[inline(always)]
+    fn go_on(self) -> Next<'k, R> {
+        mem::forget(self);
+        Next { value: None, clause: PhantomData }
+    }
+
+    /// Goes on with `answer`: [`perform`](crate::perform) returns it.
+    ///
+    /// The computation goes on when the clause has returned what this returns. So a clause is never
+    /// called within another of the same handler, and a loop that performs any number of effects
+    /// runs in constant space. The handler stays in place.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_effect as effect;
+    /// # use effect::{Effect, handle, perform};
+    /// struct Next;
+    /// impl Effect for Next {
+    ///     type Answer = u32;
+    /// }
+    /// let mut last = 0;
+    /// let sum = handle(|| perform(Next) + perform(Next))
+    ///     .on(|Next, k| {
+    ///         last += 1;
+    ///         k.resume(last)
+    ///     })
+    ///     .run();
+    /// assert_eq!(sum, 3);
+    /// ```
+    #[inline(always)]
+    pub fn resume(self, answer: A) -> Next<'k, R> {
+        // SAFETY: the performer waits, and its room is for such an answer.
+        unsafe { self.room.as_ptr().write(MaybeUninit::new(answer)) };
+        self.go_on()
+    }
+
+    /// Goes on with `answer`, and makes `then` of the result of the whole.
+    ///
+    /// This is what other languages write as `then(resume(answer))`: the clause has something left
+    /// to do when the computation has ended. That is noted down, in memory from the heap, and not
+    /// on the stack; so any number of clauses may do so.
+    ///
+    /// `then` is not called if the computation ends with a panic. It is called in the code around
+    /// the handler, as [`returning`](crate::Handler::returning) is.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_effect as effect;
+    /// # use effect::{Effect, handle, perform};
+    /// struct Say(&'static str);
+    /// impl Effect for Say {
+    ///     type Answer = ();
+    /// }
+    /// let said = handle(|| {
+    ///     perform(Say("first"));
+    ///     perform(Say("second"));
+    /// })
+    /// .returning(|()| Vec::new())
+    /// .on(|Say(what), k| {
+    ///     k.resume_then((), move |mut said| {
+    ///         said.push(what);
+    ///         said
+    ///     })
+    /// })
+    /// .run();
+    /// assert_eq!(said, ["second", "first"]);
+    /// ```
+    pub fn resume_then(self, answer: A, then: impl FnOnce(R) -> R + 'env) -> Next<'k, R> {
+        // SAFETY: what is borrowed for `'env` outlives the call that drives the computation, in which
+        // `then` is called or dropped.
+        unsafe { self.activation.push(then) };
+        self.resume(answer)
+    }
+
+    /// Goes on with a panic that has this payload: it unwinds from where the effect was performed.
+    /// No message is printed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_effect as effect;
+    /// # use effect::{Effect, handle, perform};
+    /// use std::panic::catch_unwind;
+    /// struct Ask;
+    /// impl Effect for Ask {
+    ///     type Answer = u32;
+    /// }
+    /// let caught = handle(|| catch_unwind(|| perform(Ask)))
+    ///     .on(|Ask, k| k.resume_unwind(Box::new("no answer")))
+    ///     .run();
+    /// assert_eq!(caught.unwrap_err().downcast_ref(), Some(&"no answer"));
+    /// ```
+    pub fn resume_unwind(self, payload: Box<dyn Any + Send>) -> Next<'k, R> {
+        self.header.payload.set(Some(payload));
+        self.header.order.set(Order::Raise);
+        self.go_on()
+    }
+}
+
+impl<A, R> Continuation<'_, 'static, A, R> {
+    /// Keeps the computation, to go on with it at another time and place: see [`Suspended`].
+    ///
+    /// The clause has to give a result nevertheless, with [`finish`]: that is what the call returns
+    /// in which the computation has got here.
+    ///
+    /// Nothing of the computation and its handler may be borrowed: whoever has a kept computation
+    /// may forget it, and what it borrows might be used by threads that it waits for.
+    ///
+    /// ```compile_fail,E0597
+    /// # use lisle_effect::{Effect, finish, handle, perform};
+    /// # struct Ask;
+    /// # impl Effect for Ask { type Answer = u32; }
+    /// let mut kept = None;
+    /// {
+    ///     let local = 1;
+    ///     handle(|| { let _sum = local + perform(Ask); })
+    ///         .on(|Ask, k| {
+    ///             let _ = k.keep();
+    ///             finish(())
+    ///         })
+    ///         .run();
+    /// }
+    /// # kept = Some(1);
+    /// ```
+    pub fn keep(self) -> Suspended<A, R> {
+        self.header.state.set(State::Kept);
+        self.header.is_in_clause.set(true);
+        let (header, room) = (NonNull::from(self.header), self.room);
+        mem::forget(self);
+        // SAFETY: the computation is suspended, and it borrows nothing. Its owner is the result of
+        // this: the code that drives it finds that it is kept.
+        unsafe { Suspended::new(header, room) }
+    }
+}
+
+impl<A, R> Drop for Continuation<'_, '_, A, R> {
+    /// Unwinds the computation.
+    fn drop(&mut self) {
+        // SAFETY: the computation is suspended, and this is the only right to resume it. Its clause
+        // runs on the stack from which it was driven.
+        unsafe { drive::unwind(self.header) };
+    }
+}
+
+impl<A, R> fmt::Debug for Continuation<'_, '_, A, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Continuation").field("site", &self.header.link.site()).finish_non_exhaustive()
+    }
+}
+
+impl<R> fmt::Debug for Next<'_, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.value.is_some() { "Next(finish)" } else { "Next(resume)" })
+    }
+}

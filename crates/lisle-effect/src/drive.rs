@@ -1,0 +1,218 @@
+//! The loop that runs a computation: it resumes it, calls the clause for what it has performed, and
+//! resumes it again, until there is a result.
+//!
+//! The loop is not inlined into the user's code: the tables of the unwinder describe the innermost
+//! `catch_unwind` of a frame only, and the frame that raises a panic of the computation again must
+//! not be one that catches.
+
+use crate::clause::Asked;
+use crate::computation::{Header, Order, State};
+use lisle_core::panics;
+use lisle_runtime::handled::Home;
+use lisle_runtime::spawned::this_stack::this_stack;
+use std::any::Any;
+use std::cell::Cell;
+use std::mem::{self, MaybeUninit};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr::NonNull;
+
+type Then<R> = Box<dyn FnOnce(R) -> R>;
+
+/// What a call keeps that drives a computation with results of type `R`.
+pub(crate) struct Activation<R> {
+    /// What is to be done with the result, the last first.
+    #[allow(clippy::box_collection, reason = "a word, for what most have not")]
+    thens: Cell<Option<Box<Vec<Then<R>>>>>,
+}
+
+impl<R> Activation<R> {
+    /// Notes what is to be done with the result.
+    ///
+    /// # Safety
+    ///
+    /// What `then` borrows outlives the activation.
+    pub(crate) unsafe fn push<'env>(&self, then: impl FnOnce(R) -> R + 'env)
+    where
+        R: 'env,
+    {
+        let then: Box<dyn FnOnce(R) -> R + 'env> = Box::new(then);
+        // SAFETY: only the lifetime is changed. The box does not leave the activation, by the
+        // caller's promise.
+        let then = unsafe { mem::transmute::<Box<dyn FnOnce(R) -> R + 'env>, Then<R>>(then) };
+        let mut thens = self.thens.take().unwrap_or_default();
+        thens.push(then);
+        self.thens.set(Some(thens));
+    }
+
+    #[inline(always)]
+    fn finish(&self, result: R) -> R {
+        match self.thens.take() {
+            Some(thens) => thens.into_iter().rev().fold(result, |result, then| then(result)),
+            None => result,
+        }
+    }
+}
+
+/// The payload with which a computation is unwound that nobody will resume.
+struct Unwound(NonNull<Header>);
+
+// SAFETY: the address is only compared.
+unsafe impl Send for Unwound {}
+
+/// Goes on with a computation until there is a result of the whole: what its handler makes of its
+/// end, or what a clause gives.
+///
+/// # Safety
+///
+/// The computation is begun or kept, results of its handler are of type `R`, and the caller, who
+/// owns the computation, gives it up.
+#[inline(never)]
+pub(crate) unsafe fn drive<R>(header: NonNull<Header>) -> R {
+    // SAFETY: the owner's.
+    let this = unsafe { header.as_ref() };
+    let stack = this_stack().state();
+    this.attach(stack);
+    this.state.set(State::Running);
+    let activation = Activation { thens: Cell::new(None) };
+    loop {
+        // SAFETY: it is attached, and suspended or about to begin.
+        let Some(request) = (unsafe { this.turn(stack) }) else { break };
+        this.state.set(State::Suspended);
+        let asked = request.0.cast::<Asked<()>>();
+        let mut value = MaybeUninit::<R>::uninit();
+        let owner = Driven(header);
+        // SAFETY: the performer waits, with the code that knows its types.
+        let take = unsafe { (*asked.as_ptr()).take };
+        // SAFETY: the performer has found the clause in the handler of this computation, whose types
+        // are those of the caller.
+        let goes_on = unsafe {
+            take(asked, this, NonNull::from(&activation).cast(), NonNull::from(&mut value).cast())
+        };
+        if goes_on {
+            mem::forget(owner);
+            this.state.set(State::Running);
+            continue;
+        }
+        // SAFETY: the clause has written it.
+        let value = unsafe { value.assume_init() };
+        drop(owner);
+        return activation.finish(value);
+    }
+    if let Some(panic) = this.payload.take() {
+        // SAFETY: it has ended, and this owns it.
+        unsafe { (this.table.free)(header) };
+        resume_unwind(panic);
+    }
+    let mut result = MaybeUninit::<R>::uninit();
+    // SAFETY: it has ended with a result, and this owns it.
+    unsafe { (this.table.finish)(header, NonNull::from(&mut result).cast()) };
+    // SAFETY: as above.
+    activation.finish(unsafe { result.assume_init() })
+}
+
+/// A guard for a computation whose clause runs: ends it if the clause neither goes on nor keeps it.
+struct Driven(NonNull<Header>);
+
+impl Drop for Driven {
+    fn drop(&mut self) {
+        // SAFETY: who drives a computation owns it.
+        let this = unsafe { self.0.as_ref() };
+        match this.state.get() {
+            State::Kept => this.is_in_clause.set(false),
+            // SAFETY: as above, and nobody will resume it.
+            _ => unsafe { end(self.0) },
+        }
+    }
+}
+
+/// Unwinds a suspended computation, if it has not ended, and gives its stack back.
+///
+/// # Safety
+///
+/// The caller owns the computation and gives it up.
+pub(crate) unsafe fn end(header: NonNull<Header>) {
+    /// A guard that frees the computation also if a destructor panics.
+    struct Free(NonNull<Header>);
+    impl Drop for Free {
+        fn drop(&mut self) {
+            // SAFETY: it has ended, and its owner has given it up.
+            unsafe { (self.0.as_ref().table.free)(self.0) };
+        }
+    }
+    // SAFETY: by the caller's promise.
+    let this = unsafe { header.as_ref() };
+    let _free = Free(header);
+    if this.state.get() != State::Ended {
+        // SAFETY: as above.
+        unsafe { unwind(this) };
+    }
+}
+
+/// Unwinds a suspended computation. If that ends with a panic, it goes on with it, unless this is
+/// called because of a panic.
+///
+/// # Safety
+///
+/// The computation is suspended, and nobody else resumes it.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn unwind(this: &Header) {
+    let stack = this_stack().state();
+    this.attach(stack);
+    // Effects do not suspend it any more: see `perform`.
+    this.marks.set(this.marks.get().never());
+    this.state.set(State::Ending);
+    this.payload.set(None);
+    this.order.set(Order::Unwind);
+    // SAFETY: by the caller's promise, and it has just been attached.
+    let request = unsafe { this.turn(stack) };
+    debug_assert!(request.is_none(), "a computation that is unwound has been suspended");
+    this.state.set(State::Ended);
+    match this.payload.take() {
+        Some(panic) if !panic.downcast_ref().is_some_and(|Unwound(of)| *of == NonNull::from(this)) => {
+            if std::thread::panicking() {
+                // Whoever drops this would otherwise end the process.
+                panics::told("a handled computation that was dropped", || resume_unwind(panic));
+            } else {
+                resume_unwind(panic);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Does in the performer what its handler has ordered instead of giving an answer.
+#[cold]
+#[inline(never)]
+pub(crate) fn obey(this: &Header, what: &str, site: &std::panic::Location<'_>) -> ! {
+    let payload: Box<dyn Any + Send> = match (this.order.replace(Order::GoOn), this.payload.take()) {
+        (Order::Raise, Some(panic)) => panic,
+        _ => Box::new(Unwound(NonNull::from(this))),
+    };
+    use lisle_core::unwinding::{Catches, is_possible};
+    if std::thread::panicking() && !is_possible(Catches::End) {
+        lisle_core::abort::process(format_args!(
+            "the effect {what} was performed at {site} by a destructor that runs because of a panic, and its handler has \
+             not answered it. A destructor cannot be unwound then. Answer the effect (`answer`, `resume`), or do not \
+             perform it in destructors"
+        ));
+    }
+    resume_unwind(payload)
+}
+
+/// Leaves a computation as it is, for ever, since it cannot be unwound where this runs.
+#[cold]
+pub(crate) fn leak(this: &Header) {
+    lisle_core::seam::write(&format!(
+        "a continuation of the computation begun at {} was dropped in {}, and belongs elsewhere: its stack stays for ever, \
+         and its destructors do not run",
+        this.link.site(),
+        Home::describe(),
+    ));
+}
+
+/// Calls `f`, and returns the payload of its panic, if it panics.
+#[inline(always)]
+pub(crate) fn caught<T>(f: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
+    catch_unwind(AssertUnwindSafe(f))
+}

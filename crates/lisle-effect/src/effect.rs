@@ -1,0 +1,39 @@
+//! What an effect is.
+
+/// An operation that code asks of its surroundings, see [`perform`](crate::perform).
+///
+/// An effect is a value of a type that names the operation and holds its arguments. The nearest
+/// handler for that type decides what it means, and what the answer is.
+///
+/// An effect owns what it holds: handlers are found by the type, and types can be told from each
+/// other at run time only if they are `'static`.
+///
+/// # Examples
+///
+/// ```
+/// # use lisle_effect as effect;
+/// use effect::{Effect, handle, perform};
+///
+/// struct Read(String);
+/// impl Effect for Read {
+///     type Answer = Result<String, std::io::Error>;
+/// }
+///
+/// fn lines(path: &str) -> usize {
+///     perform(Read(path.to_string())).map_or(0, |text| text.lines().count())
+/// }
+///
+/// let count = handle(|| lines("poem.txt"))
+///     .answer(|Read(path)| Ok(format!("this is {path}\nof two lines")))
+///     .run();
+/// assert_eq!(count, 2);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no effect",
+    label = "this is no effect",
+    note = "an effect is a type with an answer: `impl Effect for {Self} {{ type Answer = ...; }}`"
+)]
+pub trait Effect: Sized + 'static {
+    /// What [`perform`](crate::perform) returns for this effect; `()` if there is nothing to say.
+    type Answer;
+}

@@ -1,0 +1,398 @@
+//! Handlers, as users write them.
+
+use crate::clause::{Answer, Clause, Find, On};
+use crate::computation::{Header, Room, State, Table};
+use crate::continuation::{Continuation, Next, finish};
+use crate::drive::{self, caught};
+use crate::effect::Effect;
+use lisle_core::segment::{Place, Segment, Way};
+use lisle_runtime::handled::{Supply, Taken};
+use std::any::TypeId;
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::{ManuallyDrop, offset_of};
+use std::panic::Location;
+use std::ptr::NonNull;
+
+/// Begins a handler around `f`: add clauses, then [`run`](Handler::run) it.
+///
+/// Nothing happens before `run`. A handler that has not begun is a value like others, and may be sent
+/// to another thread if what it consists of may.
+///
+/// # Examples
+///
+/// ```
+/// # use lisle_effect as effect;
+/// use effect::{Effect, handle, perform};
+///
+/// struct Ask;
+/// impl Effect for Ask {
+///     type Answer = u32;
+/// }
+///
+/// let sum = handle(|| perform(Ask) + perform(Ask))
+///     .on(|Ask, k| k.resume(21)) // sees the effect and its continuation
+///     .run();
+/// assert_eq!(sum, 42);
+/// ```
+#[inline(always)]
+#[track_caller]
+pub fn handle<'env, F, T>(f: F) -> Handler<'env, F, T, T, (), Same>
+where
+    F: FnOnce() -> T,
+{
+    Handler {
+        f,
+        clauses: (),
+        returning: Same,
+        stack_size: None,
+        site: Location::caller(),
+        types: PhantomData,
+    }
+}
+
+/// A computation and its handler, not begun: see [`handle`].
+#[must_use = "nothing happens before `run`"]
+pub struct Handler<'env, F, T, R, C, V> {
+    f: F,
+    clauses: C,
+    returning: V,
+    stack_size: Option<usize>,
+    site: &'static Location<'static>,
+    #[allow(clippy::type_complexity, reason = "invariant in the lifetime, and `Send`")]
+    types: PhantomData<fn(&'env ()) -> (&'env (), T, R)>,
+}
+
+/// What is made of the computation's value: nothing else.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct Same;
+
+/// What is made of the computation's value: what a function makes of it.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct With<V>(V);
+
+/// What is made of the computation's value.
+#[doc(hidden)]
+pub trait Returning<T, R> {
+    fn apply(self, value: T) -> R;
+}
+
+impl<T> Returning<T, T> for Same {
+    #[inline(always)]
+    fn apply(self, value: T) -> T {
+        value
+    }
+}
+
+impl<T, R, V: FnOnce(T) -> R> Returning<T, R> for With<V> {
+    #[inline(always)]
+    fn apply(self, value: T) -> R {
+        (self.0)(value)
+    }
+}
+
+impl<'env, F, T> Handler<'env, F, T, T, (), Same> {
+    /// Makes the result of the whole of the computation's value. It comes before the clauses, since
+    /// it decides the type of the result.
+    ///
+    /// `f` runs when the computation has ended, in the code around the handler. It is not called if a
+    /// clause gives the result.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_effect as effect;
+    /// # use effect::{Effect, handle, perform};
+    /// struct Fail(&'static str);
+    /// impl Effect for Fail {
+    ///     type Answer = ();
+    /// }
+    /// let result: Result<u32, &str> = handle(|| { perform(Fail("no")); 1 })
+    ///     .returning(Ok)
+    ///     .catch(|Fail(why)| Err(why))
+    ///     .run();
+    /// assert_eq!(result, Err("no"));
+    /// ```
+    #[inline(always)]
+    pub fn returning<R, V: FnOnce(T) -> R + 'env>(self, f: V) -> Handler<'env, F, T, R, (), With<V>> {
+        Handler {
+            f: self.f,
+            clauses: (),
+            returning: With(f),
+            stack_size: self.stack_size,
+            site: self.site,
+            types: PhantomData,
+        }
+    }
+}
+
+impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
+    #[inline(always)]
+    fn with<N>(self, clause: N) -> Handler<'env, F, T, R, (N, C), V> {
+        Handler {
+            f: self.f,
+            clauses: (clause, self.clauses),
+            returning: self.returning,
+            stack_size: self.stack_size,
+            site: self.site,
+            types: PhantomData,
+        }
+    }
+
+    /// Adds a clause that is told an effect of type `E` and its continuation.
+    ///
+    /// The computation is suspended, and the clause runs where [`run`](Handler::run) was called, or
+    /// where the computation was last resumed. It decides how to go on, see [`Continuation`]. Effects
+    /// that it performs go to the handlers around this one.
+    ///
+    /// If a handler has several clauses for one effect, it uses the one that was added last.
+    ///
+    /// # Panics
+    ///
+    /// A panic of the clause leaves `run`, or what has resumed the computation. The computation is
+    /// unwound before, unless it was kept.
+    #[inline(always)]
+    pub fn on<E, K>(self, clause: K) -> Handler<'env, F, T, R, (On<E, (&'env (), R), K>, C), V>
+    where
+        E: Effect,
+        K: for<'k> FnMut(E, Continuation<'k, 'env, E::Answer, R>) -> Next<'k, R> + 'env,
+    {
+        self.with(On::new(clause))
+    }
+
+    /// Adds a clause that answers effects of type `E`, at once and always.
+    ///
+    /// The clause is called like a function, on the stack of the performer: this is the fast way.
+    /// Effects that it performs go to the handlers around this one.
+    ///
+    /// # Panics
+    ///
+    /// A panic of the clause unwinds from where the effect was performed, as that of a function.
+    #[inline(always)]
+    pub fn answer<E, K>(self, clause: K) -> Handler<'env, F, T, R, (Answer<E, K>, C), V>
+    where
+        E: Effect,
+        K: FnMut(E) -> E::Answer + 'env,
+    {
+        self.with(Answer::new(clause))
+    }
+
+    /// Adds a clause that ends the computation when it performs an effect of type `E`, and gives the
+    /// result of the whole: what other languages call an exception.
+    ///
+    /// The computation is unwound before `clause` is called.
+    #[inline(always)]
+    #[allow(clippy::type_complexity, reason = "it is that of `on`, which is not to be written down")]
+    pub fn catch<E, K>(
+        self,
+        mut clause: K,
+    ) -> Handler<
+        'env,
+        F,
+        T,
+        R,
+        (
+            On<
+                E,
+                (&'env (), R),
+                impl for<'k> FnMut(E, Continuation<'k, 'env, E::Answer, R>) -> Next<'k, R> + 'env,
+            >,
+            C,
+        ),
+        V,
+    >
+    where
+        E: Effect,
+        K: FnMut(E) -> R + 'env,
+    {
+        self.on(move |effect: E, continuation| {
+            drop(continuation);
+            finish(clause(effect))
+        })
+    }
+
+    /// Sets the size of the computation's stack in bytes. It is rounded up to whole pages, and to
+    /// 16 KiB. Otherwise it is that of the fibers of the domain, or 1 MiB on a plain thread.
+    ///
+    /// The size is address space. Of that, as much is memory as has been used.
+    #[inline(always)]
+    pub fn stack_size(mut self, bytes: usize) -> Self {
+        self.stack_size = Some(bytes);
+        self
+    }
+
+    /// Runs the computation with the handler in place, and returns its result.
+    ///
+    /// # Panics
+    ///
+    /// With a panic of the computation, whose payload is kept, or of a clause. Also if there is no
+    /// memory for a stack, or if the closures are too large for it.
+    #[inline(always)]
+    #[allow(private_bounds, reason = "clauses are made by the methods above")]
+    pub fn run(self) -> R
+    where
+        F: FnOnce() -> T + 'env,
+        V: Returning<T, R> + 'env,
+        C: Find + 'env,
+    {
+        let header = Computation::create(self);
+        // SAFETY: it was just begun, with results of this type, and is given up here.
+        unsafe { drive::drive::<R>(header) }
+    }
+}
+
+/// A computation with all its types.
+#[repr(C)]
+struct Computation<F, T, R, C, V> {
+    header: Header,
+    clauses: C,
+    returning: ManuallyDrop<V>,
+    body: UnsafeCell<Body<F, T>>,
+    types: PhantomData<fn() -> R>,
+}
+
+/// The closure until the computation begins, and its value when it has ended without a panic.
+union Body<F, T> {
+    closure: ManuallyDrop<F>,
+    value: ManuallyDrop<T>,
+}
+
+/// What a stack has at least for the frames of a computation.
+const LEAST: usize = 12 * 1024;
+
+impl<F, T, R, C, V> Computation<F, T, R, C, V>
+where
+    F: FnOnce() -> T,
+    V: Returning<T, R>,
+    C: Find,
+{
+    const TABLE: Table = Table { find: Self::find, finish: Self::finish, free: Self::free };
+
+    /// Puts the parts of a handler on a stack of their own.
+    #[inline(always)]
+    fn create(handler: Handler<'_, F, T, R, C, V>) -> NonNull<Header> {
+        let supply = Supply::here(handler.stack_size);
+        let stack = supply.take().unwrap_or_else(|error| no_stack(&error, handler.site));
+        let alignment = const { if align_of::<Self>() > 16 { align_of::<Self>() } else { 16 } };
+        let (base, limit) = (stack.base(), stack.limit());
+        if size_of::<Self>() + alignment + LEAST > stack.usable() {
+            too_small(supply, stack, size_of::<Self>(), handler.site);
+        }
+        let place = (base - size_of::<Self>()) & !(alignment - 1);
+        let this = std::ptr::with_exposed_provenance_mut::<Self>(place);
+        let computation = Computation {
+            header: Header::new(const { &Self::TABLE }, stack, supply, handler.site),
+            clauses: handler.clauses,
+            returning: ManuallyDrop::new(handler.returning),
+            body: UnsafeCell::new(Body { closure: ManuallyDrop::new(handler.f) }),
+            types: PhantomData,
+        };
+        // SAFETY: the stack is ours, and this is the uppermost part of it.
+        unsafe { this.write(computation) };
+        // SAFETY: as above.
+        let header = unsafe { &(*this).header };
+        // SAFETY: what is below belongs to the segment until it has ended, and then only is the stack
+        // given back. The place is a multiple of 16, and so is the limit.
+        let below = unsafe { Place::new(place, limit) };
+        // SAFETY: whatever the closure of the computation borrows outlives its owner: the call of
+        // `run`, which ends it before it returns; if it is kept, nothing is borrowed. One that is
+        // forgotten keeps its stack.
+        let segment = unsafe { Segment::with_stack_unchecked(below, move |way: &Way, ()| Self::root(this, way)) };
+        // SAFETY: it is in place.
+        unsafe { header.begin(segment) };
+        NonNull::from(header).cast()
+    }
+
+    /// The code of the computation. Inlined, since a call would have to return after the first switch.
+    #[inline(always)]
+    fn root(this: *mut Self, way: &Way) {
+        // SAFETY: the computation stays while it runs.
+        let header = unsafe { &(*this).header };
+        header.has_begun(way);
+        // SAFETY: it begins here, once, and nothing else uses the body before it has ended.
+        let body = unsafe { &mut *(*this).body.get() };
+        // SAFETY: the closure has not been taken.
+        let closure = unsafe { ManuallyDrop::take(&mut body.closure) };
+        match caught(closure) {
+            Ok(value) => body.value = ManuallyDrop::new(value),
+            Err(panic) => header.payload.set(Some(panic)),
+        }
+        if header.state.get() == State::Ending && header.has_no_payload() {
+            // SAFETY: the value was just put there, and nobody wants it.
+            if let Err(panic) = caught(|| unsafe { ManuallyDrop::drop(&mut body.value) }) {
+                header.payload.set(Some(panic));
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// The header is that of such a computation. This holds for all functions of the table.
+    unsafe fn find(header: NonNull<Header>, effect: TypeId) -> Option<Clause> {
+        let this = header.cast::<Self>();
+        // SAFETY: a field of a live computation.
+        let clauses = unsafe { NonNull::new_unchecked(&raw mut (*this.as_ptr()).clauses) };
+        // SAFETY: as above.
+        unsafe { C::find(clauses, effect) }
+    }
+
+    unsafe fn finish(header: NonNull<Header>, result: NonNull<()>) {
+        let this = header.cast::<Self>().as_ptr();
+        // SAFETY: it has ended with a value, which is taken once.
+        let value = unsafe { ManuallyDrop::take(&mut (*(*this).body.get()).value) };
+        // SAFETY: taken once.
+        let returning = unsafe { ManuallyDrop::take(&mut (*this).returning) };
+        // SAFETY: its owner gives it up.
+        drop(unsafe { Self::clear(this) });
+        // SAFETY: the room is for a result.
+        unsafe { result.cast::<R>().write(returning.apply(value)) };
+    }
+
+    unsafe fn free(header: NonNull<Header>) {
+        let this = header.cast::<Self>().as_ptr();
+        // SAFETY: its owner gives it up.
+        let _room = unsafe { Self::clear(this) };
+        // SAFETY: it has not been taken. The room is kept until it has been dropped.
+        unsafe { ManuallyDrop::drop(&mut (*this).returning) };
+    }
+
+    /// Drops the clauses, and returns the stack.
+    ///
+    /// # Safety
+    ///
+    /// The computation has ended, and this is called once.
+    #[inline(always)]
+    unsafe fn clear(this: *mut Self) -> Room {
+        // SAFETY: by the caller's promise.
+        let room = unsafe { (*this).header.end() };
+        // SAFETY: as above.
+        unsafe { (&raw mut (*this).clauses).drop_in_place() };
+        room
+    }
+}
+
+#[cold]
+fn no_stack(error: &std::io::Error, site: &Location<'_>) -> ! {
+    panic!("no stack for the handled computation begun at {site}: {error}")
+}
+
+#[cold]
+fn too_small(supply: Supply, stack: Taken, size: usize, site: &Location<'_>) -> ! {
+    let usable = stack.usable();
+    supply.give(stack);
+    panic!(
+        "the handled computation begun at {site} and its clauses hold {size} bytes, too much for a stack of {usable} bytes: \
+         give it a larger one (`stack_size`), or keep large values on the heap"
+    )
+}
+
+impl<F, T, R, C, V> fmt::Debug for Handler<'_, F, T, R, C, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handler").field("site", &self.site).finish_non_exhaustive()
+    }
+}
+
+const _: () = assert!(offset_of!(Header, link) == 0, "links are cast to headers");

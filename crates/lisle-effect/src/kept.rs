@@ -1,0 +1,138 @@
+//! Continuations that are kept.
+
+use crate::computation::{Header, Order, State};
+use crate::drive;
+use lisle_runtime::handled::Home;
+use std::any::Any;
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::{self, MaybeUninit};
+use std::ptr::NonNull;
+
+/// A continuation that was [kept](crate::Continuation::keep): a suspended computation with its
+/// handler, that waits for an answer of type `A` and comes to a result of type `R`.
+///
+/// It is resumed by a call that returns the next result: that of the whole if the computation ends,
+/// or what a clause gives that [keeps](crate::Continuation::keep) or drops the continuation again.
+/// A scheduler has a queue of these.
+///
+/// # Where it may go on
+///
+/// In the fiber in which it was kept, or in the task, or, if that was neither, on the thread, outside
+/// of fibers and tasks. It is not [`Send`]: its frames hold whatever they hold. And it does not go on
+/// in another fiber of the same thread: frames may refer to what belongs to their fiber, such as the
+/// values of a [`fiber_local!`](lisle_runtime::fiber_local).
+///
+/// ```compile_fail,E0277
+/// # use lisle_effect::Suspended;
+/// fn elsewhere(kept: Suspended<(), ()>) {
+///     std::thread::spawn(move || kept.resume(()));
+/// }
+/// ```
+///
+/// # When it is dropped
+///
+/// The computation is unwound, and its destructors run. Dropped where it must not be resumed, it is
+/// left as it is: its stack is lost to the process, and its destructors do not run. The same is true
+/// of one that is forgotten.
+#[must_use = "dropping it unwinds the computation"]
+pub struct Suspended<A, R> {
+    header: NonNull<Header>,
+    room: NonNull<MaybeUninit<A>>,
+    home: Home,
+    types: PhantomData<fn(A) -> R>,
+}
+
+impl<A, R> Suspended<A, R> {
+    /// # Safety
+    ///
+    /// The computation is suspended and borrows nothing. Its performer waits for what is put into
+    /// `room`, and its handler's results are of type `R`. The result of this owns it.
+    pub(crate) unsafe fn new(header: NonNull<Header>, room: NonNull<MaybeUninit<A>>) -> Self {
+        Suspended { header, room, home: Home::here(), types: PhantomData }
+    }
+
+    fn header(&self) -> &Header {
+        // SAFETY: this owns the computation.
+        unsafe { self.header.as_ref() }
+    }
+
+    /// # Panics
+    ///
+    /// If the computation must not be resumed here and now.
+    #[inline]
+    #[track_caller]
+    fn check(&self) {
+        assert!(
+            !self.header().is_in_clause.get(),
+            "a continuation is resumed within the clause that has kept it: resume it when the clause has returned, or \
+             return what `resume` returns"
+        );
+        assert!(
+            self.home == Home::here(),
+            "a continuation of the computation begun at {} is resumed in {} to which it does not belong: resume it in \
+             the fiber, task or thread in which it was kept",
+            self.header().link.site(),
+            Home::describe(),
+        );
+    }
+
+    fn go_on(self) -> R {
+        let header = self.header;
+        mem::forget(self);
+        // SAFETY: this owned the computation, and has given it up.
+        unsafe { drive::drive(header) }
+    }
+
+    /// Goes on with `answer`, and returns the next result.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of the computation or of a clause. Also if this is called in another fiber,
+    /// task or thread than that in which it was kept, or within the clause that has kept it; the
+    /// computation is then unwound, or, elsewhere, left.
+    #[inline]
+    #[track_caller]
+    pub fn resume(self, answer: A) -> R {
+        self.check();
+        // SAFETY: the performer waits, and its room is for such an answer.
+        unsafe { self.room.as_ptr().write(MaybeUninit::new(answer)) };
+        self.go_on()
+    }
+
+    /// Goes on with a panic that has this payload, and returns the next result: see
+    /// [`Continuation::resume_unwind`](crate::Continuation::resume_unwind).
+    ///
+    /// # Panics
+    ///
+    /// As for [`resume`](Suspended::resume).
+    #[track_caller]
+    pub fn resume_unwind(self, payload: Box<dyn Any + Send>) -> R {
+        self.check();
+        self.header().payload.set(Some(payload));
+        self.header().order.set(Order::Raise);
+        self.go_on()
+    }
+}
+
+impl<A, R> Drop for Suspended<A, R> {
+    fn drop(&mut self) {
+        if self.home != Home::here() {
+            return drive::leak(self.header());
+        }
+        if self.header().is_in_clause.get() {
+            // Whoever has called the clause owns it again, and frees it.
+            self.header().state.set(State::Suspended);
+            // SAFETY: it is suspended, and this was the right to resume it.
+            return unsafe { drive::unwind(self.header()) };
+        }
+        // SAFETY: this owns the computation.
+        unsafe { drive::end(self.header) };
+    }
+}
+
+impl<A, R> fmt::Debug for Suspended<A, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Suspended").field("site", &self.header().link.site()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,98 @@
+//! What surrounds a computation: what the library keeps, for the stack of a fiber or for the thread,
+//! about the calls that are under way.
+//!
+//! A computation that is suspended takes its frames away, and leaves what they have noted there. So
+//! the marks are compared: where they are those of when the computation was resumed, its frames have
+//! noted nothing. Otherwise some of it can be put aside meanwhile, and the rest must not be left.
+
+use lisle_core::event::parker::Counts;
+use lisle_core::event::step;
+use lisle_runtime::handled::Answering;
+use lisle_runtime::jobs::pending::Inside;
+use lisle_runtime::spawned::this_stack::{ThisStack, this_stack};
+use std::ptr::null;
+
+/// What surrounds the code that runs here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Marks {
+    /// The innermost step of an event, lock of a source, or `no_suspend`.
+    step: usize,
+    /// The task whose code runs.
+    task: usize,
+    /// The youngest of what joins and loops have put off.
+    youngest: usize,
+    inside: Inside,
+    /// The frames that raise panics again, and the calls that must complete.
+    pub(crate) counts: Counts,
+    /// The innermost answer that is being given.
+    pub(crate) answering: *const Answering,
+}
+
+/// What a computation must not leave when it is suspended, nor an effect be performed out of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Barrier {
+    /// A task begins where it is spawned, or elsewhere.
+    Task,
+    /// A part of a loop or join runs here, or elsewhere.
+    Loop,
+    /// `no_suspend`, or a function that an event has called.
+    Step,
+}
+
+impl Marks {
+    /// Those of no code.
+    pub(crate) const NONE: Marks = Marks {
+        step: usize::MAX,
+        task: usize::MAX,
+        youngest: usize::MAX,
+        inside: Inside::Nothing,
+        counts: Counts::NONE,
+        answering: null(),
+    };
+
+    /// Returns the same, but for the step: these are the marks of no code.
+    pub(crate) fn never(self) -> Self {
+        Marks { step: usize::MAX, ..self }
+    }
+
+    /// Returns what surrounds the code that runs here.
+    #[inline(always)]
+    pub(crate) fn here() -> Self {
+        Self::of(this_stack())
+    }
+
+    #[inline(always)]
+    pub(crate) fn of(stack: ThisStack<'_>) -> Self {
+        let pending = &stack.state().pending;
+        Marks {
+            step: step::innermost(),
+            task: stack.task.get().addr(),
+            youngest: pending.youngest(),
+            inside: pending.inside.get(),
+            counts: Counts::here(),
+            answering: stack.state().handled.answering.get(),
+        }
+    }
+
+    /// Returns `true` if no task, loop or join is between the code with these marks and the code with
+    /// the marks `outer`.
+    #[inline(always)]
+    pub(crate) fn is_in_same(self, outer: Marks) -> bool {
+        (self.task, self.inside, self.youngest) == (outer.task, outer.inside, outer.youngest)
+    }
+
+    /// Returns what the code with these marks would leave if it left the code with the marks
+    /// `outer`. An `answer` is given on the performer's stack, which nothing leaves.
+    #[cold]
+    pub(crate) fn barrier(self, outer: Marks, is_answer: bool) -> Option<Barrier> {
+        if self.task != outer.task {
+            Some(Barrier::Task)
+        } else if (self.inside, self.youngest) != (outer.inside, outer.youngest) {
+            Some(Barrier::Loop)
+        } else if self.step != outer.step && !is_answer {
+            Some(Barrier::Step)
+        } else {
+            None
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Performing an effect: the handler is found, and either it answers in place, or the computation
+//! that it handles is suspended.
+//!
+//! What suspends is inlined into the user's code, for the reason given in `lisle_core::segment`.
+//! What comes before need not be.
+
+use crate::clause::{Asked, Call, Clause, Exchange};
+use crate::computation::{Header, State};
+use crate::drive;
+use crate::effect::Effect;
+use crate::marks::{Barrier, Marks};
+use lisle_core::event::parker::Counts;
+use lisle_core::segment::Request;
+use lisle_runtime::spawned::this_stack::{ThisStack, this_stack};
+use std::any::{TypeId, type_name};
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::panic::Location;
+use std::ptr::NonNull;
+
+/// Asks the nearest handler for what `effect` stands for, and returns its answer.
+///
+/// Handlers are looked at from the innermost outwards, among those that run in the same fiber, task
+/// or thread. Within a clause of a handler, and in what follows its computation, they are those
+/// around that handler.
+///
+/// # Examples
+///
+/// ```
+/// # use lisle_effect as effect;
+/// use effect::{Effect, handle, perform};
+///
+/// struct Ask;
+/// impl Effect for Ask {
+///     type Answer = u32;
+/// }
+/// assert_eq!(handle(|| perform(Ask) + 1).answer(|Ask| 41).run(), 42);
+/// ```
+///
+/// # Panics
+///
+/// If no handler for the effect is in place; the message names the effect and the place of the call.
+/// Also if the handler is around something that an effect must not leave:
+///
+/// - a task, a part of a loop of `par`, or a half of a join: these may run elsewhere. Handle the
+///   effect inside of it, or perform it before;
+/// - [`no_suspend`](lisle_runtime::fiber::no_suspend), a function that an event calls: these are not
+///   to be suspended. A handler that [answers](crate::Handler::answer) does not suspend, and may.
+///
+/// The handler may answer with a panic. If it drops the continuation, the call does not return: it
+/// unwinds the computation. So does each further call in code that catches that, for as long as the
+/// handler would have to be suspended for it.
+#[inline(always)]
+#[track_caller]
+pub fn perform<E: Effect>(effect: E) -> E::Answer {
+    let stack = this_stack();
+    match look_up(stack, TypeId::of::<E>()) {
+        Some((header, Clause { closure, call: Call::Suspended(take) })) => {
+            let exchange = Exchange { answer: MaybeUninit::uninit(), effect: ManuallyDrop::new(effect) };
+            let mut asked = Asked::<Exchange<E>> { take, closure, what: exchange };
+            // Both sides use the place through this pointer from now on.
+            let place = NonNull::from(&mut asked);
+            if header.marks.get() == Marks::of(stack) {
+                // SAFETY: the handler's computation is in the chain of this stack.
+                unsafe { header.suspend(Request(place.cast())) };
+            } else {
+                let refused = |why: Refused<'_>| refuse::<E>(place, why, Location::caller());
+                // SAFETY: as above.
+                unsafe { suspend_within(stack, header, Request(place.cast()), &refused) };
+            }
+            if header.is_to_unwind() {
+                drive::obey(header, type_name::<E>(), Location::caller());
+            }
+            // SAFETY: whoever resumes a performer without an order has written the answer.
+            unsafe { (*place.as_ptr()).what.answer.assume_init_read() }
+        }
+        Some((header, Clause { closure, call: Call::InPlace(answer) })) => {
+            if let Some(barrier) = header.barrier_to_answer(stack) {
+                barred::<E>(barrier, header);
+            }
+            let mut effect = ManuallyDrop::new(effect);
+            let mut room = MaybeUninit::<E::Answer>::uninit();
+            let handled = &stack.state().handled;
+            let answering = handled.performer();
+            let _answers = handled.answer(&answering, header.link.outer.get());
+            // SAFETY: the clause is for this effect, which it moves out, and writes the answer.
+            unsafe { answer(closure, NonNull::from(&mut effect).cast(), NonNull::from(&mut room).cast()) };
+            // SAFETY: as above.
+            unsafe { room.assume_init() }
+        }
+        None => unhandled(type_name::<E>()),
+    }
+}
+
+/// Returns the nearest clause for an effect, and the computation whose handler has it.
+#[inline]
+fn look_up<'a>(stack: ThisStack<'a>, effect: TypeId) -> Option<(&'a Header, Clause)> {
+    let mut link = stack.state().handled.top.get();
+    // SAFETY: the computations of a chain stay as long as code runs on them, and this code does.
+    while let Some(header) = unsafe { Header::of(link) } {
+        // SAFETY: as above.
+        if let Some(clause) = unsafe { (header.table.find)(NonNull::from(header), effect) } {
+            return Some((header, clause));
+        }
+        link = header.link.outer.get();
+    }
+    None
+}
+
+/// Suspends a computation from within frames that have noted something on the stack of the fiber:
+/// puts that aside meanwhile, or calls `refused`.
+///
+/// # Safety
+///
+/// The computation is in the chain of this stack, and the request is as for its clause.
+#[cold]
+#[inline(never)]
+unsafe fn suspend_within(
+    stack: ThisStack<'_>,
+    header: &Header,
+    request: Request,
+    refused: &dyn Fn(Refused<'_>),
+) {
+    if header.state.get() == State::Ending {
+        // It would have to be suspended while it is unwound.
+        refused(Refused::Ending(header));
+    }
+    let (here, outer) = (Marks::of(stack), header.marks.get());
+    if let Some(barrier) = here.barrier(outer, false) {
+        refused(Refused::Barred(barrier, header));
+    }
+    let beyond = here.counts.beyond(outer.counts);
+    outer.counts.set();
+    let handled = &stack.state().handled;
+    // SAFETY: this code runs in what gives those answers.
+    let aside = unsafe { handled.put_aside(outer.answering) };
+    // SAFETY: by the caller's promise, and nothing is left to what surrounds the computation.
+    unsafe { header.suspend(request) };
+    beyond.and(Counts::here()).set();
+    // SAFETY: those that were put aside.
+    unsafe { handled.put_back(aside, outer.answering) };
+}
+
+/// Why a performer is not suspended.
+enum Refused<'a> {
+    Ending(&'a Header),
+    Barred(Barrier, &'a Header),
+}
+
+/// Drops the effect and unwinds, since the performer is not suspended.
+#[cold]
+fn refuse<E: Effect>(
+    asked: NonNull<Asked<Exchange<E>>>,
+    why: Refused<'_>,
+    site: &'static Location<'static>,
+) -> ! {
+    // SAFETY: nobody has taken the effect, nor will.
+    unsafe { ManuallyDrop::drop(&mut (*asked.as_ptr()).what.effect) };
+    match why {
+        Refused::Ending(header) => drive::obey(header, type_name::<E>(), site),
+        Refused::Barred(barrier, header) => barred_at(barrier, header, type_name::<E>(), site),
+    }
+}
+
+#[cold]
+#[track_caller]
+fn unhandled(effect: &str) -> ! {
+    panic!(
+        "no handler for the effect {effect} is in place here: call this within `handle(|| ...)` with a clause for it, in \
+         the same fiber, task or part of a loop"
+    )
+}
+
+#[cold]
+#[track_caller]
+fn barred<E: Effect>(barrier: Barrier, header: &Header) -> ! {
+    barred_at(barrier, header, type_name::<E>(), Location::caller())
+}
+
+/// Panics, because `effect` would leave what it must not leave.
+#[cold]
+fn barred_at(barrier: Barrier, header: &Header, effect: &str, site: &Location<'_>) -> ! {
+    let handler = header.link.site();
+    match barrier {
+        Barrier::Task => panic!(
+            "the effect {effect}, performed at {site} in a task, does not reach the handler at {handler} around it: a task \
+             may run elsewhere. Handle the effect in the task, or perform it before the task is spawned"
+        ),
+        Barrier::Loop => panic!(
+            "the effect {effect}, performed at {site} in a part of a loop or join, does not reach the handler at {handler} \
+             around it: a part may run on another domain. Handle the effect in the part, or perform it before the loop"
+        ),
+        Barrier::Step => panic!(
+            "the effect {effect}, performed at {site}, would suspend `no_suspend`, or a function that an event calls, for \
+             the handler at {handler}. Have the handler answer it in place (`answer`), or perform it outside"
+        ),
+    }
+}

@@ -1,0 +1,4 @@
+//! Effects.
+
+#[doc(inline)]
+pub use lisle_effect::*;
