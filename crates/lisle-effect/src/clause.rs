@@ -70,6 +70,7 @@ unsafe impl Find for () {
 
 /// A clause of a handler that is told an effect of type `E` and its continuation.
 #[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "not for users")]
 pub struct On<E, R, K> {
     closure: K,
     types: PhantomData<fn(E) -> R>,
@@ -77,6 +78,7 @@ pub struct On<E, R, K> {
 
 /// A clause of a handler that answers effects of type `E`.
 #[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "not for users")]
 pub struct Answer<E, K> {
     closure: K,
     types: PhantomData<fn(E)>,

@@ -14,9 +14,9 @@ use crate::clause::Clause;
 use crate::marks::{Barrier, Marks};
 use corosensei::CoroutineResult;
 use lisle_core::segment::{self, Request, Segment, Way};
-use lisle_runtime::handled::{Handled, Link, Supply, Taken};
+use lisle_runtime::handled::{Link, Taken};
 use lisle_runtime::spawned::stack_state::StackState;
-use lisle_runtime::spawned::this_stack::{ThisStack, this_stack};
+use lisle_runtime::spawned::this_stack::ThisStack;
 use std::any::{Any, TypeId};
 use std::cell::{Cell, UnsafeCell};
 use std::mem::MaybeUninit;
@@ -81,7 +81,6 @@ pub(crate) struct Header {
     pub(crate) payload: Cell<Option<Box<dyn Any + Send>>>,
     segment: UnsafeCell<MaybeUninit<Segment>>,
     stack: Cell<Option<Taken>>,
-    supply: Supply,
 }
 
 impl Header {
@@ -89,7 +88,6 @@ impl Header {
     pub(crate) fn new(
         table: &'static Table,
         stack: Taken,
-        supply: Supply,
         site: &'static Location<'static>,
     ) -> Self {
         Header {
@@ -105,7 +103,6 @@ impl Header {
             payload: Cell::new(None),
             segment: UnsafeCell::new(MaybeUninit::uninit()),
             stack: Cell::new(Some(stack)),
-            supply,
         }
     }
 
@@ -136,6 +133,11 @@ impl Header {
     #[inline(always)]
     pub(crate) fn has_begun(&self, way: &Way) {
         self.way.set(way);
+    }
+
+    /// Returns `true` if its code has begun to run.
+    pub(crate) fn is_begun(&self) -> bool {
+        !self.way.get().is_null()
     }
 
     /// Makes what runs here the surroundings of the computation, for the next turns.
@@ -215,27 +217,18 @@ impl Header {
         // SAFETY: it was initialised when the computation was begun. It has ended, so this only
         // tells a sanitizer that the stack is free.
         unsafe { (*self.segment.get()).assume_init_drop() };
-        Room { stack: self.stack.take(), supply: self.supply }
+        Room(self.stack.take())
     }
 }
 
 /// The stack of a computation that has ended, given back when this is dropped.
-pub(crate) struct Room {
-    stack: Option<Taken>,
-    supply: Supply,
-}
+pub(crate) struct Room(Option<Taken>);
 
 impl Drop for Room {
     #[inline(always)]
     fn drop(&mut self) {
-        if let Some(stack) = self.stack.take() {
-            self.supply.give(stack);
+        if let Some(stack) = self.0.take() {
+            stack.give_back();
         }
     }
-}
-
-/// Returns the chain of the stack that this runs on.
-#[inline(always)]
-pub(crate) fn handled<'a>() -> &'a Handled {
-    &this_stack().state().handled
 }

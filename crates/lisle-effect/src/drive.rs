@@ -142,7 +142,8 @@ pub(crate) unsafe fn end(header: NonNull<Header>) {
     // SAFETY: by the caller's promise.
     let this = unsafe { header.as_ref() };
     let _free = Free(header);
-    if this.state.get() != State::Ended {
+    // A producer may not have begun.
+    if this.state.get() != State::Ended && this.is_begun() {
         // SAFETY: as above.
         unsafe { unwind(this) };
     }

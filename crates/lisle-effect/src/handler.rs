@@ -244,6 +244,42 @@ impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
     }
 }
 
+/// Puts a computation on a stack of its own. `make` makes it around its header, and `root` is its
+/// code.
+///
+/// # Safety
+///
+/// The header is the first field of a `C`, whose functions are in the table. What the computation
+/// borrows outlives it. The caller owns it.
+#[inline(always)]
+pub(crate) unsafe fn place_computation<C>(
+    table: &'static Table,
+    stack_size: Option<usize>,
+    site: &'static Location<'static>,
+    make: impl FnOnce(Header) -> C,
+    root: impl FnOnce(*mut C, &Way),
+) -> NonNull<Header> {
+    let stack = Supply::here(stack_size).take().unwrap_or_else(|error| no_stack(&error, site));
+    let alignment = const { if align_of::<C>() > 16 { align_of::<C>() } else { 16 } };
+    let (base, limit) = (stack.base(), stack.limit());
+    if size_of::<C>() + alignment + LEAST > stack.usable() {
+        too_small(stack, size_of::<C>(), site);
+    }
+    let place = (base - size_of::<C>()) & !(alignment - 1);
+    let this = std::ptr::with_exposed_provenance_mut::<C>(place);
+    // SAFETY: the stack is ours, and this is the uppermost part of it.
+    unsafe { this.write(make(Header::new(table, stack, site))) };
+    let header = NonNull::new(this).expect("a stack is not at address 0").cast::<Header>();
+    // SAFETY: what is below belongs to the segment until it has ended, and then only is the stack
+    // given back. The place is a multiple of 16, and so is the limit.
+    let below = unsafe { Place::new(place, limit) };
+    // SAFETY: what the code borrows outlives it. A computation that is forgotten keeps its stack.
+    let segment = unsafe { Segment::with_stack_unchecked(below, move |way: &Way, ()| root(this, way)) };
+    // SAFETY: it is in place, and nobody else has it.
+    unsafe { header.as_ref().begin(segment) };
+    header
+}
+
 /// A computation with all its types.
 #[repr(C)]
 struct Computation<F, T, R, C, V> {
@@ -274,36 +310,16 @@ where
     /// Puts the parts of a handler on a stack of their own.
     #[inline(always)]
     fn create(handler: Handler<'_, F, T, R, C, V>) -> NonNull<Header> {
-        let supply = Supply::here(handler.stack_size);
-        let stack = supply.take().unwrap_or_else(|error| no_stack(&error, handler.site));
-        let alignment = const { if align_of::<Self>() > 16 { align_of::<Self>() } else { 16 } };
-        let (base, limit) = (stack.base(), stack.limit());
-        if size_of::<Self>() + alignment + LEAST > stack.usable() {
-            too_small(supply, stack, size_of::<Self>(), handler.site);
-        }
-        let place = (base - size_of::<Self>()) & !(alignment - 1);
-        let this = std::ptr::with_exposed_provenance_mut::<Self>(place);
-        let computation = Computation {
-            header: Header::new(const { &Self::TABLE }, stack, supply, handler.site),
+        let make = |header| Computation {
+            header,
             clauses: handler.clauses,
             returning: ManuallyDrop::new(handler.returning),
             body: UnsafeCell::new(Body { closure: ManuallyDrop::new(handler.f) }),
             types: PhantomData,
         };
-        // SAFETY: the stack is ours, and this is the uppermost part of it.
-        unsafe { this.write(computation) };
-        // SAFETY: as above.
-        let header = unsafe { &(*this).header };
-        // SAFETY: what is below belongs to the segment until it has ended, and then only is the stack
-        // given back. The place is a multiple of 16, and so is the limit.
-        let below = unsafe { Place::new(place, limit) };
-        // SAFETY: whatever the closure of the computation borrows outlives its owner: the call of
-        // `run`, which ends it before it returns; if it is kept, nothing is borrowed. One that is
-        // forgotten keeps its stack.
-        let segment = unsafe { Segment::with_stack_unchecked(below, move |way: &Way, ()| Self::root(this, way)) };
-        // SAFETY: it is in place.
-        unsafe { header.begin(segment) };
-        NonNull::from(header).cast()
+        // SAFETY: whatever the parts of the handler borrow outlives the owner of the computation: the
+        // call of `run`, which ends it before it returns; if it is kept, nothing is borrowed.
+        unsafe { place_computation(const { &Self::TABLE }, handler.stack_size, handler.site, make, Self::root) }
     }
 
     /// The code of the computation. Inlined, since a call would have to return after the first switch.
@@ -380,9 +396,9 @@ fn no_stack(error: &std::io::Error, site: &Location<'_>) -> ! {
 }
 
 #[cold]
-fn too_small(supply: Supply, stack: Taken, size: usize, site: &Location<'_>) -> ! {
+fn too_small(stack: Taken, size: usize, site: &Location<'_>) -> ! {
     let usable = stack.usable();
-    supply.give(stack);
+    stack.give_back();
     panic!(
         "the handled computation begun at {site} and its clauses hold {size} bytes, too much for a stack of {usable} bytes: \
          give it a larger one (`stack_size`), or keep large values on the heap"

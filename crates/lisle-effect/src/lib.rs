@@ -7,6 +7,7 @@ mod computation;
 mod continuation;
 mod drive;
 mod effect;
+mod generator;
 mod handler;
 mod kept;
 mod marks;
@@ -14,6 +15,7 @@ mod perform;
 
 pub use continuation::{Continuation, Next, finish};
 pub use effect::Effect;
+pub use generator::{Generator, Items, Values, generate, generator};
 pub use handler::{Handler, handle};
 pub use kept::Suspended;
 pub use perform::perform;

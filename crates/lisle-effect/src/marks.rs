@@ -81,13 +81,19 @@ impl Marks {
         (self.task, self.inside, self.youngest) == (outer.task, outer.inside, outer.youngest)
     }
 
+    /// Returns `true` if the code with these marks is in the same loop as that with the marks `outer`,
+    /// or in none. In `no_suspend`, which is a step, loops run where they are, as a call.
+    fn is_inside_as(self, outer: Marks) -> bool {
+        self.inside == outer.inside || self.inside == Inside::Fenced
+    }
+
     /// Returns what the code with these marks would leave if it left the code with the marks
     /// `outer`. An `answer` is given on the performer's stack, which nothing leaves.
     #[cold]
     pub(crate) fn barrier(self, outer: Marks, is_answer: bool) -> Option<Barrier> {
         if self.task != outer.task {
             Some(Barrier::Task)
-        } else if (self.inside, self.youngest) != (outer.inside, outer.youngest) {
+        } else if self.youngest != outer.youngest || !self.is_inside_as(outer) {
             Some(Barrier::Loop)
         } else if self.step != outer.step && !is_answer {
             Some(Barrier::Step)

@@ -59,23 +59,16 @@ pub fn perform<E: Effect>(effect: E) -> E::Answer {
             let mut asked = Asked::<Exchange<E>> { take, closure, what: exchange };
             // Both sides use the place through this pointer from now on.
             let place = NonNull::from(&mut asked);
-            if header.marks.get() == Marks::of(stack) {
-                // SAFETY: the handler's computation is in the chain of this stack.
-                unsafe { header.suspend(Request(place.cast())) };
-            } else {
-                let refused = |why: Refused<'_>| refuse::<E>(place, why, Location::caller());
-                // SAFETY: as above.
-                unsafe { suspend_within(stack, header, Request(place.cast()), &refused) };
-            }
-            if header.is_to_unwind() {
-                drive::obey(header, type_name::<E>(), Location::caller());
-            }
+            let effect = NonNull::from(&mut asked.what.effect).cast::<E>();
+            // SAFETY: the handler's computation is in the chain of this stack, and its clause moves the
+            // effect out.
+            unsafe { suspend_for::<E, E>(stack, header, place.cast(), effect) };
             // SAFETY: whoever resumes a performer without an order has written the answer.
             unsafe { (*place.as_ptr()).what.answer.assume_init_read() }
         }
         Some((header, Clause { closure, call: Call::InPlace(answer) })) => {
             if let Some(barrier) = header.barrier_to_answer(stack) {
-                barred::<E>(barrier, header);
+                barred_at(barrier, header, type_name::<E>(), Location::caller());
             }
             let mut effect = ManuallyDrop::new(effect);
             let mut room = MaybeUninit::<E::Answer>::uninit();
@@ -88,6 +81,36 @@ pub fn perform<E: Effect>(effect: E) -> E::Answer {
             unsafe { room.assume_init() }
         }
         None => unhandled(type_name::<E>()),
+    }
+}
+
+/// Suspends a computation for what is at `place`. `W` is the type by which messages name it, and
+/// `item` is what is lost if that is refused. Returns when the computation is resumed with an answer.
+///
+/// # Safety
+///
+/// The computation is in the chain of this stack. Whoever resumes it is to take what is at `place`,
+/// and moves the item out, of which there is no other owner.
+#[inline(always)]
+#[track_caller]
+pub(crate) unsafe fn suspend_for<W, T>(
+    stack: ThisStack<'_>,
+    header: &Header,
+    place: NonNull<()>,
+    item: NonNull<T>,
+) {
+    let site = Location::caller();
+    if header.marks.get() == Marks::of(stack) {
+        // SAFETY: passed on to the caller.
+        unsafe { header.suspend(Request(place)) };
+    } else {
+        // SAFETY: passed on to the caller.
+        let refused = |why: Refused<'_>| unsafe { refuse::<W, T>(item, why, site) };
+        // SAFETY: passed on to the caller.
+        unsafe { suspend_within(stack, header, Request(place), &refused) };
+    }
+    if header.is_to_unwind() {
+        drive::obey(header, type_name::<W>(), site);
     }
 }
 
@@ -146,18 +169,18 @@ enum Refused<'a> {
     Barred(Barrier, &'a Header),
 }
 
-/// Drops the effect and unwinds, since the performer is not suspended.
+/// Drops what would have been asked and unwinds, since the performer is not suspended.
+///
+/// # Safety
+///
+/// Nobody has moved the item out, nor will.
 #[cold]
-fn refuse<E: Effect>(
-    asked: NonNull<Asked<Exchange<E>>>,
-    why: Refused<'_>,
-    site: &'static Location<'static>,
-) -> ! {
-    // SAFETY: nobody has taken the effect, nor will.
-    unsafe { ManuallyDrop::drop(&mut (*asked.as_ptr()).what.effect) };
+unsafe fn refuse<W, T>(item: NonNull<T>, why: Refused<'_>, site: &'static Location<'static>) {
+    // SAFETY: by the caller's promise.
+    unsafe { item.drop_in_place() };
     match why {
-        Refused::Ending(header) => drive::obey(header, type_name::<E>(), site),
-        Refused::Barred(barrier, header) => barred_at(barrier, header, type_name::<E>(), site),
+        Refused::Ending(header) => drive::obey(header, type_name::<W>(), site),
+        Refused::Barred(barrier, header) => barred_at(barrier, header, type_name::<W>(), site),
     }
 }
 
@@ -168,12 +191,6 @@ fn unhandled(effect: &str) -> ! {
         "no handler for the effect {effect} is in place here: call this within `handle(|| ...)` with a clause for it, in \
          the same fiber, task or part of a loop"
     )
-}
-
-#[cold]
-#[track_caller]
-fn barred<E: Effect>(barrier: Barrier, header: &Header) -> ! {
-    barred_at(barrier, header, type_name::<E>(), Location::caller())
 }
 
 /// Panics, because `effect` would leave what it must not leave.

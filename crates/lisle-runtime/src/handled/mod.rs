@@ -17,12 +17,12 @@ mod home;
 mod stacks;
 
 use crate::spawned::stack_state::StackState;
-use crate::stack::{Stack, guard_size};
+use crate::stack::Stack;
 use crate::stack::overflow::decimal;
 use std::cell::Cell;
 use std::ops::Range;
 use std::panic::Location;
-use std::ptr::null;
+use std::ptr::{NonNull, null, with_exposed_provenance_mut};
 
 pub use home::Home;
 pub use stacks::Supply;
@@ -35,8 +35,7 @@ pub struct Link {
     pub outer: Cell<*const Link>,
     /// No task begins on the computation's stack below this address.
     pub limit: usize,
-    /// The addresses of the stack, its guard included.
-    stack: Range<usize>,
+    stack: NonNull<Record>,
     site: &'static Location<'static>,
 }
 
@@ -47,13 +46,7 @@ impl Link {
     /// Creates the link of a computation that begins at `site` and runs on `stack`.
     #[inline(always)]
     pub fn new(stack: &Taken, site: &'static Location<'static>) -> Self {
-        let usable = &stack.usable;
-        Link {
-            outer: Cell::new(null()),
-            limit: usable.start + LEFT_TO_LEAVES.min(usable.len() / 2),
-            stack: stack.limit()..usable.end,
-            site,
-        }
+        Link { outer: Cell::new(null()), limit: stack.record().room, stack: stack.0, site }
     }
 
     /// Returns the place where the computation has been begun.
@@ -164,40 +157,64 @@ impl Drop for Hidden<'_> {
     }
 }
 
-/// A stack on which a handled computation runs.
+/// A stack on which a handled computation runs. It lies at its own uppermost end, so that whoever
+/// takes it moves one word. What was just written in parts would have to be read in the same parts:
+/// the processor takes 5 ns to read it as a whole.
 #[derive(Debug)]
-pub struct Taken {
+pub struct Taken(NonNull<Record>);
+
+#[derive(Debug)]
+struct Record {
+    supply: Supply,
     stack: Stack,
-    /// The addresses above the guard, since working them out takes longer than taking a stack.
+    /// The size that was asked for, for messages.
+    size: usize,
+    /// The addresses that a computation may use.
     usable: Range<usize>,
+    /// No task begins below this address.
+    room: usize,
 }
 
 impl Taken {
-    pub(crate) fn new(stack: Stack) -> Self {
+    /// Takes possession of a stack for computations, of this size.
+    pub(crate) fn new(stack: Stack, supply: Supply, size: usize) -> Self {
         let usable = stack.usable();
-        Taken { stack, usable }
+        let top = (stack.base_address() - size_of::<Record>()) & !(align_of::<Record>().max(16) - 1);
+        let room = usable.start + LEFT_TO_LEAVES.min(usable.len() / 2);
+        let record = Record { supply, stack, size, usable: usable.start..top, room };
+        let place = with_exposed_provenance_mut::<Record>(top);
+        // SAFETY: the stack is ours, and this is its uppermost end.
+        unsafe { place.write(record) };
+        Taken(NonNull::new(place).expect("a stack is not at address 0"))
+    }
+
+    #[inline(always)]
+    fn record(&self) -> &Record {
+        // SAFETY: it stays as long as this value, at a place that nothing else uses.
+        unsafe { self.0.as_ref() }
     }
 
     pub(crate) fn into_stack(self) -> Stack {
-        self.stack
+        // SAFETY: as above. It is moved out once.
+        unsafe { self.0.read() }.stack
     }
 
     /// Returns the address from where the stack grows down.
     #[inline(always)]
     pub fn base(&self) -> usize {
-        self.stack.base_address()
+        self.record().usable.end
     }
 
     /// Returns the lowest address, that of the guard.
     #[inline(always)]
     pub fn limit(&self) -> usize {
-        self.stack.limit_address()
+        self.record().stack.limit_address()
     }
 
     /// Returns the size that a computation may use, in bytes.
     #[inline(always)]
     pub fn usable(&self) -> usize {
-        self.usable.len()
+        self.record().usable.len()
     }
 }
 
@@ -211,15 +228,16 @@ pub(crate) fn describe(state: &StackState, fault: usize, out: &mut dyn FnMut(&[u
         // SAFETY: the computations of a chain stay while they are in it, and this thread's code, which
         // has been interrupted, runs on one of them.
         while let Some(found) = unsafe { link.as_ref() } {
-            let guard_end = found.stack.start + guard_size();
-            if (found.stack.start..guard_end).contains(&fault) {
+            // SAFETY: it stays as long as the computation.
+            let record = unsafe { found.stack.as_ref() };
+            if record.stack.guard().contains(&fault) {
                 let mut digits = [0; 20];
                 out(b"a handled computation (begun at ");
                 out(found.site.file().as_bytes());
                 out(b":");
                 out(decimal(found.site.line() as usize, &mut digits));
                 out(b")");
-                return Some(found.stack.end - guard_end);
+                return Some(record.size);
             }
             link = found.outer.get();
         }

@@ -37,13 +37,7 @@ thread_local! {
         Pools { pools: RefCell::new(Vec::new()), given: Cell::new(0), alternative: Cell::new(None) }
     };
     /// The stack that was given back last. It has no destructor, and so costs a load and a store.
-    static SPARE: Cell<Option<Spare>> = const { Cell::new(None) };
-}
-
-/// A stack that is taken next, if the same supply is asked.
-struct Spare {
-    supply: Supply,
-    stack: ManuallyDrop<Taken>,
+    static SPARE: Cell<Option<ManuallyDrop<Taken>>> = const { Cell::new(None) };
 }
 
 impl Supply {
@@ -64,24 +58,15 @@ impl Supply {
     #[inline(always)]
     pub fn take(self) -> io::Result<Taken> {
         match SPARE.take() {
-            Some(spare) if spare.supply == self => Ok(ManuallyDrop::into_inner(spare.stack)),
+            Some(spare) if spare.record().supply == self => Ok(ManuallyDrop::into_inner(spare)),
             other => self.take_from_pool(other),
         }
     }
 
-    /// Gives back a stack that was taken from the same supply, on the same thread.
-    #[inline(always)]
-    pub fn give(self, stack: Taken) {
-        let spare = Spare { supply: self, stack: ManuallyDrop::new(stack) };
-        if let Some(before) = SPARE.replace(Some(spare)) {
-            before.give_to_pool();
-        }
-    }
-
     #[inline(never)]
-    fn take_from_pool(self, other: Option<Spare>) -> io::Result<Taken> {
+    fn take_from_pool(self, other: Option<ManuallyDrop<Taken>>) -> io::Result<Taken> {
         if let Some(other) = other {
-            other.give_to_pool();
+            ManuallyDrop::into_inner(other).give_to_pool();
         }
         match self {
             Supply::Domain => with_current(|worker| match worker {
@@ -96,18 +81,25 @@ impl Supply {
     }
 }
 
-impl Spare {
+impl Taken {
+    /// Gives the stack back to where it comes from, on the thread on which it was taken.
+    #[inline(always)]
+    pub fn give_back(self) {
+        if let Some(before) = SPARE.replace(Some(ManuallyDrop::new(self))) {
+            ManuallyDrop::into_inner(before).give_to_pool();
+        }
+    }
+
     #[inline(never)]
     fn give_to_pool(self) {
-        let stack = ManuallyDrop::into_inner(self.stack);
-        match self.supply {
+        match self.record().supply {
             Supply::Domain => with_current(|worker| {
                 if let Some(worker) = worker {
-                    worker.give_stack(stack);
+                    worker.give_stack(self);
                 }
             }),
             // If the thread is ending, the stack is lost.
-            Supply::Thread(size) => drop(POOLS.try_with(|pools| pools.give(size, stack))),
+            Supply::Thread(size) => drop(POOLS.try_with(|pools| pools.give(size, self))),
         }
     }
 }
@@ -115,7 +107,7 @@ impl Spare {
 /// Gives the spare stack back, since the worker of the thread ends.
 pub(crate) fn give_back_spare() {
     if let Some(spare) = SPARE.take() {
-        spare.give_to_pool();
+        ManuallyDrop::into_inner(spare).give_to_pool();
     }
 }
 
@@ -130,7 +122,7 @@ impl Pools {
             pools.push((size, StackPool::new(size)));
         }
         let pool = pools.iter_mut().find(|(of, _)| *of == size);
-        pool.expect("it was found or made above").1.take().map(Taken::new)
+        pool.expect("it was found or made above").1.take().map(|stack| Taken::new(stack, Supply::Thread(size), size))
     }
 
     fn give(&self, size: usize, stack: Taken) {
@@ -148,8 +140,10 @@ impl Pools {
 impl Drop for Pools {
     /// The thread ends. A slab is unmapped only if all of its stacks are in their pool.
     fn drop(&mut self) {
-        if let Some(Spare { supply: Supply::Thread(size), stack }) = SPARE.take() {
-            self.give(size, ManuallyDrop::into_inner(stack));
+        if let Some(spare) = SPARE.take()
+            && let Supply::Thread(size) = spare.record().supply
+        {
+            self.give(size, ManuallyDrop::into_inner(spare));
         }
     }
 }

@@ -38,7 +38,6 @@ use std::{io, mem, ops::Range};
 
 use corosensei::stack::StackPointer;
 
-pub(crate) use self::slab::guard_size;
 use self::slab::{Shape, Slab};
 use crate::memory::pages;
 

@@ -65,7 +65,7 @@ const MADV_GUARD_INSTALL: libc::c_int = 102;
 /// Returns the size of a guard in whole pages. Safe to call in a signal handler once a [`Shape`]
 /// has been made.
 #[inline]
-pub(crate) fn guard_size() -> usize {
+pub(super) fn guard_size() -> usize {
     // Both are powers of two, and a division would be slow.
     GUARD.max(page_size())
 }

@@ -4,7 +4,7 @@ use super::{Worker, with_current};
 use crate::abort;
 use crate::event::Waker;
 use crate::event::parker::Suspend;
-use crate::handled::Taken;
+use crate::handled::{Supply, Taken};
 use crate::report::{NoStack, Report};
 use crate::sched::Domain;
 use crate::shim::sync::Arc;
@@ -66,7 +66,7 @@ impl Worker {
     /// Takes a stack for a handled computation of the fiber that runs now.
     #[inline]
     pub(crate) fn take_stack(&self) -> io::Result<Taken> {
-        self.stacks.borrow_mut().take().map(Taken::new)
+        self.stacks.borrow_mut().take().map(|stack| Taken::new(stack, Supply::Domain, self.shared.stack_size))
     }
 
     /// Takes back such a stack.

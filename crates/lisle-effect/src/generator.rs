@@ -1,0 +1,337 @@
+//! Generators: iterators whose items are given by code in direct style.
+
+use crate::clause::Clause;
+use crate::computation::{Header, State, Table};
+use crate::drive::{self, caught};
+use crate::handler::place_computation;
+use crate::perform::suspend_for;
+use lisle_core::segment::Way;
+use lisle_runtime::handled::Home;
+use lisle_runtime::spawned::this_stack::this_stack;
+use std::any::TypeId;
+use std::cell::Cell;
+use std::fmt;
+use std::iter::FusedIterator;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::panic::{Location, resume_unwind};
+use std::ptr::NonNull;
+
+/// Creates an iterator over what `producer` gives.
+///
+/// The producer runs in between the calls of [`next`](Iterator::next), on a stack of its own, from
+/// one [`give`](Items::give) to the next. It is ordinary code: it may recurse, hold what it likes
+/// across a `give`, wait for events (its fiber then waits), and perform effects, which go to the
+/// handlers around the call of `next`.
+///
+/// It may not borrow, since whoever has the iterator may forget it: use [`generate`] for that.
+///
+/// # Examples
+///
+/// ```
+/// # use lisle_effect as effect;
+/// let mut fibonacci = effect::generator(|items| {
+///     let (mut a, mut b) = (0_u64, 1);
+///     loop {
+///         items.give(a);
+///         (a, b) = (b, a + b);
+///     }
+/// });
+/// assert!(fibonacci.by_ref().take(8).eq([0, 1, 1, 2, 3, 5, 8, 13]));
+/// assert_eq!(fibonacci.next(), Some(21));
+/// // Dropped here: the producer is unwound.
+/// ```
+///
+/// # Panics
+///
+/// If there is no memory for a stack.
+#[inline]
+#[track_caller]
+pub fn generator<T, P>(producer: P) -> Generator<T>
+where
+    P: FnOnce(&Items<T>) + 'static,
+    T: 'static,
+{
+    // SAFETY: nothing is borrowed. Whoever owns the result owns the computation.
+    let header = unsafe { Producing::create(producer, None, Location::caller()) };
+    Generator { header: Some(header), home: Home::here(), items: PhantomData }
+}
+
+/// Calls `consumer` with an iterator over what `producer` gives. Both may borrow.
+///
+/// The producer has ended when this returns: it is unwound if the consumer has not come to its end.
+///
+/// # Examples
+///
+/// ```
+/// # use lisle_effect as effect;
+/// use effect::{Items, generate};
+///
+/// struct Tree {
+///     children: Vec<Tree>,
+///     value: u32,
+/// }
+///
+/// fn walk<'t>(tree: &'t Tree, items: &Items<&'t u32>) {
+///     for child in &tree.children {
+///         walk(child, items);
+///     }
+///     items.give(&tree.value);
+/// }
+///
+/// # let leaf = |value| Tree { children: Vec::new(), value };
+/// let tree = Tree { children: vec![leaf(1), leaf(2)], value: 3 };
+/// let sum = generate(|items| walk(&tree, items), |values| values.sum::<u32>());
+/// assert_eq!(sum, 6);
+/// ```
+///
+/// The iterator does not leave the consumer:
+///
+/// ```compile_fail
+/// # use lisle_effect::generate;
+/// let values = generate(|items| items.give(1), |values| values);
+/// ```
+///
+/// # Panics
+///
+/// With a panic of the consumer, or of the producer, which comes to the consumer from `next`. Also
+/// if there is no memory for a stack.
+#[inline]
+#[track_caller]
+pub fn generate<T, R, P, C>(producer: P, consumer: C) -> R
+where
+    P: FnOnce(&Items<T>),
+    C: for<'s> FnOnce(Values<'s, T>) -> R,
+{
+    /// A guard that ends the producer.
+    struct Owner(NonNull<Header>);
+    impl Drop for Owner {
+        fn drop(&mut self) {
+            // SAFETY: it owns the computation. The iterator, which the consumer had, is gone, or is
+            // not used any more.
+            unsafe { drive::end(self.0) };
+        }
+    }
+    // SAFETY: the computation is ended before this returns, whatever happens.
+    let header = unsafe { Producing::create(producer, None, Location::caller()) };
+    let owner = Owner(header);
+    // SAFETY: the owner stays while the consumer runs.
+    let header = unsafe { owner.0.as_ref() };
+    consumer(Values { header, items: PhantomData })
+}
+
+/// The producer's side of a generator.
+pub struct Items<T> {
+    header: Cell<*const Header>,
+    items: PhantomData<fn(T)>,
+}
+
+impl<T> Items<T> {
+    /// Gives an item to the consumer, and waits until it wants another.
+    ///
+    /// # Panics
+    ///
+    /// If this is called where the producer must not be suspended, as for
+    /// [`perform`](crate::perform). If the generator is dropped meanwhile, the call does not return,
+    /// and the producer is unwound.
+    #[inline(always)]
+    #[track_caller]
+    pub fn give(&self, item: T) {
+        // SAFETY: the producer's computation, on whose stack this lies, runs.
+        let header = unsafe { &*self.header.get() };
+        let mut item = ManuallyDrop::new(item);
+        let place = NonNull::from(&mut item).cast::<T>();
+        // SAFETY: this runs in the computation, or in one within it. The consumer moves the item out.
+        unsafe { suspend_for::<Given, T>(this_stack(), header, place.cast(), place) };
+    }
+}
+
+/// The name of what a producer does, in messages.
+struct Given;
+
+/// An iterator over what a producer gives, see [`generator`].
+///
+/// It stays in the fiber, task or thread in which it was made, like a
+/// [`Suspended`](crate::Suspended) computation, and for the same reasons. When it is dropped, its
+/// producer is unwound.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
+pub struct Generator<T> {
+    header: Option<NonNull<Header>>,
+    home: Home,
+    items: PhantomData<fn() -> T>,
+}
+
+impl<T> Iterator for Generator<T> {
+    type Item = T;
+
+    /// # Panics
+    ///
+    /// With a panic of the producer; there are no more items then. Also in another fiber, task or
+    /// thread.
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        /// A guard that gives the stack of a producer back that has ended.
+        struct Free(NonNull<Header>);
+        impl Drop for Free {
+            fn drop(&mut self) {
+                // SAFETY: the generator has given it up.
+                unsafe { drive::end(self.0) };
+            }
+        }
+        let header = self.header?;
+        assert!(
+            self.home == Home::here(),
+            "a generator is used in {} to which it does not belong: use it in the fiber, task or thread that made it",
+            Home::describe(),
+        );
+        // SAFETY: the generator owns it.
+        let item = unsafe { next(header.as_ref()) };
+        if let Ok(Some(item)) = item {
+            return Some(item);
+        }
+        self.header = None;
+        let _free = Free(header);
+        item.unwrap_or_else(|panic| resume_unwind(panic))
+    }
+}
+
+impl<T> FusedIterator for Generator<T> {}
+
+impl<T> Drop for Generator<T> {
+    fn drop(&mut self) {
+        let Some(header) = self.header else { return };
+        if self.home == Home::here() {
+            // SAFETY: the generator owns it, and is gone.
+            unsafe { drive::end(header) };
+        } else {
+            // SAFETY: the generator owns it.
+            drive::leak(unsafe { header.as_ref() });
+        }
+    }
+}
+
+/// An iterator over what a producer gives, see [`generate`].
+#[must_use = "iterators are lazy and do nothing unless consumed"]
+pub struct Values<'s, T> {
+    header: &'s Header,
+    /// Not `Send`, and invariant.
+    items: PhantomData<*mut (&'s (), T)>,
+}
+
+impl<T> Iterator for Values<'_, T> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        if self.header.state.get() == State::Ended {
+            return None;
+        }
+        // SAFETY: the computation is owned by the call that lends this, and is resumed only here.
+        unsafe { next(self.header) }.unwrap_or_else(|panic| resume_unwind(panic))
+    }
+}
+
+impl<T> FusedIterator for Values<'_, T> {}
+
+/// Returns the next item of a producer, or `None` if it has ended.
+///
+/// # Safety
+///
+/// The producer is suspended or has not begun, and gives items of this type.
+#[inline(always)]
+unsafe fn next<T>(header: &Header) -> std::thread::Result<Option<T>> {
+    assert!(header.state.get() == State::Suspended, "a generator is asked for an item by its own producer");
+    let stack = this_stack().state();
+    header.attach(stack);
+    header.state.set(State::Running);
+    // SAFETY: attached, and by the caller's promise.
+    if let Some(request) = unsafe { header.turn(stack) } {
+        header.state.set(State::Suspended);
+        // SAFETY: what a producer asks is to take the item that lies there.
+        return Ok(Some(unsafe { request.0.cast::<T>().read() }));
+    }
+    header.state.set(State::Ended);
+    match header.payload.take() {
+        Some(panic) => Err(panic),
+        None => Ok(None),
+    }
+}
+
+/// A producer in memory.
+#[repr(C)]
+struct Producing<P, T> {
+    header: Header,
+    items: Items<T>,
+    producer: Cell<Option<P>>,
+}
+
+impl<T, P: FnOnce(&Items<T>)> Producing<P, T> {
+    const TABLE: Table = Table { find: Self::find, finish: Self::finish, free: Self::free };
+
+    /// # Safety
+    ///
+    /// What the producer borrows outlives the computation, which the caller owns.
+    #[inline(always)]
+    unsafe fn create(
+        producer: P,
+        stack_size: Option<usize>,
+        site: &'static Location<'static>,
+    ) -> NonNull<Header> {
+        let make = |header: Header| {
+            header.state.set(State::Suspended);
+            let items = Items { header: Cell::new(std::ptr::null()), items: PhantomData };
+            Producing { header, items, producer: Cell::new(Some(producer)) }
+        };
+        // SAFETY: passed on to the caller.
+        unsafe { place_computation(const { &Self::TABLE }, stack_size, site, make, Self::root) }
+    }
+
+    #[inline(always)]
+    fn root(this: *mut Self, way: &Way) {
+        // SAFETY: the computation stays while it runs.
+        let this = unsafe { &*this };
+        this.header.has_begun(way);
+        this.items.header.set(&raw const this.header);
+        let Some(producer) = this.producer.take() else { return };
+        if let Err(panic) = caught(|| producer(&this.items)) {
+            this.header.payload.set(Some(panic));
+        }
+    }
+
+    unsafe fn find(_: NonNull<Header>, _: TypeId) -> Option<Clause> {
+        None
+    }
+
+    unsafe fn finish(_: NonNull<Header>, _: NonNull<()>) {
+        unreachable!("a producer has no handler that makes a result");
+    }
+
+    /// # Safety
+    ///
+    /// The header is that of such a producer, which has ended, and whose owner gives it up.
+    unsafe fn free(header: NonNull<Header>) {
+        let this = header.cast::<Self>().as_ptr();
+        // SAFETY: by the caller's promise.
+        let _room = unsafe { (*this).header.end() };
+        // SAFETY: as above. The stack stays until it has been dropped.
+        drop(unsafe { (*this).producer.take() });
+    }
+}
+
+impl<T> fmt::Debug for Items<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Items").finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for Generator<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Generator").field("has_ended", &self.header.is_none()).finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for Values<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Values").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,9 @@
+//! Tests of effects, without what is above this crate.
+
+mod ending;
+mod fibers;
+mod generators;
+mod handling;
+mod kept;
+mod stacks;
+mod support;
