@@ -2,6 +2,8 @@
 //!
 //! - [`tour`]: *A tour*, each part of the library in a paragraph and an example.
 //! - [`events`]: *Events in ten minutes*, for readers who have never met Concurrent ML.
+//! - [`effects`]: *Effects in ten minutes*, for readers who have never met effect handlers, and those
+//!   who know OCaml's.
 //! - [`from_go`]: *From Go's select*, idiom by idiom.
 //! - [`from_tokio`]: *From tokio's select!*, what cancel safety is about, and how to use both
 //!   libraries.
@@ -20,6 +22,9 @@ pub mod tour {}
 
 #[doc = include_str!("events.md")]
 pub mod events {}
+
+#[doc = include_str!("effects.md")]
+pub mod effects {}
 
 #[doc = include_str!("from_go.md")]
 pub mod from_go {}

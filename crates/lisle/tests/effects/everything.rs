@@ -29,7 +29,7 @@ fn an_effect_does_not_leave_a_loop() {
     by_all(|| {
         let in_loop = || (0..1_000_u32).into_par_iter().map(|_| perform(Ask)).sum::<u32>();
         let in_join = || par::join(|| perform(Ask), || perform(Ask)).0;
-        let in_scope = || par::scope(|scope| scope.spawn(|| perform(Ask)).get());
+        let in_scope = || par::scope(|scope| scope.spawn(|| perform(Ask)).wait());
         for handled in [
             message_of(|| handle(in_loop).on(|Ask, k| k.resume(1)).run()),
             message_of(|| handle(in_join).on(|Ask, k| k.resume(1)).run()),
