@@ -109,7 +109,8 @@ mod imp {
     }
 
     pub(super) fn is_possible(catches: Catches) -> bool {
-        let mut walk = Walk { catches, is_blocked: false, is_possible: false, is_whole: false, is_crossing: false };
+        let mut walk =
+            Walk { catches, is_blocked: false, is_possible: false, is_whole: false, is_crossing: false };
         // SAFETY: `visit` has the signature that the unwinder expects, and `walk` outlives the
         // call.
         let _ = unsafe { _Unwind_Backtrace(visit, (&raw mut walk).cast()) };
@@ -134,7 +135,9 @@ mod imp {
             return CONTINUE;
         }
         if is_before != 0 {
-            // It looks like the frame of a signal: the beginning of another stack.
+            // It looks like the frame of a signal: the beginning of another stack. The last frame that
+            // catches was the root of the segment, and what has called it sees no panic.
+            walk.is_blocked &= !walk.is_possible;
             walk.is_crossing = true;
             return CONTINUE;
         }

@@ -85,11 +85,7 @@ pub(crate) struct Header {
 
 impl Header {
     #[inline(always)]
-    pub(crate) fn new(
-        table: &'static Table,
-        stack: Taken,
-        site: &'static Location<'static>,
-    ) -> Self {
+    pub(crate) fn new(table: &'static Table, stack: Taken, site: &'static Location<'static>) -> Self {
         Header {
             link: Link::new(&stack, site),
             table,

@@ -85,9 +85,8 @@ pub(crate) unsafe fn drive<R>(header: NonNull<Header>) -> R {
         let take = unsafe { (*asked.as_ptr()).take };
         // SAFETY: the performer has found the clause in the handler of this computation, whose types
         // are those of the caller.
-        let goes_on = unsafe {
-            take(asked, this, NonNull::from(&activation).cast(), NonNull::from(&mut value).cast())
-        };
+        let goes_on =
+            unsafe { take(asked, this, NonNull::from(&activation).cast(), NonNull::from(&mut value).cast()) };
         if goes_on {
             mem::forget(owner);
             this.state.set(State::Running);

@@ -319,7 +319,9 @@ where
         };
         // SAFETY: whatever the parts of the handler borrow outlives the owner of the computation: the
         // call of `run`, which ends it before it returns; if it is kept, nothing is borrowed.
-        unsafe { place_computation(const { &Self::TABLE }, handler.stack_size, handler.site, make, Self::root) }
+        unsafe {
+            place_computation(const { &Self::TABLE }, handler.stack_size, handler.site, make, Self::root)
+        }
     }
 
     /// The code of the computation. Inlined, since a call would have to return after the first switch.

@@ -1,5 +1,13 @@
-//! Effect handlers for [`lisle`](https://docs.rs/lisle).
+//! The effect handlers of [`lisle`](https://docs.rs/lisle). Programs depend on `lisle`, whose module
+//! `effect` has all of this crate and explains it.
+//!
+//! - [`perform`], [`Effect`]: what code asks.
+//! - [`handle`], [`Handler`], [`Continuation`], [`Suspended`]: what handlers do with that.
+//! - [`generator`], [`generate`]: iterators whose items are given by code in direct style.
+//!
+//! The examples use the names of the facade: read `lisle::effect` as `lisle_effect`.
 
+// Under loom only the protocols of the layers below are built.
 #![cfg(not(lisle_loom))]
 
 mod clause;

@@ -31,6 +31,8 @@
 //! - [`mod@channel`]s, [`sync`] cells, [`time`] and [`net`] sockets work from fibers, from plain OS
 //!   threads and from futures, in any combination.
 //! - Loops run over all cores ([`par`]): iterators, joins, sorts and scans, on the same domains.
+//! - Code can ask its surroundings, and handlers decide what that means ([`effect`]): generators,
+//!   schedulers, exceptions, doubles in tests, in direct style.
 //! - Things outside the program are events, too: the exit of a [`process`], a [`mod@signal`], a
 //!   line of [`io`], the end of a foreign [`thread`] or [`mod@future`].
 //!
@@ -40,6 +42,7 @@
 //!
 //! - [*A tour*](guide::tour), each part of the library in a paragraph and an example;
 //! - [*Events in ten minutes*](guide::events) for readers who have never met events;
+//! - [*Effects in ten minutes*](guide::effects) for readers who have never met effect handlers;
 //! - [*From Go's select*](guide::from_go), [*From tokio's select!*](guide::from_tokio) and [*From
 //!   Racket and Guile Fibers*](guide::from_racket_and_fibers) for readers who know the idea under
 //!   other names;

@@ -146,9 +146,8 @@ fn a_panic_of_a_clause_that_has_forgotten_the_continuation() {
 #[test]
 fn a_panic_of_the_returning_function_and_of_what_is_left_to_do() {
     assert_eq!(message_of(|| handle(|| 1).returning(|_| -> u32 { panic!("returning") }).run()), "returning");
-    let message = message_of(|| {
-        handle(|| perform(Ask)).on(|Ask, k| k.resume_then(1, |_| panic!("then"))).run()
-    });
+    let message =
+        message_of(|| handle(|| perform(Ask)).on(|Ask, k| k.resume_then(1, |_| panic!("then"))).run());
     assert_eq!(message, "then");
 }
 

@@ -1,9 +1,9 @@
 //! Effects in fibers and tasks.
 
 use crate::support::{Add, Ask, Counts, Yield, elsewhere, message_of};
+use lisle::Event;
 use lisle_effect::{Suspended, finish, generator, handle, perform};
 use lisle_runtime::facade as lisle;
-use lisle::Event;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -61,7 +61,8 @@ fn fibers_do_not_see_each_others_handlers() {
         for (answer, fiber) in fibers {
             assert_eq!(fiber.join().unwrap(), 50 * (2 * answer + 1));
         }
-        let message = handle(|| lisle::spawn(|| message_of(|| perform(Ask))).join().unwrap()).answer(|Ask| 1).run();
+        let message =
+            handle(|| lisle::spawn(|| message_of(|| perform(Ask))).join().unwrap()).answer(|Ask| 1).run();
         assert!(message.contains("no handler for the effect"), "{message}");
     });
 }

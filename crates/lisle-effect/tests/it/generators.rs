@@ -155,8 +155,10 @@ fn one_in_another() {
         }))
     }
     assert_eq!(permutations(vec![1, 2, 3, 4]).count(), 24);
-    let (mut evens, mut odds) =
-        (generator(|i| (0..).for_each(|n| i.give(2 * n))), generator(|i| (0..).for_each(|n| i.give(2 * n + 1))));
+    let (mut evens, mut odds) = (
+        generator(|i| (0..).for_each(|n| i.give(2 * n))),
+        generator(|i| (0..).for_each(|n| i.give(2 * n + 1))),
+    );
     let zipped: Vec<_> = (0..3).map(|_| (evens.next().unwrap(), odds.next().unwrap())).collect();
     assert_eq!(zipped, [(0, 1), (2, 3), (4, 5)]);
 }

@@ -122,7 +122,10 @@ impl Pools {
             pools.push((size, StackPool::new(size)));
         }
         let pool = pools.iter_mut().find(|(of, _)| *of == size);
-        pool.expect("it was found or made above").1.take().map(|stack| Taken::new(stack, Supply::Thread(size), size))
+        pool.expect("it was found or made above")
+            .1
+            .take()
+            .map(|stack| Taken::new(stack, Supply::Thread(size), size))
     }
 
     fn give(&self, size: usize, stack: Taken) {

@@ -18,6 +18,11 @@ pub struct StackState {
 
 impl StackState {
     pub(super) const fn new() -> Self {
-        StackState { penalty: Cell::new(0), limit: Cell::new(0), pending: Pending::new(), handled: Handled::new() }
+        StackState {
+            penalty: Cell::new(0),
+            limit: Cell::new(0),
+            pending: Pending::new(),
+            handled: Handled::new(),
+        }
     }
 }

@@ -123,7 +123,9 @@ fn gdb_sees_the_performer_the_handler_and_main() {
         let mut rest = *stop;
         // The test is what `main` of this program runs: the worker is its thread.
         for name in names.iter().chain(&["sched::worker::Worker::work", "debugger::the_program", "clone"]) {
-            let Some(at) = rest.find(name) else { panic!("{name} is not in the backtrace, or too early: {stop}") };
+            let Some(at) = rest.find(name) else {
+                panic!("{name} is not in the backtrace, or too early: {stop}")
+            };
             rest = &rest[at..];
         }
     }
@@ -147,13 +149,16 @@ fn perf_sees_a_computation_up_to_the_root_of_its_stack() {
     let recorded = record.output().expect("perf starts");
     let script = Command::new("perf").args(["script", "--no-inline", "-i"]).arg(&data).output();
     drop(std::fs::remove_file(&data));
-    let text = script.map_or_else(|_| String::new(), |output| String::from_utf8_lossy(&output.stdout).into_owned());
+    let text =
+        script.map_or_else(|_| String::new(), |output| String::from_utf8_lossy(&output.stdout).into_owned());
     if !recorded.status.success() || !text.contains("cpu-clock") {
         return eprintln!("perf may not be used here, so this is not tested");
     }
     let samples = text.split("\n\n").filter(|sample| sample.contains("the_work"));
-    let is_whole = |sample: &&str| sample.contains("coroutine_func") || sample.contains("stack_init_trampoline");
-    let (all, whole) = samples.fold((0, 0), |(all, whole), sample| (all + 1, whole + u32::from(is_whole(&sample))));
+    let is_whole =
+        |sample: &&str| sample.contains("coroutine_func") || sample.contains("stack_init_trampoline");
+    let (all, whole) =
+        samples.fold((0, 0), |(all, whole), sample| (all + 1, whole + u32::from(is_whole(&sample))));
     assert!(all > 0, "perf has no sample within the computation: {text:.4000}");
     assert!(whole > 0, "none of {all} samples reaches the root of the computation's stack: {text:.4000}");
 }

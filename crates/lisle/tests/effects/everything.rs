@@ -38,7 +38,8 @@ fn an_effect_does_not_leave_a_loop() {
             message_of(|| handle(in_scope).answer(|Ask| 1).run()),
         ] {
             assert!(
-                handled.contains("in a part of a loop or join") || handled.contains("no handler for the effect"),
+                handled.contains("in a part of a loop or join")
+                    || handled.contains("no handler for the effect"),
                 "{handled}"
             );
         }

@@ -1,0 +1,7 @@
+use lisle::effect::perform;
+
+struct Ask;
+
+fn main() {
+    perform(Ask);
+}
