@@ -4,47 +4,10 @@ use crate::computation::Header;
 use crate::continuation::{Continuation, Next};
 use crate::drive::Activation;
 use crate::effect::Effect;
+use crate::request::{Asked, Call, Clause, Exchange};
 use std::any::TypeId;
 use std::marker::PhantomData;
-use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
-
-/// A clause that was found, without its types.
-#[derive(Clone, Copy)]
-pub(crate) struct Clause {
-    /// The closure.
-    pub(crate) closure: NonNull<()>,
-    pub(crate) call: Call,
-}
-
-/// How to call a clause.
-#[derive(Clone, Copy)]
-pub(crate) enum Call {
-    /// On the performer's stack. The types are those of [`answer`].
-    InPlace(unsafe fn(NonNull<()>, NonNull<()>, NonNull<()>)),
-    /// On the stack of whoever drives the computation, which is suspended. The types are those of
-    /// [`take`].
-    Suspended(Take),
-}
-
-/// Calls a clause for what a performer asks. Returns `true` if the computation goes on. Otherwise
-/// it has written the value of the whole to the last argument.
-pub(crate) type Take = unsafe fn(NonNull<Asked<()>>, &Header, NonNull<()>, NonNull<()>) -> bool;
-
-/// What a performer asks, on its stack.
-#[repr(C)]
-pub(crate) struct Asked<T> {
-    pub(crate) take: Take,
-    pub(crate) closure: NonNull<()>,
-    pub(crate) what: T,
-}
-
-/// An effect and the room for its answer.
-#[repr(C)]
-pub(crate) struct Exchange<E: Effect> {
-    pub(crate) answer: MaybeUninit<E::Answer>,
-    pub(crate) effect: ManuallyDrop<E>,
-}
 
 /// The clauses of a handler, the last given first.
 ///

@@ -10,11 +10,11 @@
 //! [drives](crate::drive) it, or the value that it is kept in. A continuation that a clause is given
 //! refers to it, and owns only the right to resume it.
 
-use crate::clause::Clause;
 use crate::marks::{Barrier, Marks};
+use crate::request::Clause;
 use corosensei::CoroutineResult;
 use lisle_core::segment::{self, Request, Segment, Way};
-use lisle_runtime::handled::{Link, Taken};
+use lisle_runtime::handled::{self, Link, Taken};
 use lisle_runtime::spawned::stack_state::StackState;
 use lisle_runtime::spawned::this_stack::ThisStack;
 use std::any::{Any, TypeId};
@@ -224,7 +224,7 @@ impl Drop for Room {
     #[inline(always)]
     fn drop(&mut self) {
         if let Some(stack) = self.0.take() {
-            stack.give_back();
+            handled::give(stack);
         }
     }
 }

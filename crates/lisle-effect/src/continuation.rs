@@ -31,7 +31,7 @@ pub struct Continuation<'k, 'env, A, R> {
     activation: &'k Activation<R>,
     room: NonNull<MaybeUninit<A>>,
     /// Invariant in `'env`, for what is said about `keep`, and not `Send`.
-    borrows: PhantomData<(*mut &'env (), fn(A) -> R)>,
+    borrows: PhantomData<*mut &'env ()>,
 }
 
 /// What a clause returns: whether the computation goes on, or what the result of the whole is.

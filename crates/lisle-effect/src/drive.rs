@@ -5,8 +5,8 @@
 //! `catch_unwind` of a frame only, and the frame that raises a panic of the computation again must
 //! not be one that catches.
 
-use crate::clause::Asked;
 use crate::computation::{Header, Order, State};
+use crate::request::Asked;
 use lisle_core::panics;
 use lisle_runtime::handled::Home;
 use lisle_runtime::spawned::this_stack::this_stack;
@@ -74,9 +74,8 @@ pub(crate) unsafe fn drive<R>(header: NonNull<Header>) -> R {
     this.attach(stack);
     this.state.set(State::Running);
     let activation = Activation { thens: Cell::new(None) };
-    loop {
-        // SAFETY: it is attached, and suspended or about to begin.
-        let Some(request) = (unsafe { this.turn(stack) }) else { break };
+    // SAFETY: it is attached, and suspended or about to begin.
+    while let Some(request) = unsafe { this.turn(stack) } {
         this.state.set(State::Suspended);
         let asked = request.0.cast::<Asked<()>>();
         let mut value = MaybeUninit::<R>::uninit();
@@ -169,7 +168,7 @@ pub(crate) unsafe fn unwind(this: &Header) {
     debug_assert!(request.is_none(), "a computation that is unwound has been suspended");
     this.state.set(State::Ended);
     match this.payload.take() {
-        Some(panic) if !panic.downcast_ref().is_some_and(|Unwound(of)| *of == NonNull::from(this)) => {
+        Some(panic) if panic.downcast_ref().is_none_or(|Unwound(of)| *of != NonNull::from(this)) => {
             if std::thread::panicking() {
                 // Whoever drops this would otherwise end the process.
                 panics::told("a handled computation that was dropped", || resume_unwind(panic));

@@ -1,10 +1,10 @@
 //! Generators: iterators whose items are given by code in direct style.
 
-use crate::clause::Clause;
 use crate::computation::{Header, State, Table};
 use crate::drive::{self, caught};
 use crate::handler::place_computation;
 use crate::perform::suspend_for;
+use crate::request::Clause;
 use lisle_core::segment::Way;
 use lisle_runtime::handled::Home;
 use lisle_runtime::spawned::this_stack::this_stack;

@@ -1,12 +1,13 @@
 //! Handlers, as users write them.
 
-use crate::clause::{Answer, Clause, Find, On};
+use crate::clause::{Answer, Find, On};
 use crate::computation::{Header, Room, State, Table};
 use crate::continuation::{Continuation, Next, finish};
 use crate::drive::{self, caught};
 use crate::effect::Effect;
+use crate::request::Clause;
 use lisle_core::segment::{Place, Segment, Way};
-use lisle_runtime::handled::{Supply, Taken};
+use lisle_runtime::handled::{self, Taken};
 use std::any::TypeId;
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -155,6 +156,7 @@ impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
     /// A panic of the clause leaves `run`, or what has resumed the computation. The computation is
     /// unwound before, unless it was kept.
     #[inline(always)]
+    #[allow(clippy::type_complexity, reason = "a handler is one value, with the types of its parts")]
     pub fn on<E, K>(self, clause: K) -> Handler<'env, F, T, R, (On<E, (&'env (), R), K>, C), V>
     where
         E: Effect,
@@ -185,7 +187,7 @@ impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
     ///
     /// The computation is unwound before `clause` is called.
     #[inline(always)]
-    #[allow(clippy::type_complexity, reason = "it is that of `on`, which is not to be written down")]
+    #[allow(clippy::type_complexity, reason = "likewise, and with a closure of its own")]
     pub fn catch<E, K>(
         self,
         mut clause: K,
@@ -259,7 +261,7 @@ pub(crate) unsafe fn place_computation<C>(
     make: impl FnOnce(Header) -> C,
     root: impl FnOnce(*mut C, &Way),
 ) -> NonNull<Header> {
-    let stack = Supply::here(stack_size).take().unwrap_or_else(|error| no_stack(&error, site));
+    let stack = handled::take(stack_size).unwrap_or_else(|error| no_stack(&error, site));
     let alignment = const { if align_of::<C>() > 16 { align_of::<C>() } else { 16 } };
     let (base, limit) = (stack.base(), stack.limit());
     if size_of::<C>() + alignment + LEAST > stack.usable() {
@@ -400,7 +402,7 @@ fn no_stack(error: &std::io::Error, site: &Location<'_>) -> ! {
 #[cold]
 fn too_small(stack: Taken, size: usize, site: &Location<'_>) -> ! {
     let usable = stack.usable();
-    stack.give_back();
+    handled::give(stack);
     panic!(
         "the handled computation begun at {site} and its clauses hold {size} bytes, too much for a stack of {usable} bytes: \
          give it a larger one (`stack_size`), or keep large values on the heap"

@@ -20,6 +20,7 @@ mod handler;
 mod kept;
 mod marks;
 mod perform;
+mod request;
 
 pub use continuation::{Continuation, Next, finish};
 pub use effect::Effect;

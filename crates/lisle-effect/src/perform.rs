@@ -4,11 +4,11 @@
 //! What suspends is inlined into the user's code, for the reason given in `lisle_core::segment`.
 //! What comes before need not be.
 
-use crate::clause::{Asked, Call, Clause, Exchange};
 use crate::computation::{Header, State};
 use crate::drive;
 use crate::effect::Effect;
 use crate::marks::{Barrier, Marks};
+use crate::request::{Asked, Call, Clause, Exchange};
 use lisle_core::event::parker::Counts;
 use lisle_core::segment::Request;
 use lisle_runtime::spawned::this_stack::{ThisStack, this_stack};

@@ -1,7 +1,7 @@
 //! The message about a fiber, or a computation handled in it, that overflows its stack.
 
 use super::worker::{self, Worker};
-use crate::handled;
+use crate::spawned::handled;
 use crate::spawned::this_stack::this_stack;
 use crate::stack::overflow::decimal;
 

@@ -40,7 +40,6 @@ use crate::abort;
 use crate::event::awaited::Awaited;
 use crate::event::parker::{self, State, Suspend};
 use crate::event::{Context, Interrupted, Timer, Unparked, Waker, install, tally, tick};
-use crate::handled::give_back_spare;
 use crate::jobs::heartbeat;
 use crate::own_threads;
 use crate::report;
@@ -146,16 +145,16 @@ impl Worker {
 
     /// Makes this thread the worker of its domain, runs `f`, and undoes that.
     pub(crate) fn enter<R>(self, f: impl FnOnce(&Worker) -> R) -> R {
-        struct Leave<'a>(&'a Domain);
+        struct Leave<'a>(&'a Worker);
         impl Drop for Leave<'_> {
             fn drop(&mut self) {
-                give_back_spare();
                 WORKER.with(|worker| worker.set(std::ptr::null()));
                 reactor::set_current(None);
                 report::set_current(None);
                 // SAFETY: this removes the address and puts nothing in its place.
                 unsafe { heartbeat::set_here(None) };
-                self.0.mark.leave();
+                self.0.take_spare_back();
+                self.0.domain.mark.leave();
             }
         }
         // Leaked here: fibers that outlive a failed shutdown may still refer to it.
@@ -165,7 +164,7 @@ impl Worker {
         let result = {
             // What runs between fibers is no part of a computation that the worker was started in.
             let _hidden = this_stack().state().handled.hidden();
-            let _leave = Leave(&worker.domain);
+            let _leave = Leave(worker);
             // SAFETY: `_leave` leaves it.
             unsafe { worker.domain.mark.settle(asked_often) };
             WORKER.with(|current| current.set(worker));

@@ -7,7 +7,7 @@
 //! - `fiber_cell`: the control block of a fiber.
 //! - `task_cell`, `task_body`: the slot of a task, and what is done with its future.
 //! - `stack_state`, `this_stack`: what a stack keeps for the tasks and loops that run on it, and
-//!   how they find it.
+//!   how they find it; `handled`: likewise for handled computations.
 //! - `locals`, `scope_state`: a fiber's or task's locals, and what a scope knows of the fibers and
 //!   tasks that it waits for.
 //! - `foreign_calls`: how many functions of `blocking` are under way.
@@ -15,6 +15,7 @@
 pub mod cell;
 pub(crate) mod fiber_cell;
 pub(crate) mod foreign_calls;
+pub mod handled;
 pub(crate) mod head;
 pub(crate) mod hooks;
 pub(crate) mod locals;

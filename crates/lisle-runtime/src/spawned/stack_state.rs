@@ -1,6 +1,6 @@
 //! What a stack keeps for the tasks, loops and handled computations that run on it.
 
-use crate::handled::Handled;
+use super::handled::Handled;
 use crate::jobs::pending::Pending;
 use std::cell::Cell;
 

@@ -31,6 +31,7 @@
 
 pub(crate) mod overflow;
 mod slab;
+pub(crate) mod taken;
 #[cfg(test)]
 mod tests;
 

@@ -107,7 +107,7 @@ fn a_stack_overflow_names_the_fiber() {
                     .aborted()
                     .says("lisle: fiber 'bottomless' (spawned at crates/lisle/tests/it/crash.rs:")
                     .says(") overflowed its stack of 1024 KiB; ")
-                    .says("Builder::stack_size");
+                    .says("`stack_size` of its builder");
             }
             for part in ["nameless", "deep"] {
                 Ended::of(name, part)

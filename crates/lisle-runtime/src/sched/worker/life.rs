@@ -4,13 +4,13 @@ use super::{Worker, with_current};
 use crate::abort;
 use crate::event::Waker;
 use crate::event::parker::Suspend;
-use crate::handled::{Supply, Taken};
 use crate::report::{NoStack, Report};
 use crate::sched::Domain;
 use crate::shim::sync::Arc;
 use crate::spawned::fiber_cell::{self, Fiber, Traits};
 use crate::spawned::head::Outcome;
 use crate::spawned::hooks::Moment;
+use crate::stack::taken::{Supply, Taken, keep_spare, take_spare};
 use crate::unwinding;
 use corosensei::{Coroutine, Yielder};
 use std::io;
@@ -73,6 +73,15 @@ impl Worker {
     #[inline]
     pub(crate) fn give_stack(&self, stack: Taken) {
         self.stacks.borrow_mut().give(stack.into_stack());
+    }
+
+    /// Takes back the stack that the thread has at hand, since the worker ends.
+    pub(super) fn take_spare_back(&self) {
+        match take_spare() {
+            Some(spare) if spare.supply() == Supply::Domain => self.give_stack(spare),
+            // It stays with the thread, which has none at hand now.
+            spare => drop(spare.and_then(keep_spare)),
+        }
     }
 
     /// Puts back a fiber that gets no stack until other fibers have ended, and reports it once.

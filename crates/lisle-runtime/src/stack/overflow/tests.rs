@@ -52,7 +52,7 @@ fn assert_message(output: &Output) {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{stderr}");
     assert!(stderr.contains("\nlisle: fiber 'muncher' overflowed its stack of 1024 KiB; "), "{stderr}");
-    assert!(stderr.contains("Builder::stack_size"), "{stderr}");
+    assert!(stderr.contains("`stack_size` of its builder"), "{stderr}");
 }
 
 #[test]

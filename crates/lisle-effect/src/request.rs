@@ -1,0 +1,43 @@
+//! What a performer asks of a handler, and the clause that it has found there, without their types.
+
+use crate::computation::Header;
+use crate::effect::Effect;
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::ptr::NonNull;
+
+/// A clause that was found, without its types.
+#[derive(Clone, Copy)]
+pub(crate) struct Clause {
+    /// The closure.
+    pub(crate) closure: NonNull<()>,
+    pub(crate) call: Call,
+}
+
+/// How to call a clause.
+#[derive(Clone, Copy)]
+pub(crate) enum Call {
+    /// On the performer's stack. The closure, the effect, and the room for its answer.
+    InPlace(unsafe fn(NonNull<()>, NonNull<()>, NonNull<()>)),
+    /// On the stack of whoever drives the computation, which is suspended. It is called
+    /// with what the performer asks.
+    Suspended(Take),
+}
+
+/// Calls a clause for what a performer asks. Returns `true` if the computation goes on. Otherwise
+/// it has written the value of the whole to the last argument.
+pub(crate) type Take = unsafe fn(NonNull<Asked<()>>, &Header, NonNull<()>, NonNull<()>) -> bool;
+
+/// What a performer asks, on its stack.
+#[repr(C)]
+pub(crate) struct Asked<T> {
+    pub(crate) take: Take,
+    pub(crate) closure: NonNull<()>,
+    pub(crate) what: T,
+}
+
+/// An effect and the room for its answer.
+#[repr(C)]
+pub(crate) struct Exchange<E: Effect> {
+    pub(crate) answer: MaybeUninit<E::Answer>,
+    pub(crate) effect: ManuallyDrop<E>,
+}

@@ -1,0 +1,176 @@
+//! Which handled computations run on a stack.
+//!
+//! A handled computation has a stack of its own, and runs as a part of a fiber, or of a plain
+//! thread. The computations that run there are in a chain, the innermost first, which grows and
+//! shrinks at that end as they are resumed, and as they are left or end. The chain is a part of
+//! what the fiber or thread keeps for its stack. So fibers that take turns on a domain do not see
+//! each other's.
+//!
+//! # Invariant
+//!
+//! The chain has the computations through which the code that runs there has been called, without
+//! those whose handler answers an effect just now, on the stack of the performer: these are the
+//! difference between `running` and `top`.
+
+use super::stack_state::StackState;
+use crate::stack::overflow::decimal;
+use crate::stack::taken::{Record, Taken};
+use std::cell::Cell;
+use std::panic::Location;
+use std::ptr::{NonNull, null};
+
+/// The part of a handled computation that the runtime knows of.
+#[derive(Debug)]
+pub struct Link {
+    /// The computation or stack that this one was resumed from; null for the fiber or thread.
+    pub outer: Cell<*const Link>,
+    /// No task begins on the computation's stack below this address.
+    pub limit: usize,
+    stack: NonNull<Record>,
+    site: &'static Location<'static>,
+}
+
+impl Link {
+    /// Creates the link of a computation that begins at `site` and runs on `stack`.
+    #[inline(always)]
+    pub fn new(stack: &Taken, site: &'static Location<'static>) -> Self {
+        Link { outer: Cell::new(null()), limit: stack.room(), stack: stack.place(), site }
+    }
+
+    /// Returns the place where the computation has been begun.
+    pub fn site(&self) -> &'static Location<'static> {
+        self.site
+    }
+}
+
+/// The chain of the computations that run on the stack of a fiber or thread.
+#[derive(Debug)]
+pub struct Handled {
+    /// The innermost computation whose handler takes effects.
+    pub top: Cell<*const Link>,
+    /// The innermost answer that is being given on the stack of its performer, or null.
+    pub answering: Cell<*const Answering>,
+    /// See `Home`; 0 until one is needed.
+    pub(crate) home: Cell<u64>,
+}
+
+impl Handled {
+    pub(crate) const fn new() -> Self {
+        Handled { top: Cell::new(null()), answering: Cell::new(null()), home: Cell::new(0) }
+    }
+
+    /// Hides the computations from what runs here until the returned guard is dropped.
+    pub(crate) fn hidden(&self) -> Hidden<'_> {
+        Hidden { handled: self, top: self.top.replace(null()) }
+    }
+}
+
+/// An answer that a handler gives to an effect on the stack of the performer, where it lies.
+#[derive(Debug)]
+pub struct Answering {
+    /// The computation that has performed the effect.
+    performer: *const Link,
+    around: Cell<*const Answering>,
+}
+
+/// A guard: while it exists, the code that runs is that of a handler, although it runs on the stack
+/// of a computation within.
+#[derive(Debug)]
+pub struct Answers<'a> {
+    handled: &'a Handled,
+    answering: &'a Answering,
+}
+
+impl Handled {
+    /// Creates an entry for an answer to what runs here.
+    #[inline(always)]
+    pub fn performer(&self) -> Answering {
+        Answering { performer: self.top.get(), around: Cell::new(self.answering.get()) }
+    }
+
+    /// Makes `outer` the innermost computation whose handler takes effects, until the returned guard
+    /// is dropped.
+    #[inline(always)]
+    pub fn answer<'a>(&'a self, answering: &'a Answering, outer: *const Link) -> Answers<'a> {
+        self.answering.set(answering);
+        self.top.set(outer);
+        Answers { handled: self, answering }
+    }
+
+    /// Takes out the answers within `limit`: what is suspended is giving them. Returns them.
+    ///
+    /// # Safety
+    ///
+    /// The answers between the innermost one and `limit` are being given.
+    pub unsafe fn put_aside(&self, limit: *const Answering) -> *const Answering {
+        let innermost = self.answering.replace(limit);
+        if std::ptr::eq(innermost, limit) { null() } else { innermost }
+    }
+
+    /// Puts back what was taken out with the same limit.
+    ///
+    /// # Safety
+    ///
+    /// `aside` is what [`put_aside`](Handled::put_aside) has returned, and `limit` was its argument.
+    pub unsafe fn put_back(&self, aside: *const Answering, limit: *const Answering) {
+        let mut next = aside;
+        // SAFETY: what was put aside is on stacks that were suspended, and are gone on with.
+        while let Some(answering) = unsafe { next.as_ref() } {
+            next = answering.around.get();
+            if std::ptr::eq(next, limit) {
+                answering.around.set(self.answering.get());
+                self.answering.set(aside);
+                return;
+            }
+        }
+    }
+}
+
+impl Drop for Answers<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.handled.top.set(self.answering.performer);
+        self.handled.answering.set(self.answering.around.get());
+    }
+}
+
+/// A guard that puts the chain of a stack back in place.
+pub(crate) struct Hidden<'a> {
+    handled: &'a Handled,
+    top: *const Link,
+}
+
+impl Drop for Hidden<'_> {
+    fn drop(&mut self) {
+        self.handled.top.set(self.top);
+    }
+}
+
+/// Describes the overflow of the stack of a computation that runs on the stack with this state, as
+/// far as `overflowed its stack of`. Returns its size, or `None` if `fault` does not lie in its
+/// guard. Called in a signal handler: it only reads plain memory.
+pub(crate) fn describe(state: &StackState, fault: usize, out: &mut dyn FnMut(&[u8])) -> Option<usize> {
+    let mut next = state.handled.answering.get();
+    let mut link = state.handled.top.get();
+    loop {
+        // SAFETY: the computations of a chain stay while they are in it, and this thread's code, which
+        // has been interrupted, runs on one of them.
+        while let Some(found) = unsafe { link.as_ref() } {
+            // SAFETY: it stays as long as the computation.
+            let stack = unsafe { found.stack.as_ref() };
+            if let Some(size) = stack.is_overflowed_by(fault) {
+                let mut digits = [0; 20];
+                out(b"a handled computation (begun at ");
+                out(found.site.file().as_bytes());
+                out(b":");
+                out(decimal(found.site.line() as usize, &mut digits));
+                out(b")");
+                return Some(size);
+            }
+            link = found.outer.get();
+        }
+        // SAFETY: as above; it lies on the stack of such a computation.
+        let answering = unsafe { next.as_ref() }?;
+        (link, next) = (answering.performer, answering.around.get());
+    }
+}
