@@ -311,7 +311,7 @@ fn a_generator_stays_in_its_fiber() {
     }
     lisle::Runtime::builder().domains(1).run(|| {
         let make = || {
-            let mut made = generator(|items| (0..).for_each(|n| items.give(n)));
+            let mut made = generator(|items| (0..1_000).for_each(|n| items.give(n)));
             assert_eq!(made.next(), Some(0));
             MADE.set(Some(made));
         };

@@ -73,11 +73,7 @@ fn dropped_early_or_not_begun() {
             let _counts = Counts(&local);
             items.give(1);
         },
-        |mut values| {
-            let one = values.next();
-            std::mem::forget(values);
-            one
-        },
+        |mut values| values.next(),
     );
     assert_eq!((one, local.get()), (Some(1), 1));
 }
@@ -156,8 +152,8 @@ fn one_in_another() {
     }
     assert_eq!(permutations(vec![1, 2, 3, 4]).count(), 24);
     let (mut evens, mut odds) = (
-        generator(|i| (0..).for_each(|n| i.give(2 * n))),
-        generator(|i| (0..).for_each(|n| i.give(2 * n + 1))),
+        generator(|i| (0..1_000).for_each(|n| i.give(2 * n))),
+        generator(|i| (0..1_000).for_each(|n| i.give(2 * n + 1))),
     );
     let zipped: Vec<_> = (0..3).map(|_| (evens.next().unwrap(), odds.next().unwrap())).collect();
     assert_eq!(zipped, [(0, 1), (2, 3), (4, 5)]);
