@@ -57,7 +57,7 @@ fn the_program() {
     lisle::Runtime::builder().domains(1).run(|| {
         the_fiber();
         // A fiber of its own, without effects.
-        lisle::spawn(|| stop_here()).join().unwrap();
+        lisle::spawn(stop_here).join().unwrap();
         // A long time in an effect, for a profiler.
         let work = || {
             for _ in 0..std::env::var("LISLE_TEST_ROUNDS").map_or(1, |rounds| rounds.parse().unwrap()) {
