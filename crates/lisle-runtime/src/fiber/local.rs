@@ -4,7 +4,7 @@
 //! them. A fiber-local belongs to one fiber. On a plain OS thread it belongs to the thread.
 
 use super::current;
-use crate::spawned::locals::Locals;
+use crate::spawned::thread_locals::ThreadLocals;
 
 /// A key for a value that each fiber has its own of, made by [`fiber_local!`](crate::fiber_local).
 pub struct LocalKey<T: 'static> {
@@ -42,7 +42,7 @@ macro_rules! fiber_local {
 }
 
 thread_local! {
-    static OF_THREAD: Locals = const { Locals::new() };
+    static OF_THREAD: ThreadLocals = const { ThreadLocals::new() };
 }
 
 impl<T: 'static> LocalKey<T> {

@@ -188,7 +188,7 @@ pub(crate) unsafe fn live(fiber: NonNull<Fiber>) {
 /// Drops a fiber's locals in the fiber. Reports panics of their destructors.
 #[inline]
 pub(crate) fn clear_locals(fiber: &Fiber) {
-    fiber.locals.clear(&|panic| detached(fiber, panic));
+    fiber.locals.clear(&fiber.stack_state.handled.home, &|panic| detached(fiber, panic));
 }
 
 /// Ends a fiber that has lived: wakes its joiners and lets go of the fiber's own reference. Returns

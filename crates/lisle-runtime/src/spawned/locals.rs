@@ -4,7 +4,7 @@ use crate::event::parker;
 use crate::panics::forget_panic;
 use crate::report;
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
@@ -19,29 +19,37 @@ type Values = Vec<(usize, NonNull<dyn Any>)>;
 #[derive(Default)]
 pub(crate) struct Locals {
     values: RefCell<Option<Box<Values>>>,
+    /// What tells a task from others, see `handled::Home`; 0 until one is needed. Fibers and threads
+    /// have it elsewhere.
+    pub(crate) home: Cell<u64>,
 }
 
 impl Locals {
     pub(crate) const fn new() -> Self {
-        Locals { values: RefCell::new(None) }
+        Locals { values: RefCell::new(None), home: Cell::new(0) }
     }
 
     /// Drops the values, the last made first, and those that a destructor makes. Passes the
     /// payloads of their panics to `told`.
+    ///
+    /// `home` is that of their owner. It is another before each value is dropped: a suspended
+    /// computation may refer to that value, and must not go on, nor be unwound, in the destructors
+    /// that follow.
     #[inline]
-    pub(crate) fn clear(&self, told: &dyn Fn(Box<dyn Any + Send>)) {
+    pub(crate) fn clear(&self, home: &Cell<u64>, told: &dyn Fn(Box<dyn Any + Send>)) {
         if self.values.borrow().is_some() {
-            self.clear_some(told);
+            self.clear_some(home, told);
         }
     }
 
     #[cold]
-    fn clear_some(&self, told: &dyn Fn(Box<dyn Any + Send>)) {
+    fn clear_some(&self, home: &Cell<u64>, told: &dyn Fn(Box<dyn Any + Send>)) {
         // The destructors run to their end, even if the runtime ends.
         let _masked = parker::masked();
         for _ in 0..DROPPED {
             let last = self.values.borrow_mut().as_mut().and_then(|values| values.pop());
             let Some((_, value)) = last else { break };
+            home.set(0);
             // SAFETY: `get` has leaked the value, which has just left the list.
             let value = unsafe { Box::from_raw(value.as_ptr()) };
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
@@ -68,14 +76,6 @@ impl Locals {
             self.values.borrow_mut().get_or_insert_default().push((key, made));
             made.cast()
         })
-    }
-}
-
-impl Drop for Locals {
-    /// Those of a fiber or task are gone by then. Those of a thread are dropped with it, and a
-    /// panic of their destructors there would end the process.
-    fn drop(&mut self) {
-        self.clear(&|panic| contained("a thread's local", panic));
     }
 }
 

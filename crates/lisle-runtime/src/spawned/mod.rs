@@ -25,3 +25,4 @@ pub mod stack_state;
 pub(crate) mod task_body;
 pub(crate) mod task_cell;
 pub mod this_stack;
+pub(crate) mod thread_locals;

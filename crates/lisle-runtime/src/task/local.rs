@@ -1,7 +1,7 @@
 //! Values that belong to a task, wherever it runs.
 
 use super::current;
-use crate::spawned::locals::Locals;
+use crate::spawned::thread_locals::ThreadLocals;
 
 /// A key for a value that each task has its own of, made by [`task_local!`](crate::task_local).
 pub struct LocalKey<T: 'static> {
@@ -52,7 +52,7 @@ macro_rules! task_local {
 }
 
 thread_local! {
-    static OF_THREAD: Locals = const { Locals::new() };
+    static OF_THREAD: ThreadLocals = const { ThreadLocals::new() };
 }
 
 impl<T: Send + 'static> LocalKey<T> {

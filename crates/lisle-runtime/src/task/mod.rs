@@ -139,6 +139,6 @@ use crate::spawned::task_cell::Task;
 use std::ptr::NonNull;
 
 /// Returns the task that runs this code, if a task runs it.
-fn current() -> Option<NonNull<Task>> {
+pub(crate) fn current() -> Option<NonNull<Task>> {
     NonNull::new(top_task().get().cast_mut()).map(Task::of)
 }
