@@ -70,6 +70,8 @@ pub(crate) struct Header {
     innermost: Cell<*const Link>,
     /// The limit of the stack that it was resumed from.
     limit_around: Cell<usize>,
+    /// What the fiber or thread keeps that it was resumed in.
+    stack_around: Cell<*const StackState>,
     /// What surrounded it when it was resumed. A performer that finds something else there is
     /// within something that it must not leave, or that has to be put aside.
     pub(crate) marks: Cell<Marks>,
@@ -92,6 +94,7 @@ impl Header {
             way: Cell::new(null()),
             innermost: Cell::new(null()),
             limit_around: Cell::new(0),
+            stack_around: Cell::new(null()),
             marks: Cell::new(Marks::NONE),
             state: Cell::new(State::Running),
             is_in_clause: Cell::new(false),
@@ -138,10 +141,50 @@ impl Header {
 
     /// Makes what runs here the surroundings of the computation, for the next turns.
     #[inline(always)]
-    pub(crate) fn attach(&self, stack: &StackState) {
+    pub(crate) fn attach(&self, stack: ThisStack<'_>) {
         self.link.outer.set(stack.handled.top.get());
         self.limit_around.set(stack.limit.get());
-        self.marks.set(Marks::here());
+        self.stack_around.set(stack.state());
+        let marks = Marks::around(stack);
+        if self.is_begun() && self.marks.get() != marks {
+            self.move_those_within(stack.state(), marks);
+        }
+        self.marks.set(marks);
+    }
+
+    /// Tells the computations within this one that it will be surrounded by something else: those
+    /// that run here, and, when it has come to their clauses, those that are suspended by these.
+    #[cold]
+    fn move_those_within(&self, stack: &StackState, now: Marks) {
+        stack.handled.moves.update(|moves| moves.wrapping_add(1));
+        let before = self.marks.get();
+        let mut link = self.innermost.get();
+        while !std::ptr::eq(link, &raw const self.link) {
+            // SAFETY: the computations within this one stay as they are while it is suspended.
+            unsafe { Header::moved(link, before, now) };
+            // SAFETY: as above.
+            link = unsafe { (*link).outer.get() };
+        }
+    }
+
+    /// Tells the computation with this link that a computation around it is surrounded by something
+    /// else.
+    ///
+    /// # Safety
+    ///
+    /// The link is that of a header.
+    pub(crate) unsafe fn moved(link: *const Link, before: Marks, now: Marks) {
+        // SAFETY: by the caller's promise.
+        let marks = unsafe { &(*link.cast::<Header>()).marks };
+        marks.set(marks.get().moved(before, now));
+    }
+
+    /// Returns `true` if `stack` is that from which the computation was resumed: that of the same
+    /// fiber or thread. What runs on another, of a runtime that the computation has started, is no
+    /// part of it.
+    #[inline(always)]
+    pub(crate) fn is_on(&self, stack: &StackState) -> bool {
+        std::ptr::eq(self.stack_around.get(), stack)
     }
 
     /// Runs the computation until it suspends itself, and then returns what it asks, or until it has
@@ -156,9 +199,20 @@ impl Header {
         stack.handled.top.set(innermost);
         // SAFETY: the computations within this one stay as they are while it is suspended.
         stack.limit.set(unsafe { &*innermost }.limit);
+        let (inside, around) = (self.marks.get().inside, stack.pending.inside.get());
+        let is_apart = inside != around;
+        if is_apart {
+            stack.pending.inside.set(inside);
+            stack.handled.in_parts.update(|number| number + 1);
+        }
         // SAFETY: it has been begun, and only the code that owns it uses the segment, while it does
         // not run.
         let result = segment::resume(unsafe { (*self.segment.get()).assume_init_mut() });
+        if is_apart {
+            // The same ones as before: what runs apart does not suspend what surrounds it.
+            stack.pending.inside.set(around);
+            stack.handled.in_parts.update(|number| number - 1);
+        }
         self.innermost.set(stack.handled.top.get());
         stack.handled.top.set(self.link.outer.get());
         stack.limit.set(self.limit_around.get());

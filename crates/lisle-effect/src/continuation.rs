@@ -3,11 +3,12 @@
 use crate::computation::{Header, Order, State};
 use crate::drive::{self, Activation};
 use crate::kept::Suspended;
+use lisle_runtime::spawned::this_stack::this_stack;
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::{self, MaybeUninit};
-use std::ptr::NonNull;
+use std::ptr::{NonNull, null_mut};
 
 /// The rest of a computation that has performed an effect: the part between the performer and its
 /// handler, which waits for an answer of type `A`.
@@ -41,7 +42,36 @@ pub struct Continuation<'k, 'env, A, R> {
 #[must_use = "a clause returns it"]
 pub struct Next<'k, R> {
     value: Option<R>,
+    given: Given,
     clause: PhantomData<*mut &'k ()>,
+}
+
+/// An answer that its performer has not taken, and never will if the clause does not return this.
+struct Given {
+    room: *mut (),
+    drop: unsafe fn(*mut ()),
+}
+
+impl Given {
+    const NOTHING: Given = Given { room: null_mut(), drop: drop_answer::<()> };
+}
+
+impl Drop for Given {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if !self.room.is_null() {
+            // SAFETY: the answer was written there, and its performer waits, and does not take it.
+            unsafe { (self.drop)(self.room) };
+        }
+    }
+}
+
+/// # Safety
+///
+/// An answer of this type lies there, and nobody else takes it.
+unsafe fn drop_answer<A>(room: *mut ()) {
+    // SAFETY: by the caller's promise.
+    unsafe { room.cast::<A>().drop_in_place() };
 }
 
 /// Returns what a clause returns if the computation is not to go on: `value` is the result of the
@@ -74,12 +104,14 @@ pub struct Next<'k, R> {
 /// assert_eq!(result, Err("odd"));
 /// ```
 pub fn finish<'k, R>(value: R) -> Next<'k, R> {
-    Next { value: Some(value), clause: PhantomData }
+    Next { value: Some(value), given: Given::NOTHING, clause: PhantomData }
 }
 
 impl<R> Next<'_, R> {
     #[inline(always)]
     pub(crate) fn value(self) -> Option<R> {
+        // The performer takes the answer.
+        mem::forget(self.given);
         self.value
     }
 }
@@ -99,9 +131,9 @@ impl<'k, 'env, A, R> Continuation<'k, 'env, A, R> {
     }
 
     #[inline(always)]
-    fn go_on(self) -> Next<'k, R> {
+    fn go_on(self, given: Given) -> Next<'k, R> {
         mem::forget(self);
-        Next { value: None, clause: PhantomData }
+        Next { value: None, given, clause: PhantomData }
     }
 
     /// Goes on with `answer`: [`perform`](crate::perform) returns it.
@@ -132,7 +164,8 @@ impl<'k, 'env, A, R> Continuation<'k, 'env, A, R> {
     pub fn resume(self, answer: A) -> Next<'k, R> {
         // SAFETY: the performer waits, and its room is for such an answer.
         unsafe { self.room.as_ptr().write(MaybeUninit::new(answer)) };
-        self.go_on()
+        let room = if mem::needs_drop::<A>() { self.room.as_ptr().cast() } else { null_mut() };
+        self.go_on(Given { room, drop: drop_answer::<A> })
     }
 
     /// Goes on with `answer`, and makes `then` of the result of the whole.
@@ -195,7 +228,7 @@ impl<'k, 'env, A, R> Continuation<'k, 'env, A, R> {
     pub fn resume_unwind(self, payload: Box<dyn Any + Send>) -> Next<'k, R> {
         self.header.payload.set(Some(payload));
         self.header.order.set(Order::Raise);
-        self.go_on()
+        self.go_on(Given::NOTHING)
     }
 }
 
@@ -236,8 +269,12 @@ impl<A, R> Continuation<'_, 'static, A, R> {
 }
 
 impl<A, R> Drop for Continuation<'_, '_, A, R> {
-    /// Unwinds the computation.
+    /// Unwinds the computation. In a fiber of a runtime that the clause has started, this is left to
+    /// the end of the clause.
     fn drop(&mut self) {
+        if !self.header.is_on(this_stack().state()) {
+            return;
+        }
         // SAFETY: the computation is suspended, and this is the only right to resume it. Its clause
         // runs on the stack from which it was driven.
         unsafe { drive::unwind(self.header) };

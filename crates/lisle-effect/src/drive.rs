@@ -70,10 +70,12 @@ unsafe impl Send for Unwound {}
 pub(crate) unsafe fn drive<R>(header: NonNull<Header>) -> R {
     // SAFETY: the owner's.
     let this = unsafe { header.as_ref() };
-    let stack = this_stack().state();
-    this.attach(stack);
+    let here = this_stack();
+    let stack = here.state();
+    this.attach(here);
     this.state.set(State::Running);
     let activation = Activation { thens: Cell::new(None) };
+    let mut moves = stack.handled.moves.get();
     // SAFETY: it is attached, and suspended or about to begin.
     while let Some(request) = unsafe { this.turn(stack) } {
         this.state.set(State::Suspended);
@@ -88,6 +90,11 @@ pub(crate) unsafe fn drive<R>(header: NonNull<Header>) -> R {
             unsafe { take(asked, this, NonNull::from(&activation).cast(), NonNull::from(&mut value).cast()) };
         if goes_on {
             mem::forget(owner);
+            if stack.handled.moves.get() != moves {
+                // The clause has been suspended, and may have gone on elsewhere.
+                this.attach(here);
+                moves = stack.handled.moves.get();
+            }
             this.state.set(State::Running);
             continue;
         }
@@ -156,8 +163,9 @@ pub(crate) unsafe fn end(header: NonNull<Header>) {
 #[cold]
 #[inline(never)]
 pub(crate) unsafe fn unwind(this: &Header) {
-    let stack = this_stack().state();
-    this.attach(stack);
+    let here = this_stack();
+    let stack = here.state();
+    this.attach(here);
     // Effects do not suspend it any more: see `perform`.
     this.marks.set(this.marks.get().never());
     this.state.set(State::Ending);

@@ -7,6 +7,7 @@ use crate::perform::suspend_for;
 use crate::request::Clause;
 use lisle_core::segment::Way;
 use lisle_runtime::handled::Home;
+use lisle_runtime::spawned::stack_state::StackState;
 use lisle_runtime::spawned::this_stack::this_stack;
 use std::any::TypeId;
 use std::cell::Cell;
@@ -117,7 +118,7 @@ where
     let owner = Owner(header);
     // SAFETY: the owner stays while the consumer runs.
     let header = unsafe { owner.0.as_ref() };
-    consumer(Values { header, items: PhantomData })
+    consumer(Values { header, stack: this_stack().state(), items: PhantomData })
 }
 
 /// The producer's side of a generator.
@@ -141,9 +142,25 @@ impl<T> Items<T> {
         let header = unsafe { &*self.header.get() };
         let mut item = ManuallyDrop::new(item);
         let place = NonNull::from(&mut item).cast::<T>();
+        let stack = this_stack();
+        if !header.is_on(stack.state()) {
+            // SAFETY: nobody moves it out.
+            unsafe { place.drop_in_place() };
+            given_elsewhere(header);
+        }
         // SAFETY: this runs in the computation, or in one within it. The consumer moves the item out.
-        unsafe { suspend_for::<Given, T>(this_stack(), header, place.cast(), place) };
+        unsafe { suspend_for::<Given, T>(stack, header, place.cast(), place) };
     }
+}
+
+#[cold]
+#[track_caller]
+fn given_elsewhere(header: &Header) -> ! {
+    panic!(
+        "the producer begun at {} gives an item in a fiber of a runtime that it has started: that would leave the \
+         runtime. Give it in the producer itself",
+        header.link.site()
+    )
 }
 
 /// The name of what a producer does, in messages.
@@ -214,6 +231,8 @@ impl<T> Drop for Generator<T> {
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Values<'s, T> {
     header: &'s Header,
+    /// That of the fiber or thread in which the consumer runs.
+    stack: &'s StackState,
     /// Not `Send`, and invariant.
     items: PhantomData<*mut (&'s (), T)>,
 }
@@ -221,11 +240,19 @@ pub struct Values<'s, T> {
 impl<T> Iterator for Values<'_, T> {
     type Item = T;
 
+    /// # Panics
+    ///
+    /// With a panic of the producer; there are no more items then. Also in a fiber of a runtime that the
+    /// consumer has started.
     #[inline]
     fn next(&mut self) -> Option<T> {
         if self.header.state.get() == State::Ended {
             return None;
         }
+        assert!(
+            std::ptr::eq(self.stack, this_stack().state()),
+            "a consumer takes an item in a fiber of a runtime that it has started: take it in the consumer itself"
+        );
         // SAFETY: the computation is owned by the call that lends this, and is resumed only here.
         unsafe { next(self.header) }.unwrap_or_else(|panic| resume_unwind(panic))
     }
@@ -241,8 +268,9 @@ impl<T> FusedIterator for Values<'_, T> {}
 #[inline(always)]
 unsafe fn next<T>(header: &Header) -> std::thread::Result<Option<T>> {
     assert!(header.state.get() == State::Suspended, "a generator is asked for an item by its own producer");
-    let stack = this_stack().state();
-    header.attach(stack);
+    let here = this_stack();
+    let stack = here.state();
+    header.attach(here);
     header.state.set(State::Running);
     // SAFETY: attached, and by the caller's promise.
     if let Some(request) = unsafe { header.turn(stack) } {

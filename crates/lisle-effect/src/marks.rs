@@ -9,7 +9,7 @@ use lisle_core::event::parker::Counts;
 use lisle_core::event::step;
 use lisle_runtime::handled::Answering;
 use lisle_runtime::jobs::pending::Inside;
-use lisle_runtime::spawned::this_stack::{ThisStack, this_stack};
+use lisle_runtime::spawned::this_stack::ThisStack;
 use std::ptr::null;
 
 /// What surrounds the code that runs here.
@@ -19,9 +19,8 @@ pub(crate) struct Marks {
     step: usize,
     /// The task whose code runs.
     task: usize,
-    /// The youngest of what joins and loops have put off.
-    youngest: usize,
-    inside: Inside,
+    /// The computation that is run has one of its own, see `around`.
+    pub(crate) inside: Inside,
     /// The frames that raise panics again, and the calls that must complete.
     pub(crate) counts: Counts,
     /// The innermost answer that is being given.
@@ -44,7 +43,6 @@ impl Marks {
     pub(crate) const NONE: Marks = Marks {
         step: usize::MAX,
         task: usize::MAX,
-        youngest: usize::MAX,
         inside: Inside::Nothing,
         counts: Counts::NONE,
         answering: null(),
@@ -55,22 +53,38 @@ impl Marks {
         Marks { step: usize::MAX, ..self }
     }
 
-    /// Returns what surrounds the code that runs here.
-    #[inline(always)]
-    pub(crate) fn here() -> Self {
-        Self::of(this_stack())
+    /// Returns what these marks are when what surrounds an outer computation is no longer `before`,
+    /// but `now`. There was no barrier between the two.
+    #[cold]
+    pub(crate) fn moved(self, before: Marks, now: Marks) -> Self {
+        let answering = if self.answering == before.answering { now.answering } else { self.answering };
+        let step = if self.step == before.step { now.step } else { self.step };
+        Marks { step, counts: self.counts.beyond(before.counts).and(now.counts), answering, ..now }
     }
 
+    /// Returns what surrounds the code that runs here.
     #[inline(always)]
     pub(crate) fn of(stack: ThisStack<'_>) -> Self {
-        let pending = &stack.state().pending;
         Marks {
             step: step::innermost(),
             task: stack.task.get().addr(),
-            youngest: pending.youngest(),
-            inside: pending.inside.get(),
+            inside: stack.state().pending.inside.get(),
             counts: Counts::here(),
             answering: stack.state().handled.answering.get(),
+        }
+    }
+
+    /// Returns the marks of a computation that is run here. If this is a part of a join or a loop, the
+    /// computation is in none of its own: so what leaves those within it is seen, whatever becomes of
+    /// those around it.
+    #[inline(always)]
+    pub(crate) fn around(stack: ThisStack<'_>) -> Self {
+        let marks = Self::of(stack);
+        match marks.inside {
+            Inside::One(_) => {
+                Marks { inside: Inside::Handled(stack.state().handled.in_parts.get() + 1), ..marks }
+            }
+            _ => marks,
         }
     }
 
@@ -78,13 +92,7 @@ impl Marks {
     /// the marks `outer`.
     #[inline(always)]
     pub(crate) fn is_in_same(self, outer: Marks) -> bool {
-        (self.task, self.inside, self.youngest) == (outer.task, outer.inside, outer.youngest)
-    }
-
-    /// Returns `true` if the code with these marks is in the same loop as that with the marks `outer`,
-    /// or in none. In `no_suspend`, which is a step, loops run where they are, as a call.
-    fn is_inside_as(self, outer: Marks) -> bool {
-        self.inside == outer.inside || self.inside == Inside::Fenced
+        (self.task, self.inside) == (outer.task, outer.inside)
     }
 
     /// Returns what the code with these marks would leave if it left the code with the marks
@@ -93,7 +101,7 @@ impl Marks {
     pub(crate) fn barrier(self, outer: Marks, is_answer: bool) -> Option<Barrier> {
         if self.task != outer.task {
             Some(Barrier::Task)
-        } else if self.youngest != outer.youngest || !self.is_inside_as(outer) {
+        } else if !self.inside.is_in_same(outer.inside) {
             Some(Barrier::Loop)
         } else if self.step != outer.step && !is_answer {
             Some(Barrier::Step)

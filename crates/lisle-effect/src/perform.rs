@@ -9,7 +9,6 @@ use crate::drive;
 use crate::effect::Effect;
 use crate::marks::{Barrier, Marks};
 use crate::request::{Asked, Call, Clause, Exchange};
-use lisle_core::event::parker::Counts;
 use lisle_core::segment::Request;
 use lisle_runtime::spawned::this_stack::{ThisStack, this_stack};
 use std::any::{TypeId, type_name};
@@ -59,7 +58,9 @@ pub fn perform<E: Effect>(effect: E) -> E::Answer {
             let mut asked = Asked::<Exchange<E>> { take, closure, what: exchange };
             // Both sides use the place through this pointer from now on.
             let place = NonNull::from(&mut asked);
-            let effect = NonNull::from(&mut asked.what.effect).cast::<E>();
+            // SAFETY: a field of it.
+            let effect =
+                unsafe { NonNull::new_unchecked(&raw mut (*place.as_ptr()).what.effect) }.cast::<E>();
             // SAFETY: the handler's computation is in the chain of this stack, and its clause moves the
             // effect out.
             unsafe { suspend_for::<E, E>(stack, header, place.cast(), effect) };
@@ -73,8 +74,8 @@ pub fn perform<E: Effect>(effect: E) -> E::Answer {
             let mut effect = ManuallyDrop::new(effect);
             let mut room = MaybeUninit::<E::Answer>::uninit();
             let handled = &stack.state().handled;
-            let answering = handled.performer();
-            let _answers = handled.answer(&answering, header.link.outer.get());
+            let answering = handled.performer(header.link.outer.get());
+            let _answers = handled.answer(&answering);
             // SAFETY: the clause is for this effect, which it moves out, and writes the answer.
             unsafe { answer(closure, NonNull::from(&mut effect).cast(), NonNull::from(&mut room).cast()) };
             // SAFETY: as above.
@@ -158,9 +159,12 @@ unsafe fn suspend_within(
     let aside = unsafe { handled.put_aside(outer.answering) };
     // SAFETY: by the caller's promise, and nothing is left to what surrounds the computation.
     unsafe { header.suspend(request) };
-    beyond.and(Counts::here()).set();
+    let now = Marks::of(stack);
+    beyond.and(now.counts).set();
+    // SAFETY: these links are those of headers.
+    let moved = |link| unsafe { Header::moved(link, outer, now) };
     // SAFETY: those that were put aside.
-    unsafe { handled.put_back(aside, outer.answering) };
+    unsafe { handled.put_back(aside, outer.answering, &moved) };
 }
 
 /// Why a performer is not suspended.

@@ -204,8 +204,8 @@ where
     match pending.inside.get() {
         Inside::One(0) => put_off_inside(a, b, site, pending),
         Inside::One(levels) => put_off_first(levels, a, b, site, pending),
-        Inside::Nothing => outermost(a, b, site, pending),
-        Inside::Fenced => in_turn(a, b),
+        Inside::Nothing | Inside::Handled(_) => outermost(a, b, site, pending),
+        Inside::Fenced(_) => in_turn(a, b),
     }
 }
 

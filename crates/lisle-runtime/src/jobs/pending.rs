@@ -100,8 +100,36 @@ pub enum Inside {
     Nothing,
     /// A join or a loop. This many levels of the joins in it are noted down in any case.
     One(u8),
-    /// Code that must not wait, and so puts nothing off for others.
-    Fenced,
+    /// A handled computation that is a part of a join or a loop. For the joins and loops in it this is
+    /// as `Nothing`. The number tells it from those that it is a part of.
+    Handled(u32),
+    /// Code that must not wait, and so puts nothing off for others. The number is that of the handled
+    /// computation that the code is a part of, 0 if there is none, or `IN_PART`.
+    Fenced(u32),
+}
+
+/// A number of no handled computation: a join or loop is in between.
+const IN_PART: u32 = u32::MAX;
+
+impl Inside {
+    /// Returns what code is part of that must not wait, and is called where this is.
+    fn fenced(self) -> Self {
+        Inside::Fenced(match self {
+            Inside::Nothing => 0,
+            Inside::One(_) => IN_PART,
+            Inside::Handled(number) | Inside::Fenced(number) => number,
+        })
+    }
+
+    /// Returns `true` if code in this, which is called in `outer`, is in the same part of the same
+    /// join or loop, or in none.
+    #[must_use]
+    pub fn is_in_same(self, outer: Inside) -> bool {
+        self == outer
+            || (matches!(self, Inside::Fenced(_))
+                && self == outer.fenced()
+                && self != Inside::Fenced(IN_PART))
+    }
 }
 
 /// In a join, a loop or a scope that is part of no other, this many levels of joins are noted down
@@ -216,12 +244,6 @@ impl Pending {
         std::ptr::eq(self.youngest.load(Ordering::Relaxed), entry)
     }
 
-    /// Returns what tells the youngest entry from others.
-    #[inline(always)]
-    pub fn youngest(&self) -> usize {
-        self.youngest.load(Ordering::Relaxed).addr()
-    }
-
     /// Counts a join. Returns `true` if it is time to look at the clock.
     #[inline(always)]
     pub fn count(&self) -> bool {
@@ -237,7 +259,7 @@ impl Pending {
 
     /// Puts nothing off here for others until the returned guard is dropped.
     pub(crate) fn fence(&self) -> Fence<'_> {
-        Fence { pending: self, around: self.inside.replace(Inside::Fenced) }
+        Fence { pending: self, around: self.inside.replace(self.inside.get().fenced()) }
     }
 
     /// Makes the next look at the clock come soon.

@@ -31,7 +31,7 @@ pub fn pending<'a>() -> &'a Pending {
 /// that unwinds, or that must not wait, cannot wait for what others have taken.
 #[inline(always)]
 pub fn may_be_helped(pending: &Pending) -> bool {
-    pending.inside.get() != Inside::Fenced && !parker::is_unwinding()
+    !matches!(pending.inside.get(), Inside::Fenced(_)) && !parker::is_unwinding()
 }
 
 /// Returns `true` if the code that runs here may wait for what it gives away. It may not if it

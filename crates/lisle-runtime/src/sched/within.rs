@@ -10,6 +10,7 @@ use crate::jobs::stacks::Seat;
 /// off.
 pub struct Within<'a> {
     pending: &'a Pending,
+    around: Inside,
     seat: Option<Seat<'a>>,
 }
 
@@ -17,10 +18,15 @@ pub struct Within<'a> {
 /// `pending` is that of the stack on which this runs.
 #[inline]
 pub fn enter(pending: &Pending) -> Option<Within<'_>> {
-    if pending.inside.get() != Inside::Nothing {
+    let around = pending.inside.get();
+    if !matches!(around, Inside::Nothing | Inside::Handled(_)) {
         return None;
     }
     pending.inside.set(Inside::One(FIRST_LEVELS));
+    if around != Inside::Nothing {
+        // The stack has its seat already.
+        return Some(Within { pending, around, seat: None });
+    }
     let word = heartbeat::here();
     let is_outside = std::ptr::eq(word, &raw const heartbeat::OUTSIDE);
     // What runs between fibers, or unwinds, cannot wait for what another thread has taken.
@@ -29,14 +35,14 @@ pub fn enter(pending: &Pending) -> Option<Within<'_>> {
     if is_outside && let Some(shared) = started_default_runtime() {
         shared.wake_monitor();
     }
-    Some(Within { pending, seat })
+    Some(Within { pending, around, seat })
 }
 
 impl Drop for Within<'_> {
     #[inline]
     fn drop(&mut self) {
         drop(self.seat.take());
-        self.pending.inside.set(Inside::Nothing);
+        self.pending.inside.set(self.around);
     }
 }
 

@@ -50,13 +50,23 @@ pub struct Handled {
     pub top: Cell<*const Link>,
     /// The innermost answer that is being given on the stack of its performer, or null.
     pub answering: Cell<*const Answering>,
+    /// How often a suspended computation has gone on in other surroundings than before.
+    pub moves: Cell<u32>,
+    /// How many of the computations that run are parts of joins or loops that others are not in.
+    pub in_parts: Cell<u32>,
     /// See `Home`; 0 until one is needed.
     pub(crate) home: Cell<u64>,
 }
 
 impl Handled {
     pub(crate) const fn new() -> Self {
-        Handled { top: Cell::new(null()), answering: Cell::new(null()), home: Cell::new(0) }
+        Handled {
+            top: Cell::new(null()),
+            answering: Cell::new(null()),
+            moves: Cell::new(0),
+            in_parts: Cell::new(0),
+            home: Cell::new(0),
+        }
     }
 
     /// Hides the computations from what runs here until the returned guard is dropped.
@@ -70,6 +80,8 @@ impl Handled {
 pub struct Answering {
     /// The computation that has performed the effect.
     performer: *const Link,
+    /// The innermost computation around the handler that answers. Those between the two are hidden.
+    outer: *const Link,
     around: Cell<*const Answering>,
 }
 
@@ -82,18 +94,19 @@ pub struct Answers<'a> {
 }
 
 impl Handled {
-    /// Creates an entry for an answer to what runs here.
+    /// Creates an entry for an answer to what runs here, by the handler of the computation that is
+    /// next within `outer`.
     #[inline(always)]
-    pub fn performer(&self) -> Answering {
-        Answering { performer: self.top.get(), around: Cell::new(self.answering.get()) }
+    pub fn performer(&self, outer: *const Link) -> Answering {
+        Answering { performer: self.top.get(), outer, around: Cell::new(self.answering.get()) }
     }
 
-    /// Makes `outer` the innermost computation whose handler takes effects, until the returned guard
-    /// is dropped.
+    /// Makes the computation around the handler the innermost one whose handler takes effects, until
+    /// the returned guard is dropped.
     #[inline(always)]
-    pub fn answer<'a>(&'a self, answering: &'a Answering, outer: *const Link) -> Answers<'a> {
+    pub fn answer<'a>(&'a self, answering: &'a Answering) -> Answers<'a> {
         self.answering.set(answering);
-        self.top.set(outer);
+        self.top.set(answering.outer);
         Answers { handled: self, answering }
     }
 
@@ -107,15 +120,27 @@ impl Handled {
         if std::ptr::eq(innermost, limit) { null() } else { innermost }
     }
 
-    /// Puts back what was taken out with the same limit.
+    /// Puts back what was taken out with the same limit. Calls `visit` for the computations that
+    /// these answers hide.
     ///
     /// # Safety
     ///
     /// `aside` is what [`put_aside`](Handled::put_aside) has returned, and `limit` was its argument.
-    pub unsafe fn put_back(&self, aside: *const Answering, limit: *const Answering) {
+    pub unsafe fn put_back(
+        &self,
+        aside: *const Answering,
+        limit: *const Answering,
+        visit: &dyn Fn(*const Link),
+    ) {
         let mut next = aside;
         // SAFETY: what was put aside is on stacks that were suspended, and are gone on with.
         while let Some(answering) = unsafe { next.as_ref() } {
+            let mut link = answering.performer;
+            while !std::ptr::eq(link, answering.outer) {
+                visit(link);
+                // SAFETY: as above.
+                link = unsafe { (*link).outer.get() };
+            }
             next = answering.around.get();
             if std::ptr::eq(next, limit) {
                 answering.around.set(self.answering.get());
