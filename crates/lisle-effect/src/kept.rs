@@ -35,6 +35,10 @@ use std::ptr::NonNull;
 /// The computation is unwound, and its destructors run. Dropped where it must not be resumed, it is
 /// left as it is: its stack is lost to the process, and its destructors do not run. The same is true
 /// of one that is forgotten.
+///
+/// On a plain thread, do not put one into a `thread_local!` that outlives another one to which frames of the
+/// computation refer. The library cannot notice that the thread's locals are being dropped, and the frames
+/// would see a value that is gone.
 #[must_use = "dropping it unwinds the computation"]
 pub struct Suspended<A, R> {
     header: NonNull<Header>,
