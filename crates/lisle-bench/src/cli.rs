@@ -54,6 +54,8 @@ pub(crate) enum Command {
     Report(ReportOptions),
     /// Explore programs by the checker, by loom and by shuttle
     Check(CheckOptions),
+    /// Measure effects and their handlers, and no other workloads
+    Effects(EffectsOptions),
 }
 
 #[derive(Debug, Args)]
@@ -69,6 +71,37 @@ pub(crate) struct CheckOptions {
     /// After how many seconds a sample is given up
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) limit: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EffectsOptions {
+    /// The workloads to run, or programs of the suite: countdown, effect-create; all, if none is named
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+
+    /// Short samples, few rounds, small sizes: to see that everything runs, not to compare
+    #[arg(long)]
+    pub(crate) quick: bool,
+
+    /// How many samples to take of each program [default: 3, of a slow one fewer; quick: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) rounds: Option<u32>,
+
+    /// After how many seconds a sample is given up
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) limit: u64,
+
+    /// The systems to run, as a list: lisle,ocaml [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = system_names())]
+    pub(crate) systems: Vec<String>,
+
+    /// Write one JSON object a line for each row; to standard output, instead of the table, if PATH is -
+    #[arg(long, value_name = "PATH")]
+    pub(crate) json: Option<PathBuf>,
+
+    /// Write a page with plots
+    #[arg(long, value_name = "PATH")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

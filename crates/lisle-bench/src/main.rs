@@ -4,6 +4,7 @@
 
 mod check;
 mod cli;
+mod effects;
 mod forms;
 mod frames;
 mod job;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
     let outcome = match &options.command {
         Some(cli::Command::Report(options)) => report::report(options),
         Some(cli::Command::Check(options)) => check::compare(options),
+        Some(cli::Command::Effects(options)) => effects::measure(options),
         None if options.list => report::list(workloads::ALL),
         None => measure(&options),
     };

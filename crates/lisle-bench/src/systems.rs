@@ -35,6 +35,10 @@ const fn reference(name: &'static str, about: &'static str) -> System {
     System { most_workers: 1, kind: Kind::Reference, ..system(name, about) }
 }
 
+const fn one_worker(name: &'static str, about: &'static str) -> System {
+    System { most_workers: 1, ..system(name, about) }
+}
+
 /// In the order of the tables. A new one comes last: its place decides its colour in the plots.
 pub(crate) static ALL: &[System] = &[
     reference("serial", "one thread, and no others: the work alone"),
@@ -48,7 +52,7 @@ pub(crate) static ALL: &[System] = &[
     own("lisle-threads", "this library between plain threads"),
     own("lisle-choose", "this library, by its choice rather than its wait set"),
     own("lisle-futures", "this library's events as futures on tokio"),
-    System { most_workers: 1, ..system("tokio-ct", "tokio's current-thread runtime with its own channels") },
+    one_worker("tokio-ct", "tokio's current-thread runtime with its own channels"),
     system("tokio-mt", "tokio's multi-thread runtime with its own channels"),
     system("kanal", "kanal's channels on tokio"),
     system("flume", "flume's channels on tokio"),
@@ -78,6 +82,14 @@ pub(crate) static ALL: &[System] = &[
     own("lisle-homed", "this library's streams, the calls of each made by one worker"),
     own("lisle-chain", "this library's streams, calls in a row made as one"),
     system("onetbb-affinity", "oneTBB's loops with an affinity partitioner (C++)"),
+    own("lisle-in-place", "this library's effects, answered in place"),
+    own("lisle-channel", "this library's channel between two fibers"),
+    one_worker("corosensei", "corosensei's stackful coroutines"),
+    one_worker("genawaiter", "genawaiter's generators, out of futures"),
+    one_worker("boost-context", "Boost.Context's stackful coroutines (C++)"),
+    one_worker("go-pull", "Go's coroutines: iter.Pull"),
+    one_worker("libmpeff", "libmpeff's effect handlers (C)"),
+    one_worker("ocaml", "OCaml's effect handlers"),
 ];
 
 /// Whether a form of Lisle's is called so.

@@ -1,7 +1,8 @@
 // Command peer is the Go side of the benchmark: every workload as Go's own documentation would have it written.
 //
-//	peer WORKLOAD VARIANT WORKERS MILLIS [key=value ...]
+//	peer [-pull] WORKLOAD VARIANT WORKERS MILLIS [key=value ...]
 //
+// With -pull the workloads about effects use iter.Pull rather than goroutines and channels.
 // It prints one line of JSON. It exits with status 3 when it does not have the workload or the variant, and
 // with status 1 when a run fails or its result is wrong.
 package main
@@ -176,8 +177,12 @@ func sumBelow(n int) int { return n * (n - 1) / 2 }
 var errUnsupported = errors.New("not in the Go program")
 
 func execute(args []string) (*report, error) {
+	if len(args) > 0 && args[0] == "-pull" {
+		byPull = true
+		args = args[1:]
+	}
 	if len(args) < 4 {
-		return nil, errors.New("usage: peer WORKLOAD VARIANT WORKERS MILLIS [key=value ...]")
+		return nil, errors.New("usage: peer [-pull] WORKLOAD VARIANT WORKERS MILLIS [key=value ...]")
 	}
 	run, ok := workloads[args[0]][args[1]]
 	if !ok {

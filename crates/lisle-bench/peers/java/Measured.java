@@ -4,7 +4,7 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /** A run that was long enough, and what is said of it. */
-record Measured(long operations, long nanoseconds, double cpuSeconds, List<Figure> figures) {
+record Measured(long operations, long nanoseconds, double cpuSeconds, List<Figure> figures, Long checksum) {
     record Figure(String name, double value, Double p99) {
         private String json() {
             String form = "{\"name\":\"%s\",\"value\":%.3f,\"p99\":%s}";
@@ -13,7 +13,7 @@ record Measured(long operations, long nanoseconds, double cpuSeconds, List<Figur
     }
 
     Measured(long operations, long nanoseconds, double cpuSeconds) {
-        this(operations, nanoseconds, cpuSeconds, List.of());
+        this(operations, nanoseconds, cpuSeconds, List.of(), null);
     }
 
     Measured perOperation() {
@@ -30,12 +30,18 @@ record Measured(long operations, long nanoseconds, double cpuSeconds, List<Figur
     }
 
     Measured figures(List<Figure> values) {
-        return new Measured(operations, nanoseconds, cpuSeconds, values);
+        return new Measured(operations, nanoseconds, cpuSeconds, values, checksum);
+    }
+
+    /** With what the runner compares with the other systems' results. */
+    Measured checksum(long result) {
+        return new Measured(operations, nanoseconds, cpuSeconds, figures, result);
     }
 
     String json() throws IOException {
-        String form = "{\"figures\":[%s],\"operations\":%d,\"cpu_seconds\":%.6f,\"rss_bytes\":%d}";
+        String form = "{\"figures\":[%s],\"operations\":%d,\"cpu_seconds\":%.6f,\"rss_bytes\":%d%s}";
         String list = figures.stream().map(Figure::json).collect(Collectors.joining(","));
-        return String.format(Locale.ROOT, form, list, operations, cpuSeconds, Harness.peakResidentBytes());
+        String sum = checksum == null ? "" : ",\"checksum\":" + checksum;
+        return String.format(Locale.ROOT, form, list, operations, cpuSeconds, Harness.peakResidentBytes(), sum);
     }
 }

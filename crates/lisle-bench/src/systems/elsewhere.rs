@@ -41,12 +41,16 @@ pub(crate) fn prepare(system: &str) -> Result<Vec<OsString>, Missing> {
     match system {
         "lisle" => lisle(),
         "go" => go(),
+        "go-pull" => Ok([go()?, vec!["-pull".into()]].concat()),
         "java" => java(),
         "boost-fiber" => boost_fiber(),
         "onetbb" => onetbb(system, "-DAFFINITY=0"),
         "onetbb-affinity" => onetbb(system, "-DAFFINITY=1"),
         "openmp" => openmp(),
         "guile-fibers" => guile_fibers(),
+        "boost-context" => boost_context(),
+        "libmpeff" => libmpeff(),
+        "ocaml" => ocaml(),
         other => unreachable!("{other} has no program of its own"),
     }
 }
@@ -88,6 +92,18 @@ fn go() -> Result<Vec<OsString>, Missing> {
 fn boost_fiber() -> Result<Vec<OsString>, Missing> {
     const HOW: &str = "install a C++ compiler and Boost.Fiber (Debian: g++ libboost-fiber-dev)";
     cpp("boost-fiber", HOW, &["-DSYSTEM=\"Boost.Fiber\"", "-O2"], &["-lboost_fiber", "-lboost_context"])
+}
+
+fn boost_context() -> Result<Vec<OsString>, Missing> {
+    const HOW: &str = "install a C++ compiler and Boost.Context (Debian: g++ libboost-context-dev)";
+    cpp("boost-context", HOW, &["-DSYSTEM=\"Boost.Context\"", "-O2"], &["-lboost_context"])
+}
+
+/// The archives of libmprompt ask for a stack that may be run, which no program here needs.
+fn libmpeff() -> Result<Vec<OsString>, Missing> {
+    const HOW: &str = "install a C++ compiler, and build libmprompt from its sources as C (cmake -DMP_USE_C=ON); if \
+                       the compiler does not find it, CPATH and LIBRARY_PATH say where it is";
+    cpp("libmpeff", HOW, &["-DSYSTEM=\"libmpeff\"", "-O2"], &["-lmpeff", "-lmprompt", "-Wl,-z,noexecstack"])
 }
 
 /// As much is asked of the compiler as Cargo asks of its own, and that sums are those which the program says.
@@ -171,6 +187,39 @@ fn java_version(home: &Path) -> Option<u32> {
     let release = fs::read_to_string(home.join("release")).ok()?;
     let version = release.lines().find_map(|line| line.strip_prefix("JAVA_VERSION="))?;
     version.trim_matches('"').split('.').next()?.parse().ok()
+}
+
+/// OCaml's compiler leaves what it makes beside its sources, so these are copied.
+fn ocaml() -> Result<Vec<OsString>, Missing> {
+    const HOW: &str =
+        "install OCaml 5.3 or later (opam switch create 5.3.0), and set OCAMLOPT or PATH if it is not found";
+    let missing = |why: &str| Missing { why: why.to_owned(), how: HOW };
+    let compiler = env::var_os("OCAMLOPT").unwrap_or_else(|| "ocamlopt".into());
+    let asked = Command::new(&compiler).arg("-version").output();
+    let version = asked.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    match version.as_deref().map(ocaml_version) {
+        Err(_) => return Err(missing("ocamlopt cannot be run")),
+        Ok(Some(version)) if version >= (5, 3) => {}
+        Ok(_) => {
+            return Err(missing("OCaml has handlers of effects since 5.0, and a syntax for them since 5.3"));
+        }
+    }
+    let program = built("ocaml").join("peer");
+    build("ocaml", &["ocaml"], &program, HOW, |sources| {
+        let mut shell = Command::new("sh");
+        shell.arg("-c").arg(
+            r#"cp "$2"/*.ml "$3" && cd "$3" && "$1" -O3 -I +unix unix.cmxa -o peer harness.ml small.ml programs.ml main.ml"#,
+        );
+        shell.arg("sh").arg(&compiler).arg(sources).arg(built("ocaml"));
+        shell
+    })?;
+    Ok(vec![program.into()])
+}
+
+/// The first two numbers of `5.3.0`.
+fn ocaml_version(text: &str) -> Option<(u32, u32)> {
+    let mut numbers = text.split('.').map(|number| number.parse().ok());
+    Some((numbers.next()??, numbers.next()??))
 }
 
 fn guile_fibers() -> Result<Vec<OsString>, Missing> {

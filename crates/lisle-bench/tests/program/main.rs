@@ -7,6 +7,7 @@
 //! ```
 
 mod benchmarks;
+mod effects;
 mod failures;
 mod frames;
 mod interrupts;

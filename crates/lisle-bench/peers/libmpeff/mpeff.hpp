@@ -1,0 +1,7 @@
+#pragma once
+
+// libmpeff, as it is when it is built as C.
+
+extern "C" {
+#include <mpeff.h>
+}
