@@ -15,6 +15,7 @@ use crate::request::Clause;
 use corosensei::CoroutineResult;
 use lisle_core::segment::{self, Request, Segment, Way};
 use lisle_runtime::handled::{self, Link, Taken};
+use lisle_runtime::jobs::pending::Inside;
 use lisle_runtime::spawned::stack_state::StackState;
 use lisle_runtime::spawned::this_stack::ThisStack;
 use std::any::{Any, TypeId};
@@ -146,10 +147,12 @@ impl Header {
         self.limit_around.set(stack.limit.get());
         self.stack_around.set(stack.state());
         let marks = Marks::around(stack);
-        if self.is_begun() && self.marks.get() != marks {
+        if !self.is_begun() {
+            self.marks.set(marks);
+        } else if self.marks.get() != marks {
             self.move_those_within(stack.state(), marks);
+            self.marks.set(marks);
         }
-        self.marks.set(marks);
     }
 
     /// Tells the computations within this one that it will be surrounded by something else: those
@@ -199,10 +202,10 @@ impl Header {
         stack.handled.top.set(innermost);
         // SAFETY: the computations within this one stay as they are while it is suspended.
         stack.limit.set(unsafe { &*innermost }.limit);
-        let (inside, around) = (self.marks.get().inside, stack.pending.inside.get());
-        let is_apart = inside != around;
+        let around = stack.pending.inside.get();
+        let is_apart = matches!(around, Inside::One(_));
         if is_apart {
-            stack.pending.inside.set(inside);
+            stack.pending.inside.set(self.marks.get().inside);
             stack.handled.in_parts.update(|number| number + 1);
         }
         // SAFETY: it has been begun, and only the code that owns it uses the segment, while it does
