@@ -170,9 +170,13 @@ fn product(list: &[u64]) -> u64 {
     }
 }
 
+/// For a thousand calls, as large as they are without optimization.
+const PRODUCT_STACK: usize = 4 << 20;
+
 fn product_early(n: u64) -> u64 {
     let list: Vec<u64> = (0..=1_000).rev().collect();
-    (0..n).map(|_| handle(|| product(&list)).catch(|Done(result)| result).run()).sum()
+    let early = |_| handle(|| product(&list)).catch(|Done(result)| result).stack_size(PRODUCT_STACK).run();
+    (0..n).map(early).sum()
 }
 
 struct Read;
