@@ -485,18 +485,27 @@ struct OsThread {
     woken: AtomicBool,
     thread: thread::Thread,
     parked: Cell<Option<ParkedEvent>>,
+    /// The event spins itself, see [`Context::leaves_spinning`].
+    #[cfg(not(lisle_loom))]
+    has_spun: Cell<bool>,
 }
 
 impl OsThread {
     fn new() -> Self {
-        OsThread { woken: AtomicBool::new(false), thread: thread::current(), parked: Cell::new(None) }
+        OsThread {
+            woken: AtomicBool::new(false),
+            thread: thread::current(),
+            parked: Cell::new(None),
+            #[cfg(not(lisle_loom))]
+            has_spun: Cell::new(false),
+        }
     }
 
     /// Spins for the wake. A partner on another core may be a few hundred nanoseconds away, and a
     /// wake costs microseconds.
     #[cfg(not(lisle_loom))]
     fn look(&self) -> bool {
-        SPIN.with(|spin| spin.look(|| self.woken.load(Ordering::Acquire)))
+        !self.has_spun.take() && SPIN.with(|spin| spin.look(|| self.woken.load(Ordering::Acquire)))
     }
 
     #[cfg(lisle_loom)]
@@ -551,6 +560,12 @@ unsafe impl Context for OsThread {
 
     fn parks(&self, parked: Option<&ParkedEvent>) {
         self.parked.set(parked.copied());
+    }
+
+    #[cfg(not(lisle_loom))]
+    fn leaves_spinning(&self) -> bool {
+        self.has_spun.set(true);
+        true
     }
 
     fn unwind(&self) -> ! {

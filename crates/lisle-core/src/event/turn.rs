@@ -15,7 +15,7 @@
 
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
-pub use in_domain::{Mark, came_to_nothing, is_due, may_pass, take_due};
+pub use in_domain::{Mark, came_to_nothing, has_been_long, is_due, may_pass, pass, take_due};
 
 /// Returns `answer`, the result of a poll, and counts it if the poll was not successful.
 ///
@@ -38,6 +38,17 @@ pub fn asked_whether(answer: bool) -> bool {
 #[cfg(lisle_loom)]
 #[inline]
 pub fn came_to_nothing() {}
+
+/// In a model no turn is long.
+#[cfg(lisle_loom)]
+#[inline]
+pub fn has_been_long() -> bool {
+    false
+}
+
+/// Models do not call it.
+#[cfg(lisle_loom)]
+pub fn pass() {}
 
 #[cfg(not(lisle_loom))]
 mod in_domain {
@@ -129,17 +140,25 @@ mod in_domain {
     /// Counts an unsuccessful poll.
     #[inline]
     pub fn came_to_nothing() {
+        if has_been_long() {
+            pass();
+        }
+    }
+
+    /// Counts something that a fiber may do for long without need while others wait for it. Returns
+    /// `true` if it has been counted often, and the fiber is to [`pass`].
+    #[inline]
+    pub fn has_been_long() -> bool {
         let left = LEFT.with(|left| {
             left.set(left.get().wrapping_sub(1));
             left.get()
         });
-        if left == 0 {
-            asked_often();
-        }
+        left == 0
     }
 
+    /// Lets others run if this is a fiber that may be suspended, and begins to count anew.
     #[cold]
-    fn asked_often() {
+    pub fn pass() {
         LEFT.with(|left| left.set(IN_VAIN));
         if may_pass()
             && let Some(often) = OFTEN.get()

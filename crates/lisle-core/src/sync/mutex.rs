@@ -101,7 +101,8 @@ impl<T> Mutex<T> {
 
 impl<T: ?Sized> Mutex<T> {
     /// Locks the mutex, and waits until it is free as [`Event::sync`] does. A plain thread first
-    /// spins for some hundred nanoseconds.
+    /// tries for some microseconds, in which it offers its core to others. A fiber that locks often while
+    /// others wait for the mutex lets the fibers of its domain run now and then.
     ///
     /// # Examples
     ///
@@ -133,7 +134,15 @@ impl<T: ?Sized> Mutex<T> {
 
     #[cold]
     fn lock_contended(&self) {
-        if !self.raw.try_lock() && !look(|| self.raw.try_lock()) {
+        // It is free, but others wait for it.
+        if self.raw.try_lock() {
+            if !turn::has_been_long() {
+                return;
+            }
+            self.raw.unlock();
+            turn::pass();
+        }
+        if !look(|| self.raw.try_lock()) {
             self.raw.sync();
         }
     }

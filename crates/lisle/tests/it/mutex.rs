@@ -301,6 +301,25 @@ fn interrupted_fibers_keep_nothing() {
     }
 }
 
+/// A fiber that was told that the mutex is free runs on the same domain as one that locks it again and
+/// again, and never waits.
+#[test]
+fn a_fiber_that_locks_again_and_again_lets_a_waiter_of_its_domain_have_it() {
+    let _watched = watched();
+    Runtime::builder().domains(1).run(|| {
+        let mutex = Arc::new(Mutex::new(false));
+        let guard = mutex.lock();
+        let waiter = lisle::spawn({
+            let mutex = mutex.clone();
+            move || *mutex.lock() = true
+        });
+        fiber::yield_now();
+        drop(guard);
+        while !*mutex.lock() {}
+        waiter.join().unwrap();
+    });
+}
+
 #[test]
 fn a_mutex_may_be_static_named_and_shown() {
     static MUTEX: Mutex<u32> = Mutex::new(3);

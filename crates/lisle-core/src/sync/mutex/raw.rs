@@ -7,8 +7,8 @@
 //! A performer that unlocks while others wait does one of two things. Usually it *tells* the first
 //! of them to try again and releases the lock. Any running performer may take the lock meanwhile,
 //! so it does not stay idle for as long as a wake takes. One waiter at a time is told (`TOLD`), and
-//! until it has tried, unlocking wakes no other. If it finds the lock taken it waits again, in
-//! front of the others. If no hand-over has happened for [`PATIENCE`], the lock is instead *handed*
+//! until it has tried, unlocking wakes no other. A plain thread tries for a while, as it has done
+//! before it waited (`contended.rs`). If it finds the lock taken it waits again, in front of the others. If no hand-over has happened for [`PATIENCE`], the lock is instead *handed*
 //! to the first waiter: it stays locked, and the waiter's performer is committed. The lock is
 //! always handed to a performer that waits for other things too, since that performer would lose
 //! its places there if it were told.
@@ -16,6 +16,9 @@
 //! The time is the mutex's and not the waiter's. With more threads than cores all waiters have
 //! waited for long. If each of them were handed the lock, every unlocking would switch to another
 //! thread: with 8 threads on two busy cores that left a fourth of the throughput.
+//!
+//! A fiber that locks again and again, and never waits, keeps a fiber of its domain that was told from
+//! trying. So it gives way after some 128 times (`event/turn.rs`).
 //!
 //! If a performer leaves after it was told or handed the lock, dropping its branch passes this on.
 //!
@@ -52,6 +55,7 @@ use crate::shim::{
     clock, const_fn,
     unseen::{AtomicU8, AtomicUsize},
 };
+use crate::sync::contended::look_on_thread;
 use std::fmt;
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -155,10 +159,15 @@ impl RawMutex {
     }
 
     fn take_if_free(&self) -> bool {
+        self.take_and_reset(0)
+    }
+
+    /// Takes the lock if it is free, and resets other bits with it.
+    fn take_and_reset(&self, bits: u8) -> bool {
         let mut state = self.state.load(Ordering::Relaxed);
         while state & HELD == 0 {
-            match self.state.compare_exchange_weak(state, state | HELD, Ordering::Acquire, Ordering::Relaxed)
-            {
+            let taken = (state | HELD) & !bits;
+            match self.state.compare_exchange_weak(state, taken, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => {
                     self.note_holder();
                     return true;
@@ -206,6 +215,16 @@ impl RawMutex {
                 Err(now) => state = now,
             }
         }
+    }
+
+    /// Tries to take the lock, as the waiter that was told. Until it gives up, nobody else is told.
+    fn try_told(&self, spins: bool) -> bool {
+        let taken = self.take_and_reset(TOLD) || spins && look_on_thread(|| self.take_and_reset(TOLD));
+        #[cfg(feature = "model")]
+        if taken {
+            self.touched(Touch::Write);
+        }
+        taken
     }
 
     /// Releases the lock.
@@ -303,6 +322,15 @@ impl Event for RawMutex {
         declare_made(&self.label, self);
         branch.must_be_of(self);
         branch.waiter.must_not_be_published();
+        let spins = attempt.record().is_single() && attempt.context().leaves_spinning();
+        if branch.place(|place| place.told) {
+            let taken = attempt.commit_if(|| self.try_told(spins).then_some(()));
+            let step = branch.as_mut().took(taken);
+            if step == Step::Committed {
+                branch.place(|place| place.told = false);
+                return step;
+            }
+        }
         let mut queue = self.queue.lock();
         let taken = attempt.commit_if(|| {
             let told = branch.place(|place| std::mem::take(&mut place.told));
