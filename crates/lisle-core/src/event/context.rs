@@ -78,8 +78,8 @@ pub unsafe trait Context {
         true
     }
 
-    /// Returns `true` if the performer is a plain thread. It then does not spin before it next sleeps:
-    /// it is asked by an event that spins itself, in its own way.
+    /// Returns `true` if the performer is a plain thread. It then does not spin before it next
+    /// sleeps: it is asked by an event that spins itself, in its own way.
     fn leaves_spinning(&self) -> bool {
         false
     }

@@ -15,7 +15,7 @@
 
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
-pub use in_domain::{Mark, came_to_nothing, has_been_long, is_due, may_pass, pass, take_due};
+pub use in_domain::{Mark, came_to_nothing, is_due, is_to_pass, may_pass, pass, take_due};
 
 /// Returns `answer`, the result of a poll, and counts it if the poll was not successful.
 ///
@@ -42,11 +42,11 @@ pub fn came_to_nothing() {}
 /// In a model no turn is long.
 #[cfg(lisle_loom)]
 #[inline]
-pub fn has_been_long() -> bool {
+pub fn is_to_pass() -> bool {
     false
 }
 
-/// Models do not call it.
+/// In a model nothing is to pass.
 #[cfg(lisle_loom)]
 pub fn pass() {}
 
@@ -140,29 +140,32 @@ mod in_domain {
     /// Counts an unsuccessful poll.
     #[inline]
     pub fn came_to_nothing() {
-        if has_been_long() {
+        if is_to_pass() {
             pass();
         }
     }
 
-    /// Counts something that a fiber may do for long without need while others wait for it. Returns
-    /// `true` if it has been counted often, and the fiber is to [`pass`].
+    /// Counts something that a fiber may do again and again while others of its domain wait for it.
+    /// Returns `true` if that was often, and this is a fiber that is to [`pass`] and may.
     #[inline]
-    pub fn has_been_long() -> bool {
+    pub fn is_to_pass() -> bool {
         let left = LEFT.with(|left| {
             left.set(left.get().wrapping_sub(1));
             left.get()
         });
-        left == 0
+        left == 0 && begins_anew()
     }
 
-    /// Lets others run if this is a fiber that may be suspended, and begins to count anew.
+    #[cold]
+    fn begins_anew() -> bool {
+        LEFT.with(|left| left.set(IN_VAIN));
+        may_pass()
+    }
+
+    /// Lets others run, in a fiber that may be suspended.
     #[cold]
     pub fn pass() {
-        LEFT.with(|left| left.set(IN_VAIN));
-        if may_pass()
-            && let Some(often) = OFTEN.get()
-        {
+        if let Some(often) = OFTEN.get() {
             often();
         }
     }

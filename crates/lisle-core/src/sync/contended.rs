@@ -3,8 +3,8 @@
 use crate::event::{Label, installed, performer_id, visible_doing};
 use crate::shim::{hint, thread};
 
-/// For how long a plain thread waits before it looks at a lock again, in spins: several times as long
-/// as most locks are held, for each look takes the line of memory from the holder.
+/// For how long a plain thread waits before it looks at a lock again, in spins: several times as
+/// long as most locks are held, for each look takes the line of memory from the holder.
 const SPINS: u32 = 30;
 
 /// How often a plain thread looks again after that. Each time it offers its core to others: with more
@@ -28,8 +28,9 @@ pub(super) fn look(take: impl FnMut() -> bool) -> bool {
 /// Tries for a while, on a plain thread, to take a lock. Returns `true` if `take` did.
 ///
 /// With two cores, a lock that is held for 20 ns and threads that want it all the time, this takes
-/// it 1.3 to 1.6 times as often as looking after 2, 4 and 8 spins first, as parking_lot does. Without the
-/// spins, holding it for 200 ns costs a third of the throughput: yielding takes longer than that.
+/// it 1.3 to 1.6 times as often as looking after 2, 4 and 8 spins first, as parking_lot does.
+/// Without the spins, holding it for 200 ns costs a third of the throughput: yielding takes longer
+/// than that.
 pub(super) fn look_on_thread(mut take: impl FnMut() -> bool) -> bool {
     // Loom would have to explore each attempt.
     let looks = if cfg!(lisle_loom) { 0 } else { LOOKS };

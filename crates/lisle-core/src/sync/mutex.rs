@@ -101,8 +101,8 @@ impl<T> Mutex<T> {
 
 impl<T: ?Sized> Mutex<T> {
     /// Locks the mutex, and waits until it is free as [`Event::sync`] does. A plain thread first
-    /// tries for some microseconds, in which it offers its core to others. A fiber that locks often while
-    /// others wait for the mutex lets the fibers of its domain run now and then.
+    /// tries for some microseconds, in which it offers its core to others. A fiber that locks often
+    /// while others wait for the mutex lets the fibers of its domain run now and then.
     ///
     /// # Examples
     ///
@@ -136,7 +136,7 @@ impl<T: ?Sized> Mutex<T> {
     fn lock_contended(&self) {
         // It is free, but others wait for it.
         if self.raw.try_lock() {
-            if !turn::has_been_long() {
+            if !turn::is_to_pass() {
                 return;
             }
             self.raw.unlock();

@@ -8,17 +8,18 @@
 //! of them to try again and releases the lock. Any running performer may take the lock meanwhile,
 //! so it does not stay idle for as long as a wake takes. One waiter at a time is told (`TOLD`), and
 //! until it has tried, unlocking wakes no other. A plain thread tries for a while, as it has done
-//! before it waited (`contended.rs`). If it finds the lock taken it waits again, in front of the others. If no hand-over has happened for [`PATIENCE`], the lock is instead *handed*
-//! to the first waiter: it stays locked, and the waiter's performer is committed. The lock is
-//! always handed to a performer that waits for other things too, since that performer would lose
-//! its places there if it were told.
+//! before it waited (`contended.rs`). If it finds the lock taken it waits again, in front of the
+//! others. If no hand-over has happened for [`PATIENCE`], the lock is instead *handed* to the first
+//! waiter: it stays locked, and the waiter's performer is committed. The lock is always handed to a
+//! performer that waits for other things too, since that performer would lose its places there if
+//! it were told.
 //!
 //! The time is the mutex's and not the waiter's. With more threads than cores all waiters have
 //! waited for long. If each of them were handed the lock, every unlocking would switch to another
 //! thread: with 8 threads on two busy cores that left a fourth of the throughput.
 //!
-//! A fiber that locks again and again, and never waits, keeps a fiber of its domain that was told from
-//! trying. So it gives way after some 128 times (`event/turn.rs`).
+//! A fiber that locks again and again, and never waits, keeps a fiber of its domain that was told
+//! from trying. So it gives way after some 128 times (`event/turn.rs`).
 //!
 //! If a performer leaves after it was told or handed the lock, dropping its branch passes this on.
 //!
