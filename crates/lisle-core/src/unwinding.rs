@@ -94,8 +94,9 @@ mod imp {
         /// walk early.
         is_whole: bool,
         /// `true` between the root of a segment, where a panic has been caught, and the function
-        /// that has resumed the segment, whose caller raises the panic again. The frames between
-        /// let no panic pass, and none comes.
+        /// that has resumed the segment, which raises the panic again, or whose caller does. The
+        /// frames between let no panic pass, and none comes; and what the last of them does with one
+        /// that it raises elsewhere cannot be seen here, see `Generator`.
         is_crossing: bool,
     }
 
@@ -130,15 +131,15 @@ mod imp {
         let mut is_before = 0;
         // SAFETY: the context is valid as above, and the flag is writable.
         let return_address = unsafe { _Unwind_GetIPInfo(context, &raw mut is_before) };
-        if walk.is_crossing {
-            walk.is_crossing = start != crate::segment::resume as *const () as usize;
-            return CONTINUE;
-        }
         if is_before != 0 {
-            // It looks like the frame of a signal: the beginning of another stack. The last frame that
-            // catches was the root of the segment, and what has called it sees no panic.
+            // It was called by what looks like the frame of a signal: the beginning of another stack.
+            // The last frame that catches was the root of the segment, and what has called it sees no
+            // panic.
             walk.is_blocked &= !walk.is_possible;
             walk.is_crossing = true;
+        }
+        if walk.is_crossing {
+            walk.is_crossing = !crate::segment::is_resumer(start);
             return CONTINUE;
         }
         // A return address points to the instruction after the call, which may belong to another

@@ -12,8 +12,7 @@
 
 use crate::marks::{Barrier, Marks};
 use crate::request::Clause;
-use corosensei::CoroutineResult;
-use lisle_core::segment::{self, Request, Segment, Way};
+use lisle_core::segment::{Request, Segment, Way};
 use lisle_runtime::handled::{self, Link, Taken};
 use lisle_runtime::jobs::pending::Inside;
 use lisle_runtime::spawned::stack_state::StackState;
@@ -210,7 +209,9 @@ impl Header {
         }
         // SAFETY: it has been begun, and only the code that owns it uses the segment, while it does
         // not run.
-        let result = segment::resume(unsafe { (*self.segment.get()).assume_init_mut() });
+        let segment = unsafe { (*self.segment.get()).assume_init_mut() };
+        // SAFETY: as above, and by the caller's promise.
+        let request = unsafe { segment.resume() };
         if is_apart {
             // The same ones as before: what runs apart does not suspend what surrounds it.
             stack.pending.inside.set(around);
@@ -219,10 +220,7 @@ impl Header {
         self.innermost.set(stack.handled.top.get());
         stack.handled.top.set(self.link.outer.get());
         stack.limit.set(self.limit_around.get());
-        match result {
-            CoroutineResult::Yield(request) => Some(request),
-            CoroutineResult::Return(()) => None,
-        }
+        request
     }
 
     /// Suspends the computation, and all that lie within it, of which the code that calls this is
@@ -235,7 +233,9 @@ impl Header {
     #[inline(always)]
     pub(crate) unsafe fn suspend(&self, request: Request) {
         // SAFETY: the way is on the computation's stack, which stays while it runs.
-        unsafe { &*self.way.get() }.suspend(request);
+        let way = unsafe { &*self.way.get() };
+        // SAFETY: passed on to the caller.
+        unsafe { way.suspend(request) };
     }
 
     /// Returns `true` if the performer that was resumed gets no answer.

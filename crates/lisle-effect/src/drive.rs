@@ -130,12 +130,48 @@ impl Drop for Driven {
     }
 }
 
+/// The owner of a computation that no clause runs for: ends it when this is dropped.
+pub(crate) struct Owned(NonNull<Header>);
+
+impl Owned {
+    /// # Safety
+    ///
+    /// The caller owns the computation, and gives it to this.
+    pub(crate) unsafe fn new(header: NonNull<Header>) -> Self {
+        Owned(header)
+    }
+
+    pub(crate) fn header(&self) -> &Header {
+        // SAFETY: this owns it.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// Leaves the computation as it is, for ever, since it cannot be unwound where this runs.
+    #[cold]
+    pub(crate) fn leak(self) {
+        lisle_core::seam::write(&format!(
+            "a continuation of the computation begun at {} was dropped in {}, and belongs elsewhere: its stack stays for \
+             ever, and its destructors do not run",
+            self.header().link.site(),
+            Home::describe(),
+        ));
+        mem::forget(self);
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: this owns it.
+        unsafe { end(self.0) };
+    }
+}
+
 /// Unwinds a suspended computation, if it has not ended, and gives its stack back.
 ///
 /// # Safety
 ///
 /// The caller owns the computation and gives it up.
-pub(crate) unsafe fn end(header: NonNull<Header>) {
+unsafe fn end(header: NonNull<Header>) {
     /// A guard that frees the computation also if a destructor panics.
     struct Free(NonNull<Header>);
     impl Drop for Free {
@@ -205,17 +241,6 @@ pub(crate) fn obey(this: &Header, what: &str, site: &std::panic::Location<'_>) -
         ));
     }
     resume_unwind(payload)
-}
-
-/// Leaves a computation as it is, for ever, since it cannot be unwound where this runs.
-#[cold]
-pub(crate) fn leak(this: &Header) {
-    lisle_core::seam::write(&format!(
-        "a continuation of the computation begun at {} was dropped in {}, and belongs elsewhere: its stack stays for ever, \
-         and its destructors do not run",
-        this.link.site(),
-        Home::describe(),
-    ));
 }
 
 /// Calls `f`, and returns the payload of its panic, if it panics.

@@ -1,12 +1,13 @@
 //! Generators: iterators whose items are given by code in direct style.
 
 use crate::computation::{Header, State, Table};
-use crate::drive::{self, caught};
+use crate::drive::{Owned, caught};
 use crate::handler::place_computation;
 use crate::perform::suspend_for;
 use crate::request::Clause;
 use lisle_core::segment::Way;
 use lisle_runtime::handled::Home;
+use lisle_runtime::loops::owner::raise;
 use lisle_runtime::spawned::stack_state::StackState;
 use lisle_runtime::spawned::this_stack::this_stack;
 use std::any::TypeId;
@@ -15,7 +16,7 @@ use std::fmt;
 use std::iter::FusedIterator;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
-use std::panic::{Location, resume_unwind};
+use std::panic::Location;
 use std::ptr::NonNull;
 
 /// Creates an iterator over what `producer` gives.
@@ -104,20 +105,11 @@ where
     P: FnOnce(&Items<T>),
     C: for<'s> FnOnce(Values<'s, T>) -> R,
 {
-    /// A guard that ends the producer.
-    struct Owner(NonNull<Header>);
-    impl Drop for Owner {
-        fn drop(&mut self) {
-            // SAFETY: it owns the computation. The iterator, which the consumer had, is gone, or is
-            // not used any more.
-            unsafe { drive::end(self.0) };
-        }
-    }
     // SAFETY: the computation is ended before this returns, whatever happens.
     let header = unsafe { Producing::create(producer, None, Location::caller()) };
-    let owner = Owner(header);
-    // SAFETY: the owner stays while the consumer runs.
-    let header = unsafe { owner.0.as_ref() };
+    // SAFETY: this owns it. When the consumer has returned, the iterator that it had is gone.
+    let owner = unsafe { Owned::new(header) };
+    let header = owner.header();
     consumer(Values { header, stack: this_stack().state(), items: PhantomData })
 }
 
@@ -185,16 +177,8 @@ impl<T> Iterator for Generator<T> {
     ///
     /// With a panic of the producer; there are no more items then. Also in another fiber, task or
     /// thread.
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<T> {
-        /// A guard that gives the stack of a producer back that has ended.
-        struct Free(NonNull<Header>);
-        impl Drop for Free {
-            fn drop(&mut self) {
-                // SAFETY: the generator has given it up.
-                unsafe { drive::end(self.0) };
-            }
-        }
         let header = self.header?;
         assert!(
             self.home == Home::here(),
@@ -207,8 +191,9 @@ impl<T> Iterator for Generator<T> {
             return Some(item);
         }
         self.header = None;
-        let _free = Free(header);
-        item.unwrap_or_else(|panic| resume_unwind(panic))
+        // SAFETY: the generator has just given it up.
+        drop(unsafe { Owned::new(header) });
+        item.unwrap_or_else(|panic| raise(panic))
     }
 }
 
@@ -217,12 +202,10 @@ impl<T> FusedIterator for Generator<T> {}
 impl<T> Drop for Generator<T> {
     fn drop(&mut self) {
         let Some(header) = self.header else { return };
-        if self.home == Home::here() {
-            // SAFETY: the generator owns it, and is gone.
-            unsafe { drive::end(header) };
-        } else {
-            // SAFETY: the generator owns it.
-            drive::leak(unsafe { header.as_ref() });
+        // SAFETY: the generator owns it, and is gone.
+        let owner = unsafe { Owned::new(header) };
+        if self.home != Home::here() {
+            owner.leak();
         }
     }
 }
@@ -244,7 +227,7 @@ impl<T> Iterator for Values<'_, T> {
     ///
     /// With a panic of the producer; there are no more items then. Also in a fiber of a runtime that the
     /// consumer has started.
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<T> {
         if self.header.state.get() == State::Ended {
             return None;
@@ -254,13 +237,19 @@ impl<T> Iterator for Values<'_, T> {
             "a consumer takes an item in a fiber of a runtime that it has started: take it in the consumer itself"
         );
         // SAFETY: the computation is owned by the call that lends this, and is resumed only here.
-        unsafe { next(self.header) }.unwrap_or_else(|panic| resume_unwind(panic))
+        unsafe { next(self.header) }.unwrap_or_else(|panic| raise(panic))
     }
 }
 
 impl<T> FusedIterator for Values<'_, T> {}
 
 /// Returns the next item of a producer, or `None` if it has ended.
+///
+/// This is inlined into the consumer's loop, for the reason given in `lisle_core::segment`. So the frame that
+/// has resumed the producer may be one that no panic leaves, such as that of a function that foreign
+/// code calls, and the walk that looks whether a fiber can be unwound (`lisle_core::unwinding`) does not see
+/// what that frame would do. Therefore the end of a runtime, which may have unwound a producer, looks again in
+/// `raise`, before it goes on with the consumer.
 ///
 /// # Safety
 ///

@@ -276,7 +276,7 @@ pub(crate) unsafe fn place_computation<C>(
     // given back. The place is a multiple of 16, and so is the limit.
     let below = unsafe { Place::new(place, limit) };
     // SAFETY: what the code borrows outlives it. A computation that is forgotten keeps its stack.
-    let segment = unsafe { Segment::with_stack_unchecked(below, move |way: &Way, ()| root(this, way)) };
+    let segment = unsafe { Segment::new(below, move |way: &Way| root(this, way)) };
     // SAFETY: it is in place, and nobody else has it.
     unsafe { header.as_ref().begin(segment) };
     header

@@ -1,7 +1,7 @@
 //! Continuations that are kept.
 
 use crate::computation::{Header, Order, State};
-use crate::drive;
+use crate::drive::{self, Owned};
 use lisle_runtime::handled::Home;
 use std::any::Any;
 use std::fmt;
@@ -121,17 +121,17 @@ impl<A, R> Suspended<A, R> {
 
 impl<A, R> Drop for Suspended<A, R> {
     fn drop(&mut self) {
+        // SAFETY: this owns the computation, and is gone.
+        let owner = unsafe { Owned::new(self.header) };
         if self.home != Home::here() {
-            return drive::leak(self.header());
-        }
-        if self.header().is_in_clause.get() {
+            owner.leak();
+        } else if self.header().is_in_clause.get() {
             // Whoever has called the clause owns it again, and frees it.
+            mem::forget(owner);
             self.header().state.set(State::Suspended);
             // SAFETY: it is suspended, and this was the right to resume it.
-            return unsafe { drive::unwind(self.header()) };
+            unsafe { drive::unwind(self.header()) };
         }
-        // SAFETY: this owns the computation.
-        unsafe { drive::end(self.header) };
     }
 }
 

@@ -294,7 +294,7 @@ where
 /// anything now.
 #[inline(never)]
 fn put_off_first<A, B, RA, RB>(
-    levels: u8,
+    levels: u32,
     a: A,
     b: B,
     site: &'static Location<'static>,
@@ -313,12 +313,12 @@ where
 /// Marks what runs here as one level further down, of `levels` levels, until it is dropped.
 struct Level<'a> {
     pending: &'a Pending,
-    levels: u8,
+    levels: u32,
 }
 
 impl<'a> Level<'a> {
     #[inline]
-    fn enter(pending: &'a Pending, levels: u8) -> Self {
+    fn enter(pending: &'a Pending, levels: u32) -> Self {
         pending.inside.set(Inside::One(levels - 1));
         if levels == 1 {
             heartbeat::here().turn_off();

@@ -6,6 +6,7 @@
 use lisle::effect::{Effect, Items, Suspended, finish, generate, handle, perform};
 use std::cell::RefCell;
 use std::hint::black_box;
+use std::panic::{catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -44,6 +45,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "the same through 10 handlers", times: 1_000_000, run: |n| handled(10, n, true) },
     Bench { name: "perform and resume, not at the end", times: 200_000, run: not_at_the_end },
     Bench { name: "perform and catch", times: 20_000, run: catch },
+    Bench { name: "a panic with such a payload, caught", times: 20_000, run: panic_and_catch },
     Bench { name: "keep and resume, of two", times: 500_000, run: kept },
     Bench { name: "an item of a generator", times: 2_000_000, run: given },
     Bench { name: "a node of a tree of a million, generator", times: 1 << 20, run: tree_by_generator },
@@ -108,6 +110,15 @@ fn not_at_the_end(n: u64) -> u64 {
 
 fn catch(n: u64) -> u64 {
     (0..n).map(|i| handle(|| perform(Ask(i))).catch(|Ask(n)| n).run()).sum()
+}
+
+/// What `catch` is compared with: a panic that calls no hook, without effects.
+fn panic_and_catch(n: u64) -> u64 {
+    let caught = |i: u64| match catch_unwind(|| -> u64 { resume_unwind(Box::new(black_box(i))) }) {
+        Ok(value) => value,
+        Err(payload) => *payload.downcast().expect("the payload of this panic"),
+    };
+    (0..n).map(caught).sum()
 }
 
 fn kept(n: u64) -> u64 {

@@ -7,6 +7,8 @@
 //! harness) are not counted. The tests run one at a time, because another runtime may take memory
 //! that one runtime keeps for reuse.
 
+#[path = "alloc/effects.rs"]
+mod effects;
 #[path = "it/support/watch.rs"]
 mod watch;
 

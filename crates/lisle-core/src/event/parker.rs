@@ -11,10 +11,12 @@ use super::recycled::{Recycled, TopTask};
 use super::waits::{Description, ParkedEvent};
 use crate::panics;
 use crate::seam;
+use crate::segment::{Request, Way};
 use crate::shim::random::Random;
 use crate::unwinding::{self, Catches};
-use corosensei::Yielder;
 use std::cell::Cell;
+use std::num::NonZero;
+use std::ptr::NonNull;
 
 /// The reason why a fiber gave its worker back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +30,23 @@ pub enum Suspend {
     Stubborn,
     /// It is a runner, and waits until its worker has something to run on its stack.
     Resting,
+}
+
+impl Suspend {
+    /// All reasons, in the order of their numbers.
+    const ALL: [Suspend; 4] = [Suspend::Parked, Suspend::Yielded, Suspend::Stubborn, Suspend::Resting];
+
+    #[inline(always)]
+    fn request(self) -> Request {
+        // No place, but a number that is not 0.
+        Request(NonNull::without_provenance(NonZero::<usize>::MIN.saturating_add(self as usize)))
+    }
+
+    /// Returns the reason that a fiber has passed to its worker.
+    #[inline(always)]
+    pub fn of(request: Request) -> Self {
+        Suspend::ALL[(request.0.addr().get() - 1) & 3]
+    }
 }
 
 /// The state of a fiber, as its own domain sees it.
@@ -48,7 +67,7 @@ pub enum State {
 
 /// The part of a fiber by which it waits and is woken. Only its own domain's thread uses it.
 pub struct Parker {
-    yielder: Cell<*const Yielder<(), Suspend>>,
+    way: Cell<*const Way>,
     pub state: Cell<State>,
     /// It has been woken, and its park has not returned yet.
     pub woken: Cell<bool>,
@@ -118,7 +137,7 @@ pub unsafe fn set_running(parker: *const Parker) {
 impl Parker {
     pub fn new() -> Self {
         Parker {
-            yielder: Cell::new(std::ptr::null()),
+            way: Cell::new(std::ptr::null()),
             state: Cell::new(State::New),
             woken: Cell::new(false),
             interrupted: Cell::new(false),
@@ -136,10 +155,10 @@ impl Parker {
     ///
     /// # Safety
     ///
-    /// Both stay for as long as the fiber, whose coroutine the yielder is of.
+    /// Both stay for as long as the fiber, whose segment the way is of.
     #[inline]
-    pub unsafe fn begin(&self, yielder: &Yielder<(), Suspend>, random: *const Random) {
-        self.yielder.set(yielder);
+    pub unsafe fn begin(&self, way: &Way, random: *const Random) {
+        self.way.set(way);
         self.random.set(random);
     }
 
@@ -164,8 +183,9 @@ impl Parker {
     /// user's code may run in a step.
     #[inline(always)]
     pub unsafe fn suspend(&self, suspend: Suspend) {
-        // SAFETY: a running fiber has begun, and its yielder lives as long as its coroutine.
-        unsafe { &*self.yielder.get() }.suspend(suspend);
+        // SAFETY: a running fiber has begun, and its way lives as long as its segment. This runs
+        // there.
+        unsafe { (*self.way.get()).suspend(suspend.request()) };
     }
 
     /// Returns `true` if the fiber waits.

@@ -278,6 +278,12 @@ impl Recycled {
         }
     }
 
+    /// Makes its turn a long one.
+    #[cold]
+    pub(super) fn has_begun_earlier(&self) {
+        self.began.set(tick::now().wrapping_sub(1));
+    }
+
     /// Returns the tick at which its turn began.
     #[inline(always)]
     pub fn began(&self) -> u32 {

@@ -15,7 +15,7 @@
 
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
-pub use in_domain::{Mark, came_to_nothing, is_due, is_to_pass, may_pass, pass, take_due};
+pub use in_domain::{Mark, came_to_nothing, is_due, is_to_pass, may_pass, pass, take_due, went_first};
 
 /// Returns `answer`, the result of a poll, and counts it if the poll was not successful.
 ///
@@ -45,6 +45,10 @@ pub fn came_to_nothing() {}
 pub fn is_to_pass() -> bool {
     false
 }
+
+/// In a model nobody goes first too often.
+#[cfg(lisle_loom)]
+pub fn went_first() {}
 
 /// In a model nothing is to pass.
 #[cfg(lisle_loom)]
@@ -149,17 +153,32 @@ mod in_domain {
     /// Returns `true` if that was often, and this is a fiber that is to [`pass`] and may.
     #[inline]
     pub fn is_to_pass() -> bool {
+        is_often() && may_pass()
+    }
+
+    /// Counts something that a task may do again and again while others wait for it. If that was often,
+    /// the turn of the task that runs here counts as long: the next event that it awaits begins in
+    /// another turn.
+    #[inline]
+    pub fn went_first() {
+        // SAFETY: the task runs here, so it is alive.
+        if let Some(task) = unsafe { parker::top_task().get().as_ref() }
+            && is_often()
+        {
+            task.has_begun_earlier();
+        }
+    }
+
+    #[inline]
+    fn is_often() -> bool {
         let left = LEFT.with(|left| {
             left.set(left.get().wrapping_sub(1));
             left.get()
         });
-        left == 0 && begins_anew()
-    }
-
-    #[cold]
-    fn begins_anew() -> bool {
-        LEFT.with(|left| left.set(IN_VAIN));
-        may_pass()
+        if left == 0 {
+            LEFT.with(|left| left.set(IN_VAIN));
+        }
+        left == 0
     }
 
     /// Lets others run, in a fiber that may be suspended.

@@ -2,7 +2,7 @@
 
 use crate::support::{Add, Ask, Counts, Yield, elsewhere, message_of};
 use lisle::Event;
-use lisle_effect::{Suspended, finish, generator, handle, perform};
+use lisle_effect::{Generator, Items, Suspended, finish, generator, handle, perform};
 use lisle_runtime::facade as lisle;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -184,6 +184,40 @@ fn a_shutdown_unwinds_clauses_and_what_they_handle() {
         drop(tx);
     }
     assert_eq!(DROPPED.load(Ordering::Relaxed), 2);
+}
+
+/// The end of a runtime leaves a fiber where it is whose producer waits, if the consumer is a function that no
+/// panic leaves. The producer is unwound.
+#[test]
+fn a_shutdown_does_not_unwind_a_consumer_that_foreign_code_has_called() {
+    static DROPPED: AtomicU32 = AtomicU32::new(0);
+    struct Drops;
+    impl Drop for Drops {
+        fn drop(&mut self) {
+            DROPPED.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    // The switch to the producer is in this function itself.
+    extern "C" fn consume(values: &mut Generator<u32>) {
+        assert_eq!(values.next(), None);
+    }
+    // The fiber that stays keeps `run` from returning.
+    let runtime = std::thread::spawn(|| {
+        let (_tx, rx) = lisle::channel::<u32>();
+        lisle::Runtime::builder().domains(1).run(|| {
+            let producer = move |items: &Items<u32>| {
+                let _drops = Drops;
+                items.give(rx.recv().unwrap_or(0));
+            };
+            lisle::spawn(|| consume(&mut generator(producer)));
+            lisle::fiber::yield_now();
+        });
+    });
+    while DROPPED.load(Ordering::Relaxed) == 0 {
+        assert!(!runtime.is_finished());
+        std::thread::yield_now();
+    }
+    assert_eq!(DROPPED.load(Ordering::Relaxed), 1);
 }
 
 #[test]

@@ -86,13 +86,15 @@ impl<T> JoinHandle<T> {
     pub fn join(self) -> Result<T, JoinError> {
         #[cfg(feature = "model")]
         self.await_end();
-        self.join_evt().sync()
+        End(self.fiber()).sync();
+        self.take_alone()
     }
 
     /// Does the same as [`join`](JoinHandle::join), but is not interrupted when the runtime shuts
     /// down.
     pub(crate) fn join_masked(self) -> Result<T, JoinError> {
-        sync_masked(&self.join_evt())
+        sync_masked(&End(self.fiber()));
+        self.take_alone()
     }
 
     /// Returns the event that the fiber has finished. Its value is the fiber's result.
@@ -200,6 +202,17 @@ impl<T> JoinHandle<T> {
     }
 }
 
+impl<T> JoinHandle<T> {
+    /// Takes the result of a fiber whose [`End`] has been performed.
+    fn take_alone(self) -> Result<T, JoinError> {
+        let fiber = self.fiber();
+        // SAFETY: the fiber was made with this result type, and has ended. Results are taken through
+        // its one handle, and nothing refers to that.
+        let taken = unsafe { fiber.take_alone(self.fiber, fiber.contents()) };
+        JoinError::or_value(taken, || fiber.describe())
+    }
+}
+
 impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
         if self.fiber().scope.get().is_some() {
@@ -224,8 +237,23 @@ pub struct JoinEvt<'a, T> {
     handle: &'a JoinHandle<T>,
 }
 
+/// The event that a fiber has finished, without its result.
+struct End<'a>(&'a Fiber);
+
 fn finished(finished: &mut bool) -> Option<()> {
     finished.then_some(())
+}
+
+impl Event for End<'_> {
+    type Output = ();
+    waits_at!(this: bool, (); this.0.finished, finished);
+
+    #[inline]
+    fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) {}
+
+    fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Description) {
+        describe(self.0, waits);
+    }
 }
 
 impl<T> Event for JoinEvt<'_, T> {
@@ -236,10 +264,14 @@ impl<T> Event for JoinEvt<'_, T> {
     fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) -> Self::Output {
         self.handle.take()
     }
+
     fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Description) {
-        let fiber = self.handle.fiber();
-        waits.on_held("join", &fiber.label(), std::ptr::from_ref(fiber).addr(), [fiber.performer_id()]);
+        describe(self.handle.fiber(), waits);
     }
+}
+
+fn describe(fiber: &Fiber, waits: &mut Description) {
+    waits.on_held("join", &fiber.label(), std::ptr::from_ref(fiber).addr(), [fiber.performer_id()]);
 }
 
 impl<T> fmt::Debug for JoinEvt<'_, T> {

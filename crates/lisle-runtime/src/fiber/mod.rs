@@ -50,6 +50,7 @@
 //!   says otherwise. A stack overflow ends the process with a message that names the fiber.
 
 pub(crate) mod blocking;
+mod builder;
 mod cancel;
 mod checkpoint;
 mod join;
@@ -60,13 +61,14 @@ pub(crate) mod spawn;
 
 pub use crate::sched::worker::way::yield_now;
 pub use crate::spawned::hooks::{Hooks, Moment, Switch, add_hooks};
+pub use builder::Builder;
 pub use cancel::{CancelledEvt, cancelled_evt, is_cancelled};
 pub use checkpoint::checkpoint;
 pub use join::{JoinError, JoinEvt, JoinHandle};
 pub use local::LocalKey;
 pub use no_suspend::no_suspend;
 pub use scope::{Scope, ScopedJoinHandle, ScopedTaskHandle, scope};
-pub use spawn::{Builder, spawn_on};
+pub use spawn::spawn_on;
 
 pub(crate) use spawn::spawn_unchecked;
 

@@ -4,6 +4,7 @@ use super::join::{JoinError, JoinHandle};
 use super::spawn::spawn_unchecked;
 use crate::event::step;
 use crate::event::{Label, Source, described, parker, sync_masked};
+use crate::sched::place::Place;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::spawned::fiber_cell::Traits;
 use crate::spawned::scope_state::ScopeState;
@@ -13,6 +14,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 /// Runs `f`, which may spawn fibers that borrow from outside the scope, and returns when all of
 /// them have finished.
@@ -114,6 +116,22 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
+        self.spawn_placed(f, None, Place::Anywhere, site)
+    }
+
+    /// Does the same, for a fiber with a name or a place.
+    #[inline]
+    pub(super) fn spawn_placed<F, T>(
+        &'scope self,
+        f: F,
+        name: Option<Arc<str>>,
+        place: Place,
+        site: &'static Location<'static>,
+    ) -> ScopedJoinHandle<'scope, T>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
         /// A guard that counts the fiber out again if it cannot be spawned.
         struct Entered(NonNull<ScopeState>);
         impl Drop for Entered {
@@ -125,10 +143,10 @@ impl<'scope> Scope<'scope, '_> {
         self.state.check();
         self.state.enter();
         let entered = Entered(NonNull::from(&self.state));
-        let traits = Traits { scope: Some(NonNull::from(&self.state)), ..Traits::default() };
+        let traits = Traits { name, scope: Some(NonNull::from(&self.state)), ..Traits::default() };
         // SAFETY: what `f` borrows outlives 'scope. The scope does not end before the fiber has
         // ended and an unclaimed result has been dropped.
-        let handle = unsafe { spawn_unchecked(f, traits, None, site) };
+        let handle = unsafe { spawn_unchecked(f, traits, place, site) };
         std::mem::forget(entered);
         ScopedJoinHandle { handle, scope: PhantomData }
     }

@@ -3,18 +3,17 @@
 use super::join::JoinHandle;
 use crate::event::installed;
 use crate::runtime;
-use crate::sched::worker;
+use crate::sched::{place::Place, worker};
 use crate::spawned::fiber_cell::{self, Fiber, Traits};
 use std::panic::Location;
 use std::ptr::NonNull;
-use std::sync::Arc;
 
 /// Spawns a fiber that runs `f`, on the current runtime, or outside any runtime on the default one.
 ///
 /// The fiber begins on this domain when the spawner blocks or yields. Of the fibers that have not
 /// begun the youngest goes first, since its spawner most likely waits for it. The others follow in
 /// the order in which they were spawned. An idle domain may take over a fiber that has not begun
-/// for 100 µs. Once warm, spawning allocates nothing if `f` and its result take less than about 700
+/// for 100 µs; the [`Builder`](super::Builder) places fibers that live long. Once warm, spawning allocates nothing if `f` and its result take less than about 700
 /// bytes.
 ///
 /// # Panics
@@ -41,7 +40,7 @@ where
     T: Send + 'static,
 {
     // SAFETY: nothing is borrowed.
-    unsafe { spawn_unchecked(f, Traits::default(), None, Location::caller()) }
+    unsafe { spawn_unchecked(f, Traits::default(), Place::Anywhere, Location::caller()) }
 }
 
 /// Spawns a fiber on the domain with this index, where it stays. See [`spawn`].
@@ -73,94 +72,7 @@ where
     T: Send + 'static,
 {
     // SAFETY: nothing is borrowed.
-    unsafe { spawn_unchecked(f, Traits::default(), Some(domain), Location::caller()) }
-}
-
-/// A builder for fibers with a name or on a given domain.
-///
-/// ```
-/// # use lisle_runtime::facade as lisle;
-/// let fiber = lisle::fiber::Builder::new().name("adder").spawn(|| 1 + 1);
-/// assert_eq!(fiber.name(), Some("adder"));
-/// assert_eq!(fiber.join().unwrap(), 2);
-/// ```
-#[derive(Debug, Clone, Default)]
-pub struct Builder {
-    name: Option<Arc<str>>,
-    domain: Option<usize>,
-}
-
-impl Builder {
-    /// Creates a builder for a fiber without a name, on any domain.
-    pub fn new() -> Self {
-        Builder::default()
-    }
-
-    /// Sets the name that appears in messages about panics, overflows and shutdowns.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use lisle_runtime::facade as lisle;
-    /// use lisle::fiber::Builder;
-    ///
-    /// lisle::run(|| {
-    ///     let fails = Builder::new().name("parser").spawn(|| "x".parse::<u32>().unwrap());
-    ///     assert!(fails.join().unwrap_err().to_string().contains("'parser'"));
-    /// });
-    /// ```
-    #[must_use]
-    pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
-        self.name = Some(name.into());
-        self
-    }
-
-    /// Sets the domain that the fiber stays on.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use lisle_runtime::facade as lisle;
-    /// use lisle::fiber::Builder;
-    ///
-    /// lisle::Runtime::builder().domains(2).run(|| {
-    ///     let beside = || Builder::new().domain(1).spawn(|| std::thread::current().id());
-    ///     let (one, other) = (beside(), beside());
-    ///     assert_eq!(one.join().unwrap(), other.join().unwrap()); // on the thread of domain 1
-    /// });
-    /// ```
-    #[must_use]
-    pub fn domain(mut self, index: usize) -> Self {
-        self.domain = Some(index);
-        self
-    }
-
-    /// Spawns the fiber, see [`spawn`].
-    ///
-    /// # Panics
-    ///
-    /// As [`spawn`], and if the runtime has no such domain.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use lisle_runtime::facade as lisle;
-    /// use lisle::fiber::Builder;
-    ///
-    /// let reader = Builder::new().name("reader");
-    /// let fibers = [1, 2].map(|n| reader.clone().spawn(move || n));
-    /// assert_eq!(fibers.map(|fiber| fiber.join().unwrap()), [1, 2]);
-    /// ```
-    #[track_caller]
-    pub fn spawn<F, T>(self, f: F) -> JoinHandle<T>
-    where
-        F: FnOnce() -> T + Send + 'static,
-        T: Send + 'static,
-    {
-        let traits = Traits { name: self.name, ..Traits::default() };
-        // SAFETY: nothing is borrowed.
-        unsafe { spawn_unchecked(f, traits, self.domain, Location::caller()) }
-    }
+    unsafe { spawn_unchecked(f, Traits::default(), Place::Domain(domain), Location::caller()) }
 }
 
 /// Spawns a fiber on the current runtime.
@@ -171,7 +83,7 @@ impl Builder {
 pub(crate) unsafe fn spawn_unchecked<F, T>(
     f: F,
     mut traits: Traits,
-    domain: Option<usize>,
+    place: Place,
     site: &'static Location<'static>,
 ) -> JoinHandle<T>
 where
@@ -180,15 +92,20 @@ where
 {
     worker::with_current(|worker| match worker {
         Some(worker) => {
-            worker.shared().check(domain);
-            traits.panic_policy = worker.shared().panic_policy;
+            let shared = worker.shared();
+            let domain = shared.decide(place, Some(worker.domain().index));
+            traits.panic_policy = shared.panic_policy;
             let fiber = Fiber::new(f, traits, site);
+            if let Some(index) = domain {
+                // SAFETY: the fiber has just been made.
+                shared.settle(unsafe { fiber.as_ref() }, place, index);
+            }
             worker.spawn(fiber, domain);
             // SAFETY: made with result type `T`; the second reference is the handle's.
             unsafe { JoinHandle::new(fiber) }
         }
         // SAFETY: passed on to the caller.
-        None => unsafe { spawn_outside(f, traits, domain, site) },
+        None => unsafe { spawn_outside(f, traits, place, site) },
     })
 }
 
@@ -196,7 +113,7 @@ where
 unsafe fn spawn_outside<F, T>(
     f: F,
     mut traits: Traits,
-    domain: Option<usize>,
+    place: Place,
     site: &'static Location<'static>,
 ) -> JoinHandle<T>
 where
@@ -227,9 +144,13 @@ where
         return unsafe { JoinHandle::new(fiber) };
     }
     let shared = runtime::default_runtime();
-    shared.check(domain);
+    let domain = shared.decide(place, None);
     traits.panic_policy = shared.panic_policy;
     let fiber = Fiber::new(f, traits, site);
+    if let Some(index) = domain {
+        // SAFETY: the fiber has just been made.
+        shared.settle(unsafe { fiber.as_ref() }, place, index);
+    }
     shared.spawn_outside(fiber, domain);
     // SAFETY: as above.
     unsafe { JoinHandle::new(fiber) }

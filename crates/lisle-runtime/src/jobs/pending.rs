@@ -93,13 +93,14 @@ impl Entry {
 #[derive(Clone, Copy)]
 pub struct Older(*const Entry);
 
-/// What the running code is part of, as joins and loops see it.
+/// What the running code is part of, as joins and loops see it. The numbers are of one type, so that two of
+/// these are compared without a jump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inside {
     /// Neither a join nor a loop.
     Nothing,
     /// A join or a loop. This many levels of the joins in it are noted down in any case.
-    One(u8),
+    One(u32),
     /// A handled computation that is a part of a join or a loop. For the joins and loops in it this is
     /// as `Nothing`. The number tells it from those that it is a part of.
     Handled(u32),
@@ -136,7 +137,7 @@ impl Inside {
 /// even if no domain could take anything as they begin. They may be long, and domains may look for
 /// work meanwhile. Deeper joins are left out, since the code of the first levels most likely comes
 /// back soon.
-pub(crate) const FIRST_LEVELS: u8 = 3;
+pub(crate) const FIRST_LEVELS: u32 = 3;
 
 /// The number of joins between two looks at the clock.
 const JOINS_A_LOOK: u32 = 64;

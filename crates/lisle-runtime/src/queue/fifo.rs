@@ -55,6 +55,17 @@ impl<T: Linked> Fifo<T> {
         unsafe { item.as_ref() }.set_link(next);
     }
 
+    /// Takes all items of `others`, in their order, and puts them before its own. Takes constant
+    /// time.
+    pub(crate) fn prepend(&self, others: &Fifo<T>) {
+        let Some(last) = NonNull::new(others.tail.replace(std::ptr::null_mut())) else { return };
+        // SAFETY: queued items are alive.
+        unsafe { last.as_ref() }.set_link(self.head.replace(others.head.replace(std::ptr::null_mut())));
+        if self.tail.get().is_null() {
+            self.tail.set(last.as_ptr());
+        }
+    }
+
     /// Takes the first item.
     #[inline]
     pub(crate) fn pop(&self) -> Option<NonNull<T>> {
@@ -66,5 +77,44 @@ impl<T: Linked> Fifo<T> {
             self.tail.set(next);
         }
         Some(first)
+    }
+}
+
+#[cfg(all(test, not(lisle_loom)))]
+mod tests {
+    use super::*;
+
+    struct Item(Cell<*mut Item>);
+
+    // SAFETY: the link is a cell that nothing else uses.
+    unsafe impl Linked for Item {
+        fn link(&self) -> *mut Item {
+            self.0.get()
+        }
+        fn set_link(&self, link: *mut Item) {
+            self.0.set(link);
+        }
+    }
+
+    #[test]
+    fn what_is_put_before_others_keeps_its_order() {
+        let mut items: Vec<Item> = (0..6).map(|_| Item(Cell::new(std::ptr::null_mut()))).collect();
+        let items: Vec<NonNull<Item>> = items.iter_mut().map(NonNull::from).collect();
+        let (queue, others) = (Fifo::default(), Fifo::default());
+        queue.prepend(&others);
+        assert!(queue.is_empty());
+        // SAFETY: here and below, each item is put into one queue, and outlives it.
+        items[2..4].iter().for_each(|&item| unsafe { others.push(item) });
+        queue.prepend(&others);
+        assert!(others.is_empty());
+        // SAFETY: as above.
+        unsafe { queue.push(items[4]) };
+        // SAFETY: as above.
+        items[..2].iter().for_each(|&item| unsafe { others.push(item) });
+        queue.prepend(&others);
+        // SAFETY: as above.
+        unsafe { others.push(items[5]) };
+        assert_eq!(std::iter::from_fn(|| queue.pop()).collect::<Vec<_>>(), items[..5]);
+        assert_eq!(others.pop(), Some(items[5]));
     }
 }

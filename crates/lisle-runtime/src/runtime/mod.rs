@@ -18,6 +18,7 @@ use crate::fiber::{JoinError, JoinHandle, spawn_unchecked};
 use crate::report::Report;
 use crate::report::Shutdown;
 use crate::report::WaitGraph;
+use crate::sched::place::Place;
 use crate::sched::reactor::Driver;
 use crate::sched::shared::Shared;
 use crate::sched::snapshot::{self};
@@ -51,7 +52,7 @@ impl Shared {
     {
         if worker::with_current(|worker| worker.is_some_and(|w| Arc::ptr_eq(w.shared(), this))) {
             // SAFETY: passed on to the caller.
-            return unsafe { spawn_unchecked(f, Traits::default(), None, site) };
+            return unsafe { spawn_unchecked(f, Traits::default(), Place::Anywhere, site) };
         }
         cannot_be_checked(
             "a fiber of another runtime",

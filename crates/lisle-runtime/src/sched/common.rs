@@ -5,7 +5,7 @@
 
 use crate::event::lock::Lock;
 use crate::queue::fifo::Fifo;
-use crate::shim::atomic::{AtomicUsize, Ordering};
+use crate::shim::atomic::{AtomicU64, Ordering};
 use crate::spawned::runnable::Runnable;
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -14,9 +14,9 @@ pub(crate) struct Common {
     queues: Lock<Queues>,
     /// How many are in either queue; never too few. Part of how a domain falls asleep, see the
     /// README.
-    waiting: AtomicUsize,
+    waiting: AtomicU64,
     /// About how many are surplus. Usually there are none, and then no lock is taken.
-    surplus: AtomicUsize,
+    surplus: AtomicU64,
 }
 
 struct Queues {
@@ -36,14 +36,14 @@ impl Common {
                 surplus: Fifo::default(),
                 closed: Cell::new(false),
             }),
-            waiting: AtomicUsize::new(0),
-            surplus: AtomicUsize::new(0),
+            waiting: AtomicU64::new(0),
+            surplus: AtomicU64::new(0),
         }
     }
 
     /// Returns how many wait here.
     #[inline]
-    pub(super) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> u64 {
         self.waiting.load(Ordering::SeqCst)
     }
 
@@ -85,17 +85,13 @@ impl Common {
         self.waiting.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Adds what a ring has no room for.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Common::push`].
-    pub(super) unsafe fn push_surplus(&self, movable: NonNull<Runnable>) {
+    /// Adds what rings have no room for, `count` in all, the youngest first. It is younger than what
+    /// is here.
+    pub(super) fn push_surplus(&self, youngest_first: &Fifo<Runnable>, count: u64) {
         let queues = self.queues.lock();
-        // SAFETY: by the caller's promise.
-        unsafe { queues.surplus.push_first(movable) };
-        self.surplus.fetch_add(1, Ordering::Relaxed);
-        self.waiting.fetch_add(1, Ordering::SeqCst);
+        queues.surplus.prepend(youngest_first);
+        self.surplus.fetch_add(count, Ordering::Relaxed);
+        self.waiting.fetch_add(count, Ordering::SeqCst);
     }
 
     /// Takes what came first, or surplus if there is nothing else.
@@ -105,7 +101,8 @@ impl Common {
             return None;
         }
         let queues = self.queues.lock();
-        let taken = queues.first_come.pop().or_else(|| self.pop_surplus(&queues))?;
+        let surplus = || queues.surplus.pop().inspect(|_| _ = self.surplus.fetch_sub(1, Ordering::Relaxed));
+        let taken = queues.first_come.pop().or_else(surplus)?;
         self.waiting.fetch_sub(1, Ordering::SeqCst);
         Some(taken)
     }
@@ -116,17 +113,22 @@ impl Common {
         self.surplus.load(Ordering::Relaxed) > 0
     }
 
-    /// Takes the youngest of the surplus.
-    pub(super) fn take_surplus(&self) -> Option<NonNull<Runnable>> {
+    /// Moves the youngest of the surplus, at most `count`, to the end of `to`. Returns how many there
+    /// were.
+    pub(super) fn take_surplus(&self, count: u64, to: &Fifo<Runnable>) -> u64 {
         let queues = self.queues.lock();
-        let taken = self.pop_surplus(&queues)?;
-        self.waiting.fetch_sub(1, Ordering::SeqCst);
-        Some(taken)
-    }
-
-    fn pop_surplus(&self, queues: &Queues) -> Option<NonNull<Runnable>> {
-        let taken = queues.surplus.pop()?;
-        self.surplus.fetch_sub(1, Ordering::Relaxed);
-        Some(taken)
+        let mut taken = 0;
+        while taken < count
+            && let Some(next) = queues.surplus.pop()
+        {
+            // SAFETY: it was just taken out of its queue, and stays until it runs.
+            unsafe { to.push(next) };
+            taken += 1;
+        }
+        if taken > 0 {
+            self.surplus.fetch_sub(taken, Ordering::Relaxed);
+            self.waiting.fetch_sub(taken, Ordering::SeqCst);
+        }
+        taken
     }
 }

@@ -33,6 +33,8 @@ pub(crate) struct Counts {
     /// Counts fibers, and tasks from when they are reified or queued.
     pub(super) spawned: Counter,
     pub(crate) finished: Counter,
+    /// How many fibers that have not begun lie in the surplus that the domain keeps; never too few.
+    pub(super) surplus: Counter,
     pub(crate) tally: Tally,
     /// The current turn. The lowest bit says whether others are ready for theirs.
     turn: AtomicU64,

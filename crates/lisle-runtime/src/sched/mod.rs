@@ -4,6 +4,7 @@
 //! - `worker.rs` is the worker of a domain, its parts are in `worker/`.
 //! - `shared.rs` is what the domains of a runtime share; `common.rs` holds what belongs to no
 //!   domain; `sharing.rs` says who could take a part of a loop.
+//! - `place.rs` decides where a fiber goes that has a place.
 //! - `reactor.rs` waits for the sockets of a domain.
 //! - `snapshot.rs` collects what each fiber waits for; `deadlock.rs` notices that all fibers wait
 //!   for good; `monitor.rs` and `stall.rs` notice that a fiber keeps its domain.
@@ -20,6 +21,7 @@ pub(crate) mod dump;
 pub(crate) mod monitor;
 pub(crate) mod monitor_handle;
 pub(crate) mod overflow;
+pub(crate) mod place;
 pub(crate) mod questions;
 #[doc(hidden)]
 pub mod reactor;
@@ -46,6 +48,7 @@ use crate::shim::{
     CachePadded,
     atomic::{AtomicBool, AtomicU64, Ordering},
     sync::Arc,
+    unseen,
 };
 use crate::spawned::fiber_cell::Fiber;
 use crate::spawned::runnable::{Kind, Runnable};
@@ -68,6 +71,8 @@ pub(crate) struct Domain {
     /// Written by the owner and by thieves.
     stealable: CachePadded<Stealable<Runnable>>,
     pub stolen: AtomicU64,
+    /// How many fibers live here that were spread, see `place.rs`.
+    spread: unseen::AtomicUsize,
     /// Set while fibers of this domain wait for parts of their loops.
     pub is_joining: AtomicBool,
     pub(crate) reactor: Arc<Reactor>,
@@ -98,6 +103,7 @@ impl Domain {
             inbox: CachePadded(Inbox::new()),
             stealable: CachePadded(Stealable::new()),
             stolen: AtomicU64::new(0),
+            spread: unseen::AtomicUsize::new(0),
             is_joining: AtomicBool::new(false),
             reactor,
             heartbeat: CachePadded(Beat::new(false)),
@@ -110,6 +116,11 @@ impl Domain {
             #[cfg(feature = "model")]
             woken_from_outside: AtomicBool::new(false),
         }
+    }
+
+    /// Returns about how many wait here that may begin, or go on, on any domain.
+    pub(crate) fn unbegun(&self) -> u64 {
+        self.counts.surplus.get() + self.stealable.len()
     }
 
     /// Hands `fiber` over to this domain, and wakes the domain if it sleeps.
@@ -174,6 +185,12 @@ impl Domain {
             Some(task) => self.running_task(task.site()),
             None => self.running_code_of(runner.code_site()),
         }
+    }
+
+    /// Notes that a fiber that was spread to this domain has ended.
+    #[cold]
+    fn spread_one_ended(&self) {
+        self.spread.fetch_sub(1, unseen::Ordering::Relaxed);
     }
 
     /// Notes that no fiber runs, because none is ready.

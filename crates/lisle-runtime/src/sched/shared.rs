@@ -3,6 +3,7 @@
 
 use crate::event::lock::Lock;
 use crate::jobs::offers::Offers;
+use crate::queue::fifo::Fifo;
 use crate::report::PanicPolicy;
 use crate::report::{self, Handler, Report};
 use crate::report::{Shutdown, Straggler};
@@ -108,18 +109,9 @@ impl Shared {
         self.left.load(Ordering::Acquire) == self.domains.len()
     }
 
-    /// Returns the domain with this index, which [`Shared::check`] has seen to exist.
+    /// Returns the domain with this index, which [`Shared::decide`] has seen to exist.
     pub(crate) fn domain(&self, index: usize) -> &Domain {
         &self.domains[index]
-    }
-
-    /// Panics if there is no domain `index`, before anything has been done.
-    #[track_caller]
-    pub(crate) fn check(&self, index: Option<usize>) {
-        let count = self.domains.len();
-        if let Some(index) = index.filter(|&index| index >= count) {
-            panic!("there is no domain {index}: this runtime has {count}, numbered from 0");
-        }
     }
 
     /// Returns `true` if any other domain works, and work may soon come from it.
@@ -154,11 +146,10 @@ impl Shared {
         self.wake_if_idle();
     }
 
-    /// Does the same for what a ring has no room for.
+    /// Does the same for `count` that rings have no room for, the youngest first.
     #[cold]
-    pub(crate) fn push_surplus(&self, movable: NonNull<Runnable>) {
-        // SAFETY: as above.
-        unsafe { self.common.push_surplus(movable) };
+    pub(crate) fn push_surplus(&self, youngest_first: &Fifo<Runnable>, count: u64) {
+        self.common.push_surplus(youngest_first, count);
         self.wake_if_idle();
     }
 
@@ -227,8 +218,9 @@ impl Shared {
 
     /// Returns how many fibers wait to begin, without those that were placed on a domain.
     pub(crate) fn waiting_to_begin(&self) -> usize {
-        let unbegun: u64 = self.domains.iter().map(|domain| domain.stealable.len()).sum();
-        self.common.len() + usize::try_from(unbegun).unwrap_or(usize::MAX)
+        // Before the common queue, where it may go.
+        let unbegun: u64 = self.domains.iter().map(|domain| domain.unbegun()).sum();
+        usize::try_from(unbegun + self.common.len()).unwrap_or(usize::MAX)
     }
 
     /// Notes that the worker `index` leaves.

@@ -54,7 +54,7 @@ impl Domain {
         let due = self.counts.next_timer.get();
         Delayed {
             ready: self.counts.others_are_ready(),
-            unbegun: usize::try_from(self.stealable.len()).unwrap_or(usize::MAX).saturating_add(common),
+            unbegun: usize::try_from(self.unbegun() + common).unwrap_or(usize::MAX),
             woken: self.inbox.has_news() && !self.inbox.is_asleep(),
             timer: now.checked_sub(due).map(Duration::from_nanos).filter(|late| !late.is_zero()),
             descriptors: Vec::new(),

@@ -28,6 +28,7 @@ pub mod modelled;
 mod parts;
 mod queues;
 mod runner;
+mod surplus;
 mod thief;
 mod timers;
 pub mod way;
@@ -50,7 +51,6 @@ use crate::spawned::this_stack::this_stack;
 use crate::stack::{StackPool, overflow::AltStack};
 use answering::Answered;
 use begun::Begun;
-use corosensei::CoroutineResult;
 use either::{Either, either};
 use helping::AllJoining;
 use idle::Idle;
@@ -284,14 +284,16 @@ impl Worker {
         unsafe { parker::set_running(parker) };
         #[cfg(feature = "model")]
         let reported = self.report();
-        // SAFETY: only the domain's own worker touches the coroutine, and it is not running.
-        let coroutine = unsafe { &mut *this.coroutine.get() };
-        let result = coroutine.as_mut().expect("a fiber that has begun has a stack").resume(());
+        // SAFETY: only the domain's own worker touches the segment.
+        let segment = unsafe { &mut *this.segment.get() };
+        let segment = segment.as_mut().expect("a fiber that has begun has a stack");
+        // SAFETY: it has not ended, since the fiber was queued, and does not run.
+        let request = unsafe { segment.resume() };
         // SAFETY: no fiber runs.
         unsafe { parker::set_running(std::ptr::null()) };
-        let suspend = match result {
-            CoroutineResult::Yield(suspend) => suspend,
-            CoroutineResult::Return(()) => return self.end(fiber),
+        let suspend = match request {
+            Some(request) => Suspend::of(request),
+            None => return self.end(fiber),
         };
         #[cfg(feature = "model")]
         drop(reported);

@@ -15,20 +15,19 @@ use super::head::{Head, Outcome};
 use super::runnable::Kind;
 use super::scope_state::ScopeState;
 use super::stack_state::StackState;
-use crate::event::parker::{self, Parker, Suspend};
+use crate::event::parker::{self, Parker};
 use crate::event::{Interrupted, Label, Source};
 use crate::report::{PanicPolicy, nobody_joins};
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
-use crate::stack::{Lent, Stack};
-use corosensei::Coroutine;
+use crate::shim::unseen::AtomicPtr;
+use crate::stack::Stack;
+use lisle_core::segment::Segment;
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::Arc;
-
-pub(crate) type Stackful = Coroutine<(), Suspend, (), Lent>;
 
 /// What the hooks of a runtime keep for a fiber, in the order of the hooks.
 pub(crate) type HookLocals = Vec<Box<dyn Any>>;
@@ -38,13 +37,14 @@ pub(crate) struct Fiber {
     head: Head,
     /// The neighbours in the list of all fibers that have begun on the domain.
     pub(crate) siblings: Cell<(*mut Fiber, *mut Fiber)>,
-    /// The domain that the fiber stays on, set when it begins or is placed there.
-    pub(crate) domain: Cell<*const ()>,
+    /// The domain that the fiber stays on, set when it begins or is placed there. It stays when the
+    /// fiber has ended. Any thread may read it, and compare it with the domains that it knows.
+    pub(crate) domain: AtomicPtr<()>,
     pub(crate) parker: Parker,
     /// What the stack keeps for the tasks and loops that run on it.
     pub(crate) stack_state: StackState,
-    pub(crate) coroutine: UnsafeCell<Option<Stackful>>,
-    /// The stack that the coroutine runs on.
+    pub(crate) segment: UnsafeCell<Option<Segment>>,
+    /// The stack that the segment runs on.
     pub(crate) stack: UnsafeCell<Option<Stack>>,
     pub(crate) name: Option<Arc<str>>,
     /// What the hooks of the runtime keep for the fiber, from its beginning, if there are any.
@@ -53,6 +53,8 @@ pub(crate) struct Fiber {
     /// `true` once the fiber has been asked to cancel.
     pub(crate) cancelled: Source<bool, ()>,
     pub(crate) panic_policy: PanicPolicy,
+    /// Set if the fiber counts among the spread ones of its domain, see `sched/place.rs`.
+    pub(crate) is_spread: Cell<bool>,
     /// `true` once the fiber or its handle no longer needs the other. Used only with a scope.
     parted: AtomicBool,
     references: AtomicUsize,
@@ -95,15 +97,16 @@ impl Fiber {
         let fiber = Fiber {
             head: Head::new(kind, traits.scope, site, Source::new(false)),
             siblings: Cell::new((std::ptr::null_mut(), std::ptr::null_mut())),
-            domain: Cell::new(std::ptr::null()),
+            domain: AtomicPtr::new(std::ptr::null_mut()),
             parker: Parker::new(),
             stack_state: StackState::new(),
-            coroutine: UnsafeCell::new(None),
+            segment: UnsafeCell::new(None),
             stack: UnsafeCell::new(None),
             name: traits.name,
             hooked: Cell::new(None),
             cancelled: Source::new(false),
             panic_policy: traits.panic_policy,
+            is_spread: Cell::new(false),
             parted: AtomicBool::new(false),
             references: AtomicUsize::new(2),
             table: const { &Table { run: run::<F, T>, contents: Block::<Fiber, F, T>::CONTENTS } },
@@ -269,9 +272,12 @@ pub(crate) unsafe fn release(fiber: NonNull<Fiber>) {
 ///
 /// The caller owns a reference. Unless it was the last, the caller does not use the fiber again.
 unsafe fn let_go(fiber: NonNull<Fiber>) -> bool {
-    // SAFETY: the reference keeps the fiber alive. Release: what this thread did to the fiber
-    // happens before the freeing. Acquire: so does what other threads did.
-    unsafe { fiber.as_ref() }.references.fetch_sub(1, Ordering::AcqRel) == 1
+    // SAFETY: the reference keeps the fiber alive.
+    let references = &unsafe { fiber.as_ref() }.references;
+    // Who has the only reference is the only one who could add another: a load tells, and costs less
+    // than an exchange. Release: what this thread did to the fiber happens before the freeing.
+    // Acquire: so does what other threads did.
+    references.load(Ordering::Acquire) == 1 || references.fetch_sub(1, Ordering::AcqRel) == 1
 }
 
 /// Ends a fiber that has not begun and never will: drops its closure and wakes its joiners.

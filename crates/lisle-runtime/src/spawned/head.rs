@@ -96,24 +96,35 @@ impl Head {
         of: NonNull<H>,
         contents: &Contents,
     ) -> Result<thread::Result<T>, Outcome> {
-        let mut place = MaybeUninit::uninit();
         // Two threads may share a handle. The source's lock admits one taker at a time.
-        let outcome = self.finished.with(|&finished| {
-            finished.then(|| {
-                let outcome = self.outcome.get();
-                if outcome == Outcome::Done {
-                    self.outcome.set(Outcome::Taken);
-                    // SAFETY: it has ended, as seen just now under the source's lock. The result
-                    // was written before that lock was taken to set `finished`, so the write
-                    // happens before this read. The result is moved only here, under that lock.
-                    unsafe { contents.take::<H, T>(of, &mut place) };
-                }
-                outcome
-            })
+        let taken = self.finished.with(|&finished| {
+            // SAFETY: it has ended, as seen just now under the source's lock, which all takers hold.
+            finished.then(|| unsafe { self.take_alone(of, contents) })
         });
-        match outcome.expect("`complete` on the event of the end of what has not ended") {
-            // SAFETY: just written.
-            Outcome::Done => Ok(unsafe { place.assume_init() }),
+        taken.expect("`complete` on the event of the end of what has not ended")
+    }
+
+    /// Does the same as [`take_result`](Head::take_result) for what is known to have ended.
+    ///
+    /// # Safety
+    ///
+    /// As for [`take_result`](Head::take_result). The caller has seen under the lock of `finished` that it
+    /// has ended, and no other code takes the result meanwhile.
+    pub(crate) unsafe fn take_alone<H, T>(
+        &self,
+        of: NonNull<H>,
+        contents: &Contents,
+    ) -> Result<thread::Result<T>, Outcome> {
+        match self.outcome.get() {
+            Outcome::Done => {
+                self.outcome.set(Outcome::Taken);
+                let mut place = MaybeUninit::uninit();
+                // SAFETY: the result was written before the lock was taken to set `finished`, so the
+                // write happens before this read. The result is moved only here.
+                unsafe { contents.take::<H, T>(of, &mut place) };
+                // SAFETY: just written.
+                Ok(unsafe { place.assume_init() })
+            }
             outcome => Err(outcome),
         }
     }

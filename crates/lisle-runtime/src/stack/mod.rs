@@ -38,6 +38,7 @@ mod tests;
 use std::{io, mem, ops::Range};
 
 use corosensei::stack::StackPointer;
+use lisle_core::segment::Place;
 
 use self::slab::{Shape, Slab};
 use crate::memory::pages;
@@ -76,18 +77,16 @@ impl Stack {
         limit..limit + slab::guard_size()
     }
 
-    /// Returns a handle to the same stack, for a coroutine to run on.
-    ///
-    /// A coroutine that owned the stack would have to be moved to get it back, and reading it just
-    /// after the switch has written it costs 8 ns: the processor cannot forward those stores to
-    /// wider loads.
+    /// Returns the same stack for a segment to run on.
     ///
     /// # Safety
     ///
-    /// The coroutine ends before the stack is given back or dropped, and the stack is lent to one
-    /// coroutine at a time.
-    pub(crate) unsafe fn lend(&self) -> Lent {
-        Lent { base: self.base, limit: self.limit }
+    /// The segment ends before the stack is given back or dropped, and the stack is lent to one
+    /// segment at a time.
+    pub(crate) unsafe fn lend(&self) -> Place {
+        // SAFETY: the memory stays until the stack is dropped, which is not before the segment has
+        // ended. Both ends are multiples of 16, and the guard lies at the limit.
+        unsafe { Place::new(self.base.get(), self.limit.get()) }
     }
 
     /// Returns the highest address, from where the stack grows down.
@@ -116,27 +115,6 @@ impl Stack {
 // shares. Both ends are multiples of `STACK_ALIGNMENT`. The mapping outlives the value: a slab is
 // unmapped only when all of its stacks lie in the pool, where they are dropped without being used.
 unsafe impl corosensei::stack::Stack for Stack {
-    #[inline]
-    fn base(&self) -> StackPointer {
-        self.base
-    }
-
-    #[inline]
-    fn limit(&self) -> StackPointer {
-        self.limit
-    }
-}
-
-/// A stack lent to a coroutine, see [`Stack::lend`].
-#[derive(Debug)]
-pub(crate) struct Lent {
-    base: StackPointer,
-    limit: StackPointer,
-}
-
-// SAFETY: as for the stack that this stands for. The caller of `lend` keeps that stack until the
-// coroutine has ended.
-unsafe impl corosensei::stack::Stack for Lent {
     #[inline]
     fn base(&self) -> StackPointer {
         self.base

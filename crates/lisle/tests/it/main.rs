@@ -43,6 +43,7 @@ mod observing;
 mod once;
 mod outside;
 mod pairing;
+mod places;
 mod polls;
 mod ported_crossbeam;
 mod ported_go;

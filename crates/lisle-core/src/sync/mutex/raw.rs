@@ -19,7 +19,7 @@
 //! thread: with 8 threads on two busy cores that left a fourth of the throughput.
 //!
 //! A fiber that locks again and again, and never waits, keeps a fiber of its domain that was told
-//! from trying. So it gives way after some 128 times (`event/turn.rs`).
+//! from trying. So it gives way after some 128 times, and so does a task (`event/turn.rs`).
 //!
 //! If a performer leaves after it was told or handed the lock, dropping its branch passes this on.
 //!
@@ -46,6 +46,7 @@ use crate::event::Doing;
 use crate::event::awaited::Awaited;
 use crate::event::lock::Lock;
 use crate::event::queue::{WaitQueue, Waiter};
+use crate::event::turn;
 use crate::event::woken::Woken;
 use crate::event::{Attempt, Description, Event, Label, Step};
 use crate::event::{declare_made, is_modelled, performer_id, visible_doing};
@@ -316,6 +317,9 @@ impl Event for RawMutex {
         branch.must_be_of(self);
         branch.waiter.must_not_be_published();
         let taken = attempt.commit_if(|| self.try_lock().then_some(()));
+        if taken == Ok(Some(())) && self.state.load(Ordering::Relaxed) != HELD {
+            turn::went_first();
+        }
         branch.as_mut().took(taken)
     }
 

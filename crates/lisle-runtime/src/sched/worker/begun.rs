@@ -167,6 +167,7 @@ impl Worker {
     /// Ends what is queued and will not be run, because the runtime has ended or was abandoned.
     pub(crate) fn wind_up(&self) {
         self.take_inbox();
+        self.offer_surplus();
         let next = || {
             self.queues
                 .take_any()

@@ -40,7 +40,7 @@ impl Worker {
         }
         self.tell_tally();
         self.joining.look_after_all();
-        self.offer_woken();
+        self.share();
         self.take_inbox();
         self.fire_timers();
         self.take_common();

@@ -3,16 +3,15 @@
 use super::{Worker, with_current};
 use crate::abort;
 use crate::event::Waker;
-use crate::event::parker::Suspend;
 use crate::report::{NoStack, Report};
 use crate::sched::Domain;
-use crate::shim::sync::Arc;
+use crate::shim::{sync::Arc, unseen::Ordering};
 use crate::spawned::fiber_cell::{self, Fiber, Traits};
 use crate::spawned::head::Outcome;
 use crate::spawned::hooks::Moment;
 use crate::stack::taken::{Supply, Taken, keep_spare, take_spare};
 use crate::unwinding;
-use corosensei::{Coroutine, Yielder};
+use lisle_core::segment::{Segment, Way};
 use std::io;
 use std::ptr::NonNull;
 
@@ -34,11 +33,11 @@ impl Worker {
                 return false;
             }
         };
-        // SAFETY: the fiber keeps the stack until its coroutine has ended, see `end`.
+        // SAFETY: the fiber keeps the stack until its segment has ended, see `end`.
         let lent = unsafe { stack.lend() };
         // SAFETY: a fiber that has not begun has no stack, and no other code reads this field.
         unsafe { *this.stack.get() = Some(stack) };
-        this.domain.set(Arc::as_ptr(&self.domain).cast());
+        this.domain.store(Arc::as_ptr(&self.domain).cast_mut().cast(), Ordering::Relaxed);
         // SAFETY: only this worker touches the field, which was just written.
         let usable = unsafe { &*this.stack.get() }.as_ref().map_or(0..0, |stack| stack.usable());
         #[cfg(feature = "model")]
@@ -48,16 +47,19 @@ impl Worker {
         // with an unconsumed wake does not end.
         this.parker.waker.set(Some(unsafe { Waker::new(fiber.as_ptr().cast(), wake_fiber) }));
         let random = &raw const self.random;
-        let coroutine = Coroutine::with_stack(lent, move |yielder: &Yielder<(), Suspend>, ()| {
+        let root = move |way: &Way| {
             // SAFETY: a fiber is alive while it runs.
             let parker = unsafe { &fiber.as_ref().parker };
-            // SAFETY: this is the fiber's coroutine, and its worker stays as long as the fiber.
-            unsafe { parker.begin(yielder, random) };
+            // SAFETY: this is the fiber's segment, and its worker stays as long as the fiber.
+            unsafe { parker.begin(way, random) };
             // SAFETY: the fiber begins here, once.
             unwinding::outermost(|| unsafe { fiber_cell::live(fiber) });
-        });
+        };
+        // SAFETY: the closure borrows nothing, and `live` catches panics. A segment that does not begin
+        // keeps its fiber, as one that never ends.
+        let segment = unsafe { Segment::new(lent, root) };
         // SAFETY: as above.
-        unsafe { *this.coroutine.get() = Some(coroutine) };
+        unsafe { *this.segment.get() = Some(segment) };
         // SAFETY: it has just begun, and is removed when it ends.
         unsafe { self.begun.insert(fiber) };
         true
@@ -108,14 +110,17 @@ impl Worker {
             self.after_turn(this, Moment::Ends);
         }
         self.current.set(std::ptr::null_mut());
-        // SAFETY: only the domain's own worker touches the coroutine, and it has ended.
-        unsafe { *this.coroutine.get() = None };
-        // SAFETY: only the domain's own worker touches the stack, and the coroutine has ended.
+        // SAFETY: only the domain's own worker touches the segment, and it has ended.
+        unsafe { *this.segment.get() = None };
+        // SAFETY: only the domain's own worker touches the stack, and the segment has ended.
         let stack = unsafe { &mut *this.stack.get() }.take();
         self.stacks.borrow_mut().give(stack.expect("it has just run"));
         // SAFETY: it was added when it began.
         unsafe { self.begun.remove(fiber) };
         self.domain.retire(this);
+        if this.is_spread.get() {
+            self.domain.spread_one_ended();
+        }
         let is_runner = this.is_runner();
         #[cfg(feature = "model")]
         if !is_runner {
@@ -162,7 +167,7 @@ impl Worker {
 fn wake_fiber(data: *const ()) {
     let fiber = NonNull::new(data.cast_mut().cast::<Fiber>()).expect("the fiber of a waker");
     // SAFETY: a fiber does not end before a wake that is under way has arrived.
-    let domain = unsafe { fiber.as_ref() }.domain.get().cast::<Domain>();
+    let domain = unsafe { fiber.as_ref() }.domain.load(Ordering::Relaxed).cast::<Domain>().cast_const();
     with_current(|worker| match worker {
         Some(worker) if std::ptr::eq(Arc::as_ptr(&worker.domain), domain) => worker.wake(fiber),
         // SAFETY: the fiber is alive and has begun, so its domain is alive until it has been woken.

@@ -179,6 +179,7 @@ impl Worker {
     #[inline(always)]
     fn collect(&self) {
         self.take_inbox();
+        self.offer_surplus();
         let mut ready = self.modelled.ready.borrow_mut();
         let mut add = |who| ready.push(Ready { who, process: self.process_of(who) });
         self.queues.take_all(&mut add);

@@ -36,6 +36,8 @@ pub(super) struct Queues {
     woken: Fifo<Runnable>,
     backlog: Cell<u32>,
     due: Cell<u32>,
+    /// Fibers that have not begun and that the ring had no room for, the youngest first.
+    pub(super) surplus: Fifo<Runnable>,
     /// The tick (see `tick.rs`) at which the oldest of those that have not begun last had its turn
     /// before younger ones.
     oldest_began: Cell<u32>,
@@ -169,17 +171,23 @@ impl Worker {
     #[inline]
     fn take_unbegun(&self) -> Option<NonNull<Runnable>> {
         let oldest = || self.domain.stealable.take_oldest();
-        let common = &self.shared.common;
-        if !common.has_surplus() {
+        if !self.has_surplus() {
             return oldest();
         }
         let now = tick::now();
-        let is_first = self.queues.oldest_began.replace(now) != now;
-        if is_first { oldest() } else { common.take_surplus().or_else(oldest) }
+        if self.queues.oldest_began.replace(now) != now
+            && let Some(oldest) = oldest()
+        {
+            return Some(oldest);
+        }
+        self.take_surplus().or_else(oldest)
     }
 
     pub(super) fn has_ready(&self) -> bool {
-        self.queues.others_are_ready() || self.queues.next.get().is_some() || self.domain.stealable.len() > 0
+        self.queues.others_are_ready()
+            || self.queues.next.get().is_some()
+            || self.domain.stealable.len() > 0
+            || !self.queues.surplus.is_empty()
     }
 
     /// Queues a fiber that has not begun.
@@ -193,7 +201,7 @@ impl Worker {
         match domain {
             None => match self.domain.stealable.push(fiber.cast()) {
                 Ok(()) => self.share_work(),
-                Err(older) => self.shared.push_surplus(older),
+                Err(older) => self.keep_surplus(older),
             },
             Some(index) if index == self.domain.index => {
                 // SAFETY: a new fiber is in no list, and stays until it runs.
@@ -261,9 +269,13 @@ impl Worker {
         }
     }
 
-    /// Lets thieves have some of the ready tasks, if there are thieves.
-    pub(super) fn offer_woken(&self) {
-        if self.queues.woken.is_empty() || self.shared.idle.load(Ordering::Relaxed) == 0 {
+    /// Lets thieves have the surplus and some of the ready tasks, if there are thieves.
+    pub(super) fn share(&self) {
+        if self.shared.idle.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        self.offer_surplus();
+        if self.queues.woken.is_empty() {
             return;
         }
         while self.domain.stealable.len() < SHARE

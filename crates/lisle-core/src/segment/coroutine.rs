@@ -1,0 +1,94 @@
+//! Segments by `corosensei`, for the platforms for which there is no switch of our own.
+//!
+//! The switch to a segment is in one function, [`resume`], by whose address `unwinding` knows it.
+
+use super::{Place, Request};
+use corosensei::stack::{Stack, StackPointer};
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use std::fmt;
+
+/// The way from a segment to its resumer.
+#[repr(transparent)]
+pub struct Way(Yielder<(), Request>);
+
+/// A stack with code on it, that is suspended or has not begun.
+pub struct Segment(Coroutine<(), Request, (), Place>);
+
+// SAFETY: by the promise of the caller of `Place::new`.
+unsafe impl Stack for Place {
+    #[inline(always)]
+    fn base(&self) -> StackPointer {
+        StackPointer::new(self.base).expect("a stack is not at address 0")
+    }
+
+    #[inline(always)]
+    fn limit(&self) -> StackPointer {
+        StackPointer::new(self.limit).expect("a stack is not at address 0")
+    }
+}
+
+impl Segment {
+    /// Puts `root` on a stack. It runs when the segment is resumed for the first time.
+    ///
+    /// # Safety
+    ///
+    /// What `root` borrows outlives the segment. It does not panic.
+    #[inline(always)]
+    pub unsafe fn new<F: FnOnce(&Way)>(place: Place, root: F) -> Self {
+        let root = move |yielder: &Yielder<(), Request>, ()| {
+            // SAFETY: a way is nothing else.
+            root(unsafe { &*std::ptr::from_ref(yielder).cast::<Way>() });
+        };
+        // SAFETY: passed on to the caller.
+        Segment(unsafe { Coroutine::with_stack_unchecked(place, root) })
+    }
+
+    /// Goes on with the segment until it is left again, and returns what it asks, or until it ends.
+    ///
+    /// # Safety
+    ///
+    /// It has not ended, and does not run.
+    #[inline(always)]
+    pub unsafe fn resume(&mut self) -> Option<Request> {
+        match resume(&mut self.0) {
+            CoroutineResult::Yield(request) => Some(request),
+            CoroutineResult::Return(()) => None,
+        }
+    }
+}
+
+impl Way {
+    /// Leaves the segment, and returns when it is resumed.
+    ///
+    /// # Safety
+    ///
+    /// This runs on the segment's stack, or on that of one within it.
+    #[inline(always)]
+    pub unsafe fn suspend(&self, request: Request) {
+        self.0.suspend(request);
+    }
+}
+
+#[inline(never)]
+fn resume(coroutine: &mut Coroutine<(), Request, (), Place>) -> CoroutineResult<Request, ()> {
+    coroutine.resume(())
+}
+
+/// Returns `true` if the function at `start`, whose frame is beyond the root of a segment, is the one that
+/// its resumer has called to resume it. Others of the switch come before.
+#[inline]
+pub(crate) fn is_resumer(start: usize) -> bool {
+    start == resume as *const () as usize
+}
+
+impl fmt::Debug for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Way").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Segment").finish_non_exhaustive()
+    }
+}

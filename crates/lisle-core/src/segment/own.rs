@@ -1,0 +1,133 @@
+//! Segments by a switch that jumps in both directions, see the module above.
+//!
+//! # The protocol
+//!
+//! At the top of a segment's stack lies its [`Way`]: two stack pointers, that of the resumer while
+//! the segment runs, and that of the segment while it does not. Below it is the closure that the segment
+//! consists of. A stack that is not running has at its stack pointer, from there upwards, the frame
+//! pointer and the address where it goes on: a frame record, as frames have it. A switch pushes these
+//! two (and the registers that the compiler does not let go), writes the stack pointer to one of the
+//! two places, takes that of the other, and jumps.
+//!
+//! The way is at the root of the segment's chain of frame pointers, since its first word points to the
+//! frame record of the resumer. By the same word the unwinder comes from the root to the resumer.
+
+use super::{Place, Request};
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+#[cfg_attr(target_arch = "x86_64", path = "x86_64.rs")]
+#[cfg_attr(target_arch = "aarch64", path = "aarch64.rs")]
+mod arch;
+#[cfg_attr(not(feature = "sanitizer"), path = "unwatched.rs")]
+#[cfg_attr(feature = "sanitizer", path = "watched.rs")]
+mod watch;
+
+use watch::Bounds;
+
+/// The way from a segment to its resumer, and back.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Way {
+    /// The stack pointer of the resumer. The first field: the root's frame refers to it.
+    resumer: Cell<*mut u8>,
+    /// The stack pointer of the segment, or of the innermost one within it that was suspended with
+    /// it.
+    segment: Cell<*mut u8>,
+    /// The stacks on which these go on.
+    resumer_on: Cell<Bounds>,
+    segment_on: Cell<Bounds>,
+}
+
+/// A stack with code on it, that is suspended or has not begun.
+#[derive(Debug)]
+pub struct Segment {
+    way: NonNull<Way>,
+}
+
+impl Segment {
+    /// Puts `root` on a stack. It runs when the segment is resumed for the first time.
+    ///
+    /// # Safety
+    ///
+    /// What `root` borrows outlives the segment. It does not panic. If it is never called, it is not dropped.
+    #[inline(always)]
+    pub unsafe fn new<F: FnOnce(&Way)>(place: Place, root: F) -> Self {
+        const { assert!(align_of::<F>() <= 16) };
+        let way = (place.base - size_of::<Way>()) & !15;
+        let closure = (way - size_of::<F>()) & !15;
+        let way = std::ptr::with_exposed_provenance_mut::<Way>(way);
+        let closure = std::ptr::with_exposed_provenance_mut::<F>(closure);
+        // SAFETY: the stack is ours, and has room for it.
+        unsafe { closure.write(root) };
+        // SAFETY: as above.
+        let top = unsafe { arch::prepare(closure.cast(), begin::<F> as *const ()) };
+        let begun = Way {
+            resumer: Cell::new(std::ptr::null_mut()),
+            segment: Cell::new(top),
+            resumer_on: Cell::new(Bounds::NONE),
+            segment_on: Cell::new(Bounds::of(place.limit, place.base)),
+        };
+        // SAFETY: as above.
+        unsafe { way.write(begun) };
+        Segment { way: NonNull::new(way).expect("a stack is not at address 0") }
+    }
+
+    /// Goes on with the segment until it is left again, and returns what it asks, or until it ends.
+    ///
+    /// # Safety
+    ///
+    /// It has not ended, and does not run.
+    #[inline(always)]
+    pub unsafe fn resume(&mut self) -> Option<Request> {
+        // SAFETY: it lies on the segment's stack, which stays.
+        let way = unsafe { self.way.as_ref() };
+        let left = way.segment_on.get().about_to_enter();
+        // SAFETY: by the caller's promise, something waits there.
+        let asked = unsafe { arch::switch(&way.resumer, &way.segment, std::ptr::null_mut()) };
+        way.segment_on.set(Bounds::entered(left));
+        NonNull::new(asked.cast()).map(Request)
+    }
+}
+
+impl Drop for Segment {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // SAFETY: it lies on the segment's stack, which stays.
+        unsafe { self.way.as_ref() }.segment_on.get().left_for_good();
+    }
+}
+
+impl Way {
+    /// Leaves the segment, and returns when it is resumed.
+    ///
+    /// # Safety
+    ///
+    /// This runs on the segment's stack, or on that of one within it.
+    #[inline(always)]
+    pub unsafe fn suspend(&self, request: Request) {
+        let left = self.resumer_on.get().about_to_enter();
+        // SAFETY: by the caller's promise, the resumer waits there.
+        unsafe { arch::switch(&self.segment, &self.resumer, request.0.as_ptr().cast()) };
+        self.resumer_on.set(Bounds::entered(left));
+    }
+}
+
+/// The first function of a segment. It is jumped to, and does not return.
+unsafe extern "C" fn begin<F: FnOnce(&Way)>(way: &Way, root: *mut F) -> ! {
+    way.resumer_on.set(Bounds::entered(std::ptr::null_mut()));
+    // SAFETY: it was put there, and is taken once.
+    let root = unsafe { root.read() };
+    root(way);
+    way.resumer_on.get().about_to_enter();
+    // SAFETY: the resumer waits.
+    unsafe { arch::switch(&way.segment, &way.resumer, std::ptr::null_mut()) };
+    crate::abort::process(format_args!("a segment that has ended was resumed"));
+}
+
+/// Returns `true` if the function at `_start`, whose frame is beyond the root of a segment, has
+/// resumed the segment. The switch is in that function itself.
+#[inline]
+pub(crate) fn is_resumer(_start: usize) -> bool {
+    true
+}

@@ -1,0 +1,92 @@
+//! Where a new fiber goes that its spawner has placed.
+//!
+//! A fiber without a place lies where idle domains may take it. One with a place is handed over to
+//! its domain and begins there. To *spread* fibers is to give each the domain on which the fewest
+//! spread fibers live: a count for each domain, which only the spawning and the ending of spread
+//! fibers touch. It is a count of what users have said to be the load, and not of all that has
+//! begun: ten thousand fibers that wait are less of a load than one that computes, and to count
+//! all would cost each fiber two stores.
+//!
+//! Two threads that spread at once may read the same counts and choose the same domain. The next
+//! one sees both, so the counts differ by no more than the number of threads that spread at once.
+
+use super::shared::Shared;
+use crate::shim::sync::Arc;
+use crate::shim::unseen::Ordering;
+use crate::spawned::fiber_cell::Fiber;
+
+/// Where a new fiber is to go.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) enum Place {
+    /// To the spawner's domain, or to one that has nothing to do.
+    #[default]
+    Anywhere,
+    /// To the domain with this index.
+    Domain(usize),
+    /// To the domain that has the most room.
+    Spread,
+    /// To the domain at this address, if it is one of the runtime. It is only compared: the domain
+    /// may have gone, or may never have been (0).
+    Near(usize),
+}
+
+impl Place {
+    /// Returns the place on the domain of `fiber`, which any thread may ask for.
+    pub(crate) fn beside(fiber: &Fiber) -> Self {
+        Place::Near(fiber.domain.load(Ordering::Relaxed).addr())
+    }
+}
+
+impl Shared {
+    /// Decides to which domain a fiber goes that is spawned on the domain `here`, or by a thread
+    /// that runs no worker. The fiber is to be [settled](Shared::settle) there.
+    ///
+    /// # Panics
+    ///
+    /// If there is no domain with the index of `place`.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn decide(&self, place: Place, here: Option<usize>) -> Option<usize> {
+        match place {
+            Place::Anywhere => None,
+            Place::Domain(index) => {
+                self.check(index);
+                Some(index)
+            }
+            Place::Spread => self.roomiest(here.unwrap_or(0)),
+            Place::Near(address) => {
+                self.domains.iter().position(|domain| Arc::as_ptr(domain).addr() == address)
+            }
+        }
+    }
+
+    /// Panics if there is no domain `index`, before anything has been done.
+    #[track_caller]
+    fn check(&self, index: usize) {
+        let count = self.domains.len();
+        assert!(index < count, "there is no domain {index}: this runtime has {count}, numbered from 0");
+    }
+
+    /// Returns the domain that has the most room, where `here` is the first of equals. Returns
+    /// `None` if there is only one domain.
+    fn roomiest(&self, here: usize) -> Option<usize> {
+        let count = self.domains.len();
+        let load = |&index: &usize| {
+            let domain = &self.domains[index];
+            (domain.spread.load(Ordering::Relaxed), !domain.inbox.is_asleep())
+        };
+        let all = (0..count).map(|offset| (here + offset) % count);
+        if count > 1 { all.min_by_key(load) } else { None }
+    }
+
+    /// Notes that `fiber`, which has not been queued yet, goes to the domain `index`.
+    #[cold]
+    pub(crate) fn settle(&self, fiber: &Fiber, place: Place, index: usize) {
+        let domain = &self.domains[index];
+        fiber.domain.store(Arc::as_ptr(domain).cast_mut().cast(), Ordering::Relaxed);
+        if matches!(place, Place::Spread) {
+            fiber.is_spread.set(true);
+            domain.spread.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
