@@ -8,6 +8,8 @@ mod effects;
 mod forms;
 mod frames;
 mod job;
+mod limits;
+mod locks;
 mod loops;
 mod parts;
 mod peers;
@@ -30,6 +32,8 @@ fn main() -> ExitCode {
         Some(cli::Command::Report(options)) => report::report(options),
         Some(cli::Command::Check(options)) => check::compare(options),
         Some(cli::Command::Effects(options)) => effects::measure(options),
+        Some(cli::Command::Limit(options)) => limits::measure(options),
+        Some(cli::Command::Locks(options)) => locks::measure(options),
         None if options.list => report::list(workloads::ALL),
         None => measure(&options),
     };

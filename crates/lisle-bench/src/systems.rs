@@ -4,10 +4,14 @@ mod elsewhere;
 
 pub(crate) use elsewhere::{Missing, prepare};
 
+use crate::limits;
+
 /// A library or language that a user could pick.
 pub(crate) struct System {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
+    /// The fewest workers with which there is something for it to do.
+    pub(crate) least_workers: usize,
     /// The most workers it can use, if it has a limit.
     pub(crate) most_workers: usize,
     pub(crate) kind: Kind,
@@ -24,7 +28,7 @@ pub(crate) enum Kind {
 }
 
 const fn system(name: &'static str, about: &'static str) -> System {
-    System { name, about, most_workers: usize::MAX, kind: Kind::Peer }
+    System { name, about, least_workers: 1, most_workers: usize::MAX, kind: Kind::Peer }
 }
 
 const fn own(name: &'static str, about: &'static str) -> System {
@@ -33,6 +37,11 @@ const fn own(name: &'static str, about: &'static str) -> System {
 
 const fn reference(name: &'static str, about: &'static str) -> System {
     System { most_workers: 1, kind: Kind::Reference, ..system(name, about) }
+}
+
+/// A reference for what crosses.
+const fn between_cores(name: &'static str, about: &'static str) -> System {
+    System { least_workers: 2, kind: Kind::Reference, ..system(name, about) }
 }
 
 const fn one_worker(name: &'static str, about: &'static str) -> System {
@@ -90,6 +99,32 @@ pub(crate) static ALL: &[System] = &[
     one_worker("go-pull", "Go's coroutines: iter.Pull"),
     one_worker("libmpeff", "libmpeff's effect handlers (C)"),
     one_worker("ocaml", "OCaml's effect handlers"),
+    own("lisle-blocking", "this library's pool of threads for what blocks"),
+    own("lisle-uring", "io_uring, waited for by this library's fibers"),
+    system("io-uring", "Linux's io_uring, on one thread"),
+    between_cores(
+        limits::NAME,
+        "two threads that alternate on words of memory: what a message between cores takes at least",
+    ),
+    system("std", "the standard library's mutex, between threads"),
+    system("pthread", "the C library's mutex"),
+    system("pthread-adaptive", "the C library's adaptive mutex, which spins before it sleeps"),
+    system("usync", "usync's mutex, between threads"),
+    system("spin", "the spin crate's mutex"),
+    system("test-and-set", "a spin lock that sets its flag until it was clear"),
+    system("spin-amd", "a spin lock that reads its flag, and pauses"),
+    system("spin-yield", "a spin lock that pauses sixteen times, and yields"),
+    system("spin-backoff", "a spin lock that pauses and sleeps, twice as long each time"),
+    system("ticket", "a ticket lock that pauses"),
+    system("ticket-yield", "a ticket lock that pauses sixteen times, and yields"),
+    system("mcs", "an MCS lock that pauses"),
+    system("mcs-yield", "an MCS lock that pauses sixteen times, and yields"),
+    system("clh", "a CLH lock that pauses"),
+    system("clh-yield", "a CLH lock that pauses sixteen times, and yields"),
+    system("hemlock", "a Hemlock that pauses"),
+    system("hemlock-yield", "a Hemlock that pauses sixteen times, and yields"),
+    system("reciprocating", "a reciprocating lock that pauses"),
+    system("reciprocating-yield", "a reciprocating lock that pauses sixteen times, and yields"),
 ];
 
 /// Whether a form of Lisle's is called so.

@@ -116,6 +116,8 @@ pub(crate) struct Program {
     pub(crate) starts_own: bool,
     /// Which cases it can do.
     pub(crate) does: fn(&Case) -> bool,
+    /// In which cases it does something else than the others, and so is shown beside them and is no rival of theirs.
+    pub(crate) does_something_else: fn(&Case) -> bool,
     /// In what it differs from the others, for who reads the table. Empty: in nothing.
     pub(crate) note: &'static str,
 }
@@ -129,11 +131,18 @@ pub(crate) enum Code {
 
 impl Program {
     pub(crate) const fn here(system: &'static str, code: fn(&Job) -> Outcome) -> Self {
-        Program { system, code: Code::Here(code), starts_own: false, does: |_| true, note: "" }
+        Program { code: Code::Here(code), starts_own: false, ..Program::elsewhere(system) }
     }
 
     pub(crate) const fn elsewhere(system: &'static str) -> Self {
-        Program { system, code: Code::Elsewhere, starts_own: true, does: |_| true, note: "" }
+        Program {
+            system,
+            code: Code::Elsewhere,
+            starts_own: true,
+            does: |_| true,
+            does_something_else: |_| false,
+            note: "",
+        }
     }
 
     /// Has the system's own program built before the first sample.
@@ -145,6 +154,12 @@ impl Program {
     /// Leaves out the cases that the system cannot do.
     pub(crate) const fn only(mut self, does: fn(&Case) -> bool) -> Self {
         self.does = does;
+        self
+    }
+
+    /// Counts it as a reference in these cases: what it does there is not what the workload is about.
+    pub(crate) const fn beside(mut self, does_something_else: fn(&Case) -> bool) -> Self {
+        self.does_something_else = does_something_else;
         self
     }
 

@@ -18,6 +18,7 @@ pub(crate) fn measure(options: &EffectsOptions) -> Result<(), String> {
         rounds: options.rounds,
         workers: Vec::new(),
         systems: options.systems.clone(),
+        params: Vec::new(),
         json: options.json.clone(),
         html: options.html.clone(),
     };

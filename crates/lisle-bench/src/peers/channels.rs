@@ -25,6 +25,36 @@ pub(crate) trait Channel: 'static {
 /// A channel for several receivers.
 pub(crate) trait SharedChannel: Channel<Receiver: Clone> {}
 
+/// Lisle's, its events awaited.
+pub(crate) struct LisleChannel;
+
+impl SharedChannel for LisleChannel {}
+
+impl Channel for LisleChannel {
+    type Sender = lisle::channel::Sender<u64>;
+    type Receiver = lisle::channel::Receiver<u64>;
+
+    fn bounded(capacity: usize) -> (Self::Sender, Self::Receiver) {
+        lisle::channel::bounded(capacity)
+    }
+
+    async fn send(sender: &Self::Sender, message: u64) {
+        sender.send_evt(message).await.expect("the receiver is there");
+    }
+
+    async fn receive(receiver: &mut Self::Receiver) -> Option<u64> {
+        receiver.recv_evt().await.ok()
+    }
+
+    fn send_blocking(sender: &Self::Sender, message: u64) {
+        sender.send(message).expect("the receiver is there");
+    }
+
+    fn receive_blocking(receiver: &mut Self::Receiver) -> Option<u64> {
+        receiver.recv().ok()
+    }
+}
+
 /// tokio's own. It has no rendezvous: one slot is its least.
 pub(crate) struct TokioMpsc;
 

@@ -1,7 +1,8 @@
 //! Executors of futures.
 
+use futures::FutureExt;
 use std::{
-    future::Future,
+    future::{Future, IntoFuture},
     pin::Pin,
     task::{Context, Poll},
     time::Duration,
@@ -116,6 +117,43 @@ impl Executor for Tokio {
     }
 
     tokio_tasks!();
+}
+
+/// Lisle's tasks, on domains that are pinned as those of its fibers.
+pub(crate) struct LisleTasks(lisle::Runtime);
+
+/// The event of a task's end, awaited for its result.
+type LisleJoined<T> = futures::future::Map<
+    lisle::event::EventFuture<lisle::task::TaskHandle<T>>,
+    fn(Result<T, lisle::fiber::JoinError>) -> T,
+>;
+
+impl Executor for LisleTasks {
+    type Task<T: Send + 'static> = LisleJoined<T>;
+
+    fn start(workers: usize) -> Self {
+        LisleTasks(super::runtime(workers).start().expect("a process may have threads"))
+    }
+
+    fn run<T: Send + 'static>(&self, main: impl Future<Output = T> + Send + 'static) -> T {
+        self.0.run(move || lisle::spawn_task(main).join().expect("no task panics"))
+    }
+
+    fn spawn<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> LisleJoined<T> {
+        lisle::spawn_task(future).into_future().map(Result::unwrap)
+    }
+
+    fn detach(future: impl Future<Output = ()> + Send + 'static) {
+        drop(lisle::spawn_task(future));
+    }
+
+    fn yield_now() -> impl Future<Output = ()> + Send {
+        lisle::task::yield_now()
+    }
+
+    fn sleep(duration: Duration) -> impl Future<Output = ()> + Send {
+        lisle::time::after(duration).into_future()
+    }
 }
 
 /// smol's global executor, which is what `smol::spawn` uses; it has as many threads as its variable says.

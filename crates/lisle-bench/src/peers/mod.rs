@@ -14,10 +14,10 @@ mod pools;
 
 pub(crate) use self::lisle::runtime;
 pub(crate) use blocking::{BlockingChannel, Crossbeam, Std};
-pub(crate) use channels::{AsyncChannel, Channel, Flume, Kanal, SharedChannel, TokioMpsc};
-pub(crate) use executors::{Executor, Smol, Tokio, TokioCurrentThread, TokioMultiThread};
+pub(crate) use channels::{AsyncChannel, Channel, Flume, Kanal, LisleChannel, SharedChannel, TokioMpsc};
+pub(crate) use executors::{Executor, LisleTasks, Smol, Tokio, TokioCurrentThread, TokioMultiThread};
 pub(crate) use mutexes::{
-    AsyncLock, AsyncMutex, BlockingMutex, LisleMutex, ParkingLot, StdMutex, TokioMutex,
+    AsyncLock, AsyncMutex, BlockingMutex, LisleMutex, ParkingLot, Spin, StdMutex, TokioMutex, Usync,
 };
 pub(crate) use pools::{Chili, Lisle, Number, Pool, Rayon, Serial};
 

@@ -18,6 +18,9 @@ pub(crate) type LisleMutex = lisle::sync::Mutex<u64>;
 pub(crate) type StdMutex = std::sync::Mutex<u64>;
 pub(crate) type ParkingLot = parking_lot::Mutex<u64>;
 pub(crate) type TokioMutex = tokio::sync::Mutex<u64>;
+pub(crate) type Usync = usync::Mutex<u64>;
+/// The spin crate's.
+pub(crate) type Spin = spin::Mutex<u64>;
 /// The async-lock crate's, which is smol's.
 pub(crate) type AsyncLock = smol::lock::Mutex<u64>;
 
@@ -48,6 +51,35 @@ impl BlockingMutex for ParkingLot {
     #[inline]
     fn with<R>(&self, f: impl FnOnce(&mut u64) -> R) -> R {
         f(&mut self.lock())
+    }
+}
+
+impl BlockingMutex for Usync {
+    fn new() -> Self {
+        Usync::new(0)
+    }
+    #[inline]
+    fn with<R>(&self, f: impl FnOnce(&mut u64) -> R) -> R {
+        f(&mut self.lock())
+    }
+}
+
+impl BlockingMutex for Spin {
+    fn new() -> Self {
+        Spin::new(0)
+    }
+    #[inline]
+    fn with<R>(&self, f: impl FnOnce(&mut u64) -> R) -> R {
+        f(&mut self.lock())
+    }
+}
+
+impl AsyncMutex for LisleMutex {
+    fn new() -> Self {
+        LisleMutex::new(0)
+    }
+    async fn with<R: Send>(&self, f: impl FnOnce(&mut u64) -> R + Send) -> R {
+        f(&mut *self.lock_evt().await)
     }
 }
 

@@ -5,23 +5,40 @@ mod overview;
 mod section;
 mod speedup;
 
+pub(super) use figures::figures;
 pub(super) use section::plots;
 
 use super::{markup::escape, setting::Setting, summary::Table};
 use crate::{runner::Findings, systems};
 
 pub(super) fn page(findings: &Findings, tables: &[Table], setting: &Setting) -> String {
-    let numbered: Vec<(usize, &Table)> = tables.iter().enumerate().collect();
+    let tables: Vec<&Table> = tables.iter().collect();
+    page_of("Lisle beside its peers", findings, &tables, setting, &[])
+}
+
+/// The page of that title, with more parts behind those of the workloads: the id of each, what a link to it is called,
+/// and what it is.
+pub(super) fn page_of(
+    title: &str,
+    findings: &Findings,
+    tables: &[&Table],
+    setting: &Setting,
+    more: &[(&str, &str, String)],
+) -> String {
+    let numbered: Vec<(usize, &Table)> = tables.iter().copied().enumerate().collect();
     let workloads = || numbered.chunk_by(|(_, a), (_, b)| a.group.workload.name == b.group.workload.name);
     let links: String = workloads().map(|tables| link(tables[0].1.group.workload.name)).collect();
     let sections: String =
         workloads().map(|tables| section::section(tables[0].1.group.workload, tables)).collect();
+    let more_links: String =
+        more.iter().map(|(id, name, _)| format!("<a href=\"#{id}\">{name}</a>")).collect();
+    let more: String = more.iter().map(|(_, _, part)| part.as_str()).collect();
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>Lisle beside its peers</title>\n\
-         <style>\n{}{PLOTS}</style>\n</head>\n<body>\n<h1>Lisle beside its peers</h1>\n{}{}{}\n\
-         <nav><a href=\"#summary\">summary</a>{links}<a href=\"#systems\">systems</a></nav>\n{}{sections}{}\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n\
+         <style>\n{}{PLOTS}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{}{}{}\n\
+         <nav><a href=\"#summary\">summary</a>{links}{more_links}<a href=\"#systems\">systems</a></nav>\n{}{sections}{more}{}\
          </body>\n</html>\n",
         include_str!("html/style.css"),
         facts(findings, setting),
@@ -69,7 +86,7 @@ fn warnings(findings: &Findings) -> String {
 }
 
 /// What is behind the names of those that took part.
-fn about_systems(tables: &[Table]) -> String {
+fn about_systems(tables: &[&Table]) -> String {
     let took_part = |name: &str| tables.iter().flat_map(|table| &table.rows).any(|line| line.system == name);
     let entry = |system: &systems::System| {
         format!("<div><dt>{}</dt><dd>{}</dd></div>\n", escape(system.name), escape(system.about))

@@ -28,6 +28,7 @@ fn object(table: &Table, line: &Line) -> Value {
         "max": stats.map(|stats| stats.max),
         "p99": stats.and_then(|stats| stats.p99),
         "rounds": stats.and_then(|stats| stats.rounds).unwrap_or(0),
+        "to_limit": stats.and_then(|stats| stats.to_limit),
         "rss_bytes": stats.map(|stats| stats.rss_bytes as u64),
         "cpu_seconds": stats.map(|stats| stats.cpu_seconds),
     });

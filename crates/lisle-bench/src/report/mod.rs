@@ -3,6 +3,7 @@
 mod benchmarks;
 mod html;
 mod json;
+mod locks;
 mod markup;
 mod numbers;
 mod output;
@@ -21,6 +22,7 @@ use crate::{cli::Options, runner::Findings, workload::Workload};
 use output::Output;
 use setting::Setting;
 use std::path::Path;
+use summary::Table;
 
 /// Returns the facts about a run of so many rounds, as they head a file of results.
 pub(crate) fn facts(rounds: u32) -> String {
@@ -54,14 +56,29 @@ impl Report {
     }
 
     pub(crate) fn write(&mut self, findings: &Findings) -> Result<(), String> {
+        self.write_in(findings, |tables| table::table(tables) + &threads::table(findings), html::page)
+    }
+
+    /// As [`write`](Report::write), for the study of locks.
+    pub(crate) fn write_locks(&mut self, findings: &Findings) -> Result<(), String> {
+        self.write_in(findings, locks::text, locks::page)
+    }
+
+    /// Writes what is asked for: the text and the page as they are made by these functions.
+    fn write_in(
+        &mut self,
+        findings: &Findings,
+        text: impl Fn(&[Table]) -> String,
+        page: impl Fn(&Findings, &[Table], &Setting) -> String,
+    ) -> Result<(), String> {
         let tables = summary::summarize(findings);
         if let Some(json) = &mut self.json {
             json.write(&json::lines(&tables))?;
         }
         if let Some(html) = &mut self.html {
-            html.write(&html::page(findings, &tables, &self.setting))?;
+            html.write(&page(findings, &tables, &self.setting))?;
         }
-        let text = || self.setting.text(findings) + &table::table(&tables) + &threads::table(findings);
+        let text = || self.setting.text(findings) + &text(&tables);
         self.table.as_mut().map_or(Ok(()), |table| table.write(&text()))
     }
 }

@@ -1,7 +1,7 @@
 //! How Lisle does in a table: the best of its forms, against the best of the others.
 
 use super::summary::{Line, Stats, Table};
-use crate::systems::{self, Kind};
+use crate::systems::Kind;
 
 #[derive(Debug, PartialEq)]
 pub(super) enum Standing {
@@ -29,13 +29,13 @@ pub(super) enum Standing {
 impl Standing {
     pub(super) fn of(table: &Table) -> Self {
         let Some((form, own)) = best(table, Kind::Own) else {
-            let failed = table.failed().find(|(line, _)| systems::is_own(line.system));
+            let failed = table.failed().find(|(line, _)| table.kind(line.system) == Some(Kind::Own));
             return failed.map_or(Standing::Absent, |(_, why)| Standing::Failed(why.to_owned()));
         };
         let Some((line, rival)) = best(table, Kind::Peer) else {
             return Standing::Alone;
         };
-        let peers = || table.measured().filter(|(line, _)| systems::kind(line.system) == Some(Kind::Peer));
+        let peers = || table.measured().filter(|(line, _)| table.kind(line.system) == Some(Kind::Peer));
         Standing::Ranked {
             form: form.system,
             place: peers().filter(|(_, peer)| peer.behind < own.behind).count() + 1,
@@ -49,7 +49,7 @@ impl Standing {
 
 /// The first of that kind, which is the best.
 pub(super) fn best(table: &Table, kind: Kind) -> Option<(&Line, Stats)> {
-    table.measured().find(|(line, _)| systems::kind(line.system) == Some(kind))
+    table.measured().find(|(line, _)| table.kind(line.system) == Some(kind))
 }
 
 #[cfg(test)]

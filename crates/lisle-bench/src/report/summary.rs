@@ -1,8 +1,10 @@
 //! Samples put together: a row's median, its spread, and how far it is from the best of its table.
 
 use crate::{
+    limits,
     runner::{Findings, Found, Group},
-    workload::{Best, Unit},
+    systems::{self, Kind},
+    workload::{Best, Program, Unit},
 };
 
 /// All rows of a group and figure: what is compared with each other.
@@ -44,6 +46,18 @@ impl Table {
         self.rows.iter().filter_map(|line| Some((line, line.result.as_ref().ok().copied()?)))
     }
 
+    /// Whether there is a limit to compare with.
+    pub(crate) fn has_limit(&self) -> bool {
+        self.measured().any(|(_, stats)| stats.to_limit.is_some())
+    }
+
+    /// What a system counts as in this table: one that does something else here is a reference.
+    pub(crate) fn kind(&self, system: &str) -> Option<Kind> {
+        let does_something_else = |program: &&Program| (program.does_something_else)(self.group.case);
+        let program = self.group.workload.programs.iter().find(|program| program.system == system);
+        program.filter(does_something_else).map(|_| Kind::Reference).or_else(|| systems::kind(system))
+    }
+
     /// The median of a system, if it has been measured.
     pub(crate) fn median(&self, system: &str) -> Option<f64> {
         self.measured().find(|(line, _)| line.system == system).map(|(_, stats)| stats.median)
@@ -73,6 +87,8 @@ pub(crate) struct Stats {
     pub(crate) cpu_seconds: f64,
     /// How many times the best is better; 1 for the best itself.
     pub(crate) behind: f64,
+    /// How many times the limit is better, in a table that has its row; below 1, this is better than the limit.
+    pub(crate) to_limit: Option<f64>,
 }
 
 pub(crate) fn summarize(findings: &Findings) -> Vec<Table> {
@@ -106,7 +122,7 @@ fn table(group: &Group, found: &[Found], figure: String) -> Table {
     Table { group: group.clone(), figure, rows }
 }
 
-/// Puts the best first and what failed last, and says how far each is from the best.
+/// Puts the best first and what failed last, and says how far each is from the best, and from the limit.
 pub(super) fn rank(rows: &mut [Line], best: Best) {
     let better = |a: f64, b: f64| match best {
         Best::Lowest => a.total_cmp(&b),
@@ -121,6 +137,11 @@ pub(super) fn rank(rows: &mut [Line], best: Best) {
         for stats in rows.iter_mut().filter_map(|line| line.result.as_mut().ok()) {
             stats.behind = behind(first, stats.median, best);
         }
+    }
+    let limit = rows.iter().find(|line| line.system == limits::NAME);
+    let limit = limit.and_then(|line| line.result.as_ref().ok()).map(|stats| stats.median);
+    for stats in rows.iter_mut().filter_map(|line| line.result.as_mut().ok()) {
+        stats.to_limit = limit.map(|limit| behind(limit, stats.median, best));
     }
 }
 
@@ -152,6 +173,7 @@ fn stats(found: &Found, figure: &str) -> Result<Stats, String> {
         rss_bytes: median(&sorted(found.samples.iter().map(|sample| sample.rss_bytes as f64))),
         cpu_seconds: median(&sorted(found.samples.iter().map(|sample| sample.cpu_seconds))),
         behind: 1.0,
+        to_limit: None,
     })
 }
 
@@ -173,7 +195,7 @@ pub(super) mod tests {
     use crate::{
         job::{Figure, Outcome},
         runner::Row,
-        workload::{Case, Program, Workload},
+        workload::{Case, Workload},
     };
     use std::collections::BTreeMap;
 
@@ -219,6 +241,16 @@ pub(super) mod tests {
         assert_eq!(order, ["may", "lisle", "go"]);
         let behind: Vec<_> = table.measured().map(|(_, stats)| stats.behind).collect();
         assert_eq!(behind, [1.0, 2.0]);
+    }
+
+    #[test]
+    fn all_are_compared_with_the_limit_where_there_is_one() {
+        let table = table(&[("limit", Ok(10.0)), ("lisle", Ok(25.0)), ("go", Ok(5.0))]);
+        let ratios: Vec<_> = table.measured().map(|(line, stats)| (line.system, stats.to_limit)).collect();
+        assert_eq!(ratios, [("go", Some(0.5)), ("limit", Some(1.0)), ("lisle", Some(2.5))]);
+        assert!(table.has_limit());
+        let without = self::table(&[("limit", Err("one core")), ("lisle", Ok(25.0))]);
+        assert!(!without.has_limit());
     }
 
     #[test]

@@ -9,30 +9,38 @@ use super::{
 pub(crate) fn table(tables: &[Table]) -> String {
     let one = |table: &Table| {
         let rows: String = table.rows.iter().map(|line| row(line) + "\n").collect();
-        format!("\n{}\n{}\n{rows}", table.title(), head(table.unit().name))
+        format!("\n{}\n{}\n{rows}", table.title(), head(table.unit().name, table.has_limit()))
     };
     tables.iter().map(one).collect()
 }
 
-/// The line above the rows.
-pub(super) fn head(unit: &str) -> String {
-    columns(unit, ["median", "min", "max", "to best", "resident", "CPU s"])
+/// The line above the rows; `has_limit`: they say how far they are from it.
+pub(super) fn head(unit: &str, has_limit: bool) -> String {
+    columns(unit, ["median", "min", "max", "to best"], has_limit.then_some("to limit"), ["resident", "CPU s"])
 }
 
 pub(super) fn row(line: &Line) -> String {
     match &line.result {
         Err(why) => format!("  {:<18} {why}", line.system),
         Ok(stats) => {
-            let Stats { median, min, max, behind, rss_bytes, cpu_seconds, .. } = *stats;
+            let Stats { median, min, max, behind, to_limit, rss_bytes, cpu_seconds, .. } = *stats;
             let [median, min, max] = [median, min, max].map(number);
             let (behind, resident) = (format!("{behind:.2}"), bytes(rss_bytes));
-            let cells = [&*median, &*min, &*max, &*behind, &*resident, &*format!("{cpu_seconds:.2}")];
+            let to_limit = to_limit.map(|ratio| format!("{ratio:.2}"));
             let note = if line.note.is_empty() { String::new() } else { format!("  ({})", line.note) };
-            columns(line.system, cells) + &note
+            let first = [&*median, &*min, &*max, &*behind];
+            columns(line.system, first, to_limit.as_deref(), [&*resident, &*format!("{cpu_seconds:.2}")])
+                + &note
         }
     }
 }
 
-fn columns(first: &str, [median, min, max, behind, resident, cpu]: [&str; 6]) -> String {
-    format!("  {first:<18} {median:>12} {min:>12} {max:>12} {behind:>8} {resident:>9} {cpu:>7}")
+fn columns(
+    first: &str,
+    [median, min, max, behind]: [&str; 4],
+    to_limit: Option<&str>,
+    [resident, cpu]: [&str; 2],
+) -> String {
+    let to_limit = to_limit.map_or(String::new(), |ratio| format!(" {ratio:>8}"));
+    format!("  {first:<18} {median:>12} {min:>12} {max:>12} {behind:>8}{to_limit} {resident:>9} {cpu:>7}")
 }

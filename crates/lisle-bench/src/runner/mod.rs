@@ -8,6 +8,7 @@ pub(crate) mod process;
 mod programs;
 mod progress;
 mod sample;
+mod vary;
 
 pub(crate) use plan::{Group, Plan, Row};
 pub(crate) use sample::sample_if_asked;

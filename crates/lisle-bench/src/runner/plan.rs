@@ -1,6 +1,6 @@
 //! What is run, in which order: groups of rows that are compared with each other.
 
-use super::cores;
+use super::{cores, vary};
 use crate::{
     cli::Options,
     systems,
@@ -51,9 +51,14 @@ impl Plan {
         } else {
             distinct(&options.workers).copied().collect()
         };
+        for asked in &options.params {
+            if !chosen.iter().any(|workload| vary::has(workload, &asked.name)) {
+                return Err(format!("none of the work asked for has a parameter '{}'", asked.name));
+            }
+        }
         let mut groups = Vec::new();
         for workload in chosen {
-            for case in workload.cases {
+            for case in vary::cases(workload, &options.params) {
                 let counts = match case.workers {
                     Workers::Asked => asked.clone(),
                     Workers::Exactly(count) => vec![count],
@@ -125,9 +130,9 @@ impl Group {
     }
 }
 
-/// A system with one worker may still take part where that is what the case is about.
+/// A system with one worker, or for which there have to be two, may still take part where that is what the case is about.
 fn workers_fit(case: &Case, workers: usize, system: &systems::System) -> bool {
-    workers <= system.most_workers || case.workers != Workers::Asked
+    (system.least_workers..=system.most_workers).contains(&workers) || case.workers != Workers::Asked
 }
 
 fn warnings(groups: &[Group], options: &Options) -> Vec<String> {

@@ -8,6 +8,7 @@
 
 use crate::{
     job::{Job, Outcome, timed},
+    limits,
     peers::{self, Channel, Executor, TokioCurrentThread, TokioMpsc, TokioMultiThread},
     workload::{Case, Program, Unit, Workload},
 };
@@ -22,6 +23,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
     units: &[],
     cases: &[Case::new("synchronous", &[]), Case::new("asynchronous", &[])],
     programs: &[
+        Program::here(limits::NAME, |job| limits::each_message(job, 1)).note(limits::EACH_CROSSES),
         Program::here("lisle", synchronous)
             .note("synchronous, in both tables: what the others are compared with"),
         Program::here("lisle-send-async", in_line).only(is_asynchronous).note("`Sender::send_async`"),

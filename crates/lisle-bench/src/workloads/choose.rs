@@ -49,15 +49,24 @@ pub(crate) static WORKLOAD: Workload = Workload {
     ],
     programs: &[
         Program::here("lisle", lisle::lisle),
+        Program::here("lisle-tasks", lisle::tasks),
         Program::here("tokio-ct", futures::<TokioCurrentThread, TokioMpsc, Select>)
+            .beside(|case| case.param("arms") >= Some(64))
             .note("one slot an arm; 64 arms and more: losing arms stay pending"),
         Program::here("tokio-mt", futures::<TokioMultiThread, TokioMpsc, Select>)
+            .beside(|case| case.param("arms") >= Some(64))
             .note("one slot an arm; 64 arms and more: losing arms stay pending"),
-        Program::here("kanal", futures::<Tokio, Kanal, Kept>).note("on tokio; losing arms stay pending"),
-        Program::here("flume", futures::<Tokio, Flume, Kept>).note("on tokio; losing arms stay pending"),
+        Program::here("kanal", futures::<Tokio, Kanal, Kept>)
+            .beside(|_| true)
+            .note("on tokio; losing arms stay pending"),
+        Program::here("flume", futures::<Tokio, Flume, Kept>)
+            .beside(|_| true)
+            .note("on tokio; losing arms stay pending"),
         Program::here("async-channel", futures::<Tokio, AsyncChannel, Kept>)
+            .beside(|_| true)
             .note("on tokio; one slot an arm; losing arms stay pending"),
         Program::here("smol", futures::<Smol, AsyncChannel, Kept>)
+            .beside(|_| true)
             .note("one slot an arm; losing arms stay pending"),
         Program::here("crossbeam-channel", crossbeam::crossbeam).note("on two threads"),
         Program::elsewhere("go"),

@@ -30,6 +30,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
     ],
     programs: &[
         Program::here("lisle", lisle::lisle).note("with_nack"),
+        Program::here("lisle-tasks", lisle::tasks).note("with_nack"),
         Program::here("tokio-ct", futures::<TokioCurrentThread>)
             .note("two oneshots a request: the answer, and that it was taken; dropped if not"),
         Program::here("tokio-mt", futures::<TokioMultiThread>)

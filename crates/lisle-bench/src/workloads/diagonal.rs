@@ -2,9 +2,10 @@
 
 use crate::{
     job::{Job, Outcome, timed},
+    limits,
     peers::{
-        self, AsyncChannel, BlockingChannel, Channel, Crossbeam, Executor, Flume, Kanal, Smol, Std, Tokio,
-        TokioCurrentThread, TokioMpsc, TokioMultiThread,
+        self, AsyncChannel, BlockingChannel, Channel, Crossbeam, Executor, Flume, Kanal, LisleChannel,
+        LisleTasks, Smol, Std, Tokio, TokioCurrentThread, TokioMpsc, TokioMultiThread,
     },
     workload::{Case, Program, Unit, Workload, param},
 };
@@ -18,7 +19,10 @@ pub(crate) static WORKLOAD: Workload = Workload {
     units: &[],
     cases: &[Case::new("-", &[param("dimensions", 100)])],
     programs: &[
+        Program::here(limits::NAME, |job| limits::each_message(job, job.param("dimensions")))
+            .note(limits::EACH_CROSSES),
         Program::here("lisle", lisle),
+        Program::here("lisle-tasks", futures::<LisleTasks, LisleChannel>),
         Program::here("tokio-ct", futures::<TokioCurrentThread, TokioMpsc>).note("one slot"),
         Program::here("tokio-mt", futures::<TokioMultiThread, TokioMpsc>).note("one slot"),
         Program::here("kanal", futures::<Tokio, Kanal>).note("on tokio"),

@@ -2,9 +2,10 @@
 
 use crate::{
     job::{Job, Outcome, timed},
+    limits,
     peers::{
-        self, AsyncChannel, BlockingChannel, Channel, Crossbeam, Executor, Flume, Kanal, SharedChannel, Smol,
-        Std, Tokio, TokioCurrentThread, TokioMpsc, TokioMultiThread,
+        self, AsyncChannel, BlockingChannel, Channel, Crossbeam, Executor, Flume, Kanal, LisleChannel,
+        LisleTasks, SharedChannel, Smol, Std, Tokio, TokioCurrentThread, TokioMpsc, TokioMultiThread,
     },
     workload::{Case, Program, Unit, Workload, param},
 };
@@ -31,7 +32,9 @@ pub(crate) static WORKLOAD: Workload = Workload {
         Case::new("buffered", &[param("consumers", 10)]),
     ],
     programs: &[
+        Program::here(limits::NAME, limits::messages).note(limits::EACH_CROSSES),
         Program::here("lisle", lisle),
+        Program::here("lisle-tasks", futures_shared::<LisleTasks, LisleChannel>),
         Program::here("tokio-ct", futures_in_turn::<TokioCurrentThread, TokioMpsc>).note(IN_TURN),
         Program::here("tokio-mt", futures_in_turn::<TokioMultiThread, TokioMpsc>).note(IN_TURN),
         Program::here("kanal", futures_shared::<Tokio, Kanal>).note("on tokio"),

@@ -4,6 +4,7 @@
 
 use crate::{
     job::{Figure, Job, Outcome, timed},
+    limits,
     peers::{
         self, AsyncLock, AsyncMutex, BlockingMutex, Executor, LisleMutex, ParkingLot, Smol, StdMutex, Tokio,
         TokioMutex,
@@ -38,6 +39,9 @@ pub(crate) static WORKLOAD: Workload = Workload {
         Case::new("wait", &[param("tasks", 64)]),
     ],
     programs: &[
+        Program::here(limits::NAME, limits::messages)
+            .only(|case| case.variant == "add" && case.param("tasks") != Some(1))
+            .note("the lock's line goes to another core each time"),
         Program::here("lisle", lisle),
         Program::here("lisle-threads", threads::<LisleMutex>).note("the same mutex, between threads"),
         Program::here("tokio-mt", futures::<Tokio, TokioMutex>),
@@ -145,7 +149,7 @@ fn lisle(job: &Job) -> Outcome {
                     .collect();
                 fibers.into_iter().for_each(|fiber| waits.extend(fiber.join().unwrap()));
             });
-            mutex.with(|value| assert_eq!(*value, n));
+            assert_eq!(*mutex.lock(), n);
             (elapsed, waits)
         })
     })

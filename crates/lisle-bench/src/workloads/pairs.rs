@@ -4,9 +4,10 @@
 
 use crate::{
     job::{Job, Outcome, timed},
+    limits,
     peers::{
-        self, AsyncChannel, BlockingChannel, Channel, Crossbeam, Executor, Flume, Kanal, Smol, Std, Tokio,
-        TokioCurrentThread, TokioMpsc, TokioMultiThread,
+        self, AsyncChannel, BlockingChannel, Channel, Crossbeam, Executor, Flume, Kanal, LisleChannel,
+        LisleTasks, Smol, Std, Tokio, TokioCurrentThread, TokioMpsc, TokioMultiThread,
     },
     workload::{Case, Program, Unit, Workload, param},
 };
@@ -24,7 +25,9 @@ pub(crate) static WORKLOAD: Workload = Workload {
         Case::new("-", &[param("pairs", 1000)]),
     ],
     programs: &[
+        Program::here(limits::NAME, limits::messages).note(limits::EACH_CROSSES),
         Program::here("lisle", lisle),
+        Program::here("lisle-tasks", futures::<LisleTasks, LisleChannel>),
         Program::here("tokio-ct", futures::<TokioCurrentThread, TokioMpsc>).note("one slot"),
         Program::here("tokio-mt", futures::<TokioMultiThread, TokioMpsc>).note("one slot"),
         Program::here("kanal", futures::<Tokio, Kanal>).note("on tokio"),

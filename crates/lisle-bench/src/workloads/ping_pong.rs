@@ -5,9 +5,10 @@
 
 use crate::{
     job::{Job, Outcome, timed},
+    limits,
     peers::{
-        self, AsyncChannel, BlockingChannel, Channel, Crossbeam, Executor, Flume, Kanal, Smol, Std, Tokio,
-        TokioCurrentThread, TokioMpsc, TokioMultiThread,
+        self, AsyncChannel, BlockingChannel, Channel, Crossbeam, Executor, Flume, Kanal, LisleChannel,
+        LisleTasks, Smol, Std, Tokio, TokioCurrentThread, TokioMpsc, TokioMultiThread,
     },
     workload::{Case, Program, Unit, Workload},
 };
@@ -29,8 +30,13 @@ pub(crate) static WORKLOAD: Workload = Workload {
         Case::new("two-threads", &[]).workers(2),
     ],
     programs: &[
+        Program::here(limits::NAME, limits::round_trips)
+            .only(|case| case.variant != "one-domain")
+            .note(limits::EACH_CROSSES),
         Program::here("lisle", lisle),
-        Program::here("lisle-tasks", tasks).only(|case| case.variant == "one-domain"),
+        Program::here("lisle-tasks", futures::<LisleTasks, LisleChannel>)
+            .only(|case| case.variant != "two-threads")
+            .note("in two-domains the tasks may come together"),
         Program::here("tokio-ct", futures::<TokioCurrentThread, TokioMpsc>)
             .only(|case| case.variant != "two-domains")
             .note("one slot"),
@@ -55,34 +61,6 @@ fn ends() -> (Ends, Ends) {
     let (ping, pinged) = lisle::channel();
     let (pong, ponged) = lisle::channel();
     ((ping, ponged), (pong, pinged))
-}
-
-fn tasks(job: &Job) -> Outcome {
-    async fn ask(n: u64, (ping, pong): Ends) -> Duration {
-        let start = Instant::now();
-        for i in 0..n {
-            ping.send_evt(i).await.unwrap();
-            assert_eq!(pong.recv_evt().await, Ok(i));
-        }
-        start.elapsed()
-    }
-
-    async fn answer((pong, ping): Ends) {
-        while let Ok(message) = ping.recv_evt().await {
-            pong.send_evt(message).await.unwrap();
-        }
-    }
-
-    let measured = peers::runtime(job.workers).run(|| {
-        job.measure(|n| {
-            let (asks, answers) = ends();
-            let answers = lisle::spawn_task(answer(answers));
-            let elapsed = lisle::spawn_task(ask(n, asks)).join().unwrap();
-            answers.join().unwrap();
-            elapsed
-        })
-    });
-    measured.nanoseconds()
 }
 
 fn lisle(job: &Job) -> Outcome {

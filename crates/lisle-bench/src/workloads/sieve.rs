@@ -2,7 +2,8 @@
 
 use crate::{
     forms,
-    job::{Job, Outcome},
+    job::{Job, Measured, Outcome},
+    limits,
     peers::{
         self, AsyncChannel, Channel, Executor, Flume, Kanal, Smol, Tokio, TokioCurrentThread, TokioMpsc,
         TokioMultiThread,
@@ -32,6 +33,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
     // Not may: with unbounded channels the numbers would pile up in front of the filters. Not threads: there
     // would be thousands of them, at millions of switches by the kernel.
     programs: &[
+        Program::here(limits::NAME, limit).note(limits::EACH_CROSSES),
         Program::here("serial", serial),
         Program::here("lisle", lisle),
         Program::here("lisle-tasks", tasks),
@@ -66,6 +68,26 @@ fn measure(job: &Job, sieve: impl Fn(u64) -> (u64, Duration)) -> Outcome {
 fn prime(nth: u64) -> u64 {
     let is_prime = |n: &u64| (2..).take_while(|d| d * d <= *n).all(|d| !n.is_multiple_of(d));
     (2..).filter(is_prime).nth(nth as usize - 1).expect("there is always another prime")
+}
+
+/// As many transfers as the sieve has messages, up to the one with the last prime.
+fn limit(job: &Job) -> Outcome {
+    let primes = job.param("primes");
+    let mut found: Vec<u64> = Vec::with_capacity(primes as usize);
+    // A number goes as far as to the first prime that divides it, or to the end, and begins with a message to the first.
+    let mut messages = 0;
+    let mut numbers = 2_u64..;
+    while found.len() < primes as usize {
+        let n = numbers.next().expect("there is always another number");
+        let passed = found.iter().take_while(|prime| !n.is_multiple_of(**prime)).count();
+        messages += passed as u64 + 1;
+        if passed == found.len() {
+            found.push(n);
+        }
+    }
+    let Outcome { figures, .. } = &limits::each_message(job, messages);
+    let measured = Measured { operations: 1, elapsed: Duration::ZERO, cpu_seconds: 0.0 };
+    measured.figure(figures[0].value / 1e6)
 }
 
 /// Each number is divided by the primes before it until one divides it: what the filters do, and nothing else.

@@ -3,7 +3,7 @@
 
 use crate::{
     job::{Job, Measured, Outcome, timed},
-    peers::{self, Executor, Smol, TokioCurrentThread, TokioMultiThread},
+    peers::{self, Executor, LisleTasks, Smol, TokioCurrentThread, TokioMultiThread},
     workload::{Case, Program, Unit, Workload, size},
 };
 use std::time::{Duration, Instant};
@@ -17,6 +17,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
     cases: &[Case::new("-", &[size("tasks", 1_000_000, 100_000)]).workers(1)],
     programs: &[
         Program::here("lisle", lisle),
+        Program::here("lisle-tasks", futures::<LisleTasks>),
         Program::here("tokio-ct", futures::<TokioCurrentThread>),
         Program::here("tokio-mt", futures::<TokioMultiThread>),
         Program::here("smol", futures::<Smol>),

@@ -2,7 +2,7 @@
 
 use crate::{
     job::{Job, Outcome, timed},
-    peers::{self, Executor, Smol, TokioCurrentThread, TokioMultiThread},
+    peers::{self, Executor, LisleTasks, Smol, TokioCurrentThread, TokioMultiThread},
     workload::{Case, Program, Unit, Workload},
 };
 use std::{
@@ -19,6 +19,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
     cases: &[Case::new("-", &[])],
     programs: &[
         Program::here("lisle", lisle),
+        Program::here("lisle-tasks", futures::<LisleTasks>),
         Program::here("tokio-ct", futures::<TokioCurrentThread>),
         Program::here("tokio-mt", futures::<TokioMultiThread>),
         Program::here("smol", futures::<Smol>),

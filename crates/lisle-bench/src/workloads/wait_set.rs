@@ -16,7 +16,9 @@ mod threads;
 use self::futures::futures;
 use crate::{
     job::Job,
-    peers::{AsyncChannel, Flume, Kanal, Smol, Tokio, TokioCurrentThread, TokioMpsc, TokioMultiThread},
+    peers::{
+        AsyncChannel, Flume, Kanal, LisleTasks, Smol, Tokio, TokioCurrentThread, TokioMpsc, TokioMultiThread,
+    },
     workload::{Case, Program, Unit, Workload, param},
 };
 
@@ -40,7 +42,8 @@ pub(crate) static WORKLOAD: Workload = Workload {
     programs: &[
         Program::here("lisle", lisle::wait_set).note("WaitSet"),
         Program::here("lisle-choose", lisle::choose).note("a choice made once, performed for each message"),
-        Program::here("lisle-futures", lisle::futures).note("WaitSet"),
+        Program::here("lisle-tasks", lisle::futures::<LisleTasks>).note("WaitSet"),
+        Program::here("lisle-futures", lisle::futures::<Tokio>).note("WaitSet"),
         Program::here("tokio-ct", futures::<TokioCurrentThread, TokioMpsc>).note("FuturesUnordered"),
         Program::here("tokio-mt", futures::<TokioMultiThread, TokioMpsc>).note("FuturesUnordered"),
         Program::here("kanal", futures::<Tokio, Kanal>).note("FuturesUnordered on tokio"),

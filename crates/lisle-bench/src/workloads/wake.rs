@@ -5,9 +5,10 @@
 
 use crate::{
     job::{Figure, Job, Measured, Outcome, cpu_seconds},
+    limits::{self, Bell},
     peers::{
-        self, AsyncChannel, BlockingChannel, Channel, Crossbeam, Executor, Flume, Kanal, Smol, Std, Tokio,
-        TokioCurrentThread, TokioMpsc, TokioMultiThread,
+        self, AsyncChannel, BlockingChannel, Channel, Crossbeam, Executor, Flume, Kanal, LisleChannel,
+        LisleTasks, Smol, Std, Tokio, TokioCurrentThread, TokioMpsc, TokioMultiThread,
     },
     workload::{Case, Program, Unit, Workload},
 };
@@ -37,7 +38,9 @@ pub(crate) static WORKLOAD: Workload = Workload {
     ],
     cases: &[Case::new("-", &[]).workers(2)],
     programs: &[
+        Program::here(limits::NAME, limit).note("a thread that sleeps at a futex"),
         Program::here("lisle", lisle),
+        Program::here("lisle-tasks", futures::<LisleTasks, LisleChannel>),
         Program::here("tokio-ct", futures::<TokioCurrentThread, TokioMpsc>).note("one slot"),
         Program::here("tokio-mt", futures::<TokioMultiThread, TokioMpsc>).note("one slot"),
         Program::here("kanal", futures::<Tokio, Kanal>).note("on tokio"),
@@ -199,6 +202,30 @@ fn futures<E: Executor, C: Channel>(job: &Job) -> Outcome {
             })
         };
         exchange.run(move |stamp| C::send_blocking(&tx, stamp), receive)
+    })
+}
+
+/// A thread that sleeps in the kernel at a word, as all others do in the end.
+fn limit(job: &Job) -> Outcome {
+    let sender_core = split_cores();
+    percentiles(job, sender_core, |exchange| {
+        let (bell, message) = (Bell::default(), AtomicU64::new(0));
+        let mut rung = 0;
+        let ring = |stamp| {
+            message.store(stamp, Release);
+            rung += 1;
+            bell.ring(rung);
+        };
+        exchange.run(ring, |mut receipts| {
+            let mut heard = 1;
+            loop {
+                bell.wait(heard);
+                if !receipts.note(message.load(Acquire)) {
+                    return receipts;
+                }
+                heard += 1;
+            }
+        })
     })
 }
 

@@ -15,18 +15,25 @@ use std::fmt::Write;
 /// file.
 pub(super) fn table(tables: &[&Table], all: &[Table]) -> String {
     let present = |kind: Kind| -> Vec<&'static str> {
-        let is_measured =
-            |name: &str| tables.iter().any(|table| table.measured().any(|(line, _)| line.system == name));
-        let its = systems::ALL.iter().filter(|system| system.kind == kind);
-        its.map(|system| system.name).filter(|name| is_measured(name)).collect()
+        let counts_so = |table: &Table, name: &str| {
+            table.kind(name) == Some(kind) && table.measured().any(|(line, _)| line.system == name)
+        };
+        let is_present = |name: &str| tables.iter().any(|table| counts_so(table, name));
+        systems::ALL.iter().map(|system| system.name).filter(|name| is_present(name)).collect()
     };
-    let (references, forms, peers) = (present(Kind::Reference), present(Kind::Own), present(Kind::Peer));
+    let (mut references, forms, peers) = (present(Kind::Reference), present(Kind::Own), present(Kind::Peer));
+    // What is a rival in some rows has its column there.
+    references.retain(|name| !peers.contains(name));
     let forms = if forms.len() > 1 { forms } else { Vec::new() };
     let has_serial = references.contains(&"serial");
+    let has_limit = tables.iter().any(|table| table.has_limit());
     let mut heads = vec!["", "Lisle", "range", "best other", "range", "times"];
     heads.splice(1..1, references.iter().copied());
     if has_serial {
         heads.extend(["over serial", "over 1 worker"]);
+    }
+    if has_limit {
+        heads.push("to limit");
     }
     heads.extend(forms.iter().chain(&peers));
     let mut text = format!("| {} |\n|{}\n", heads.join(" | "), "---|".repeat(heads.len()));
@@ -37,6 +44,10 @@ pub(super) fn table(tables: &[&Table], all: &[Table]) -> String {
         cells.extend(rivals(table));
         if has_serial {
             cells.extend(speed_ups(table, alone));
+        }
+        if has_limit {
+            let own = best(table, Kind::Own).and_then(|(_, stats)| stats.to_limit);
+            cells.push(own.map_or(String::new(), ratio));
         }
         cells.extend(forms.iter().map(|name| value(stats(table, name))));
         cells.extend(peers.iter().map(|name| beside(table, name)));
@@ -76,12 +87,15 @@ fn value(stats: Option<Stats>) -> String {
     stats.map_or(String::new(), |stats| short(stats.median))
 }
 
-/// A peer: what it takes, and how many times Lisle is ahead of it.
+/// A peer: what it takes, and how many times Lisle is ahead of it, unless it does something else in this case.
 fn beside(table: &Table, peer: &str) -> String {
-    let Some(peer) = stats(table, peer) else { return String::new() };
+    let Some(stats) = stats(table, peer) else { return String::new() };
+    if table.kind(peer) == Some(Kind::Reference) {
+        return format!("{}, no rival", short(stats.median));
+    }
     match best(table, Kind::Own) {
-        Some((_, own)) => format!("{} ({})", short(peer.median), times(peer.behind / own.behind)),
-        None => short(peer.median),
+        Some((_, own)) => format!("{} ({})", short(stats.median), times(stats.behind / own.behind)),
+        None => short(stats.median),
     }
 }
 

@@ -1,10 +1,17 @@
 //! Lisle against the best of the others, in every table of the run, in the order of the run.
 
 use super::anchor;
-use crate::report::{markup::escape, standing::Standing, summary::Table};
+use crate::{
+    report::{
+        markup::escape,
+        standing::{Standing, best},
+        summary::Table,
+    },
+    systems::Kind,
+};
 
-pub(super) fn overview(tables: &[Table]) -> String {
-    let standings: Vec<Standing> = tables.iter().map(Standing::of).collect();
+pub(super) fn overview(tables: &[&Table]) -> String {
+    let standings: Vec<Standing> = tables.iter().map(|table| Standing::of(table)).collect();
     let rows: String = tables
         .iter()
         .zip(&standings)
@@ -30,7 +37,7 @@ fn row(i: usize, table: &Table, standing: &Standing) -> String {
             let near = if *overlap { ", the ranges overlap" } else { "" };
             let ratio = format!("<b>{times:.2}×</b> {word} than {}{near}", escape(rival));
             let form = if *form == "lisle" { String::new() } else { format!(", by {}", escape(form)) };
-            (class, mark, format!("{place} of {of}{form}"), ratio)
+            (class, mark, format!("{place} of {of}{form}"), ratio + &to_limit(table))
         }
         Standing::Alone => {
             ("alone", "– alone", "1 of 1".to_owned(), "no other system has a figure".to_owned())
@@ -44,6 +51,12 @@ fn row(i: usize, table: &Table, standing: &Standing) -> String {
         anchor(i),
         escape(&table.title()),
     )
+}
+
+/// `; 2.31 times the limit`
+fn to_limit(table: &Table) -> String {
+    let ratio = best(table, Kind::Own).and_then(|(_, stats)| stats.to_limit);
+    ratio.map_or(String::new(), |ratio| format!("; {ratio:.2} times the limit"))
 }
 
 /// `Lisle is ahead in 10, behind in 3 and failed in 1 of 14 comparisons.`

@@ -2,7 +2,11 @@
 
 use super::{Facts, Run, Wrong, row, title};
 use crate::{
-    report::{setting::FACTS, summary::Table, table, threads},
+    report::{
+        setting::FACTS,
+        summary::{Line, Table},
+        table, threads,
+    },
     systems, workloads,
 };
 use std::{iter::Enumerate, str::Lines};
@@ -83,9 +87,17 @@ impl<'a> Reader<'a> {
     fn table(&mut self, line: &str) -> Result<Table, Wrong> {
         let (group, figure) = title::parse(line).map_err(|why| self.wrong(&why))?;
         let unit = group.workload.unit(&figure);
-        self.must_be(&table::head(unit.name))?;
+        let with_limit = table::head(unit.name, true);
+        let has_limit = self.lines.clone().next().is_some_and(|(_, line)| line == with_limit);
+        self.must_be(&table::head(unit.name, has_limit))?;
         let first = self.last + 1;
         let rows = self.rows(row::parse)?;
+        let is_without =
+            |line: &Line| line.result.as_ref().is_ok_and(|stats| stats.to_limit.is_some() != has_limit);
+        if let Some(row) = rows.iter().position(is_without) {
+            let why = format!("{}: its columns are not those of the table", rows[row].system);
+            return Err(Wrong { line: first + row, why });
+        }
         row::check(&rows, unit.best).map_err(|(row, why)| Wrong { line: first + row, why })?;
         Ok(Table { group, figure, rows })
     }

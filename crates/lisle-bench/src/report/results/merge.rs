@@ -49,6 +49,7 @@ fn row(system: &'static str, tables: &[Table]) -> Line {
             rss_bytes: middle(|stats| stats.rss_bytes),
             cpu_seconds: middle(|stats| stats.cpu_seconds),
             behind: 1.0,
+            to_limit: None,
         }),
     };
     Line { system, note: lines[0].note.clone(), result }

@@ -1,6 +1,7 @@
 //! One row of a table.
 
 use crate::{
+    limits,
     report::{
         numbers,
         summary::{self, Line, Stats},
@@ -27,14 +28,22 @@ pub(super) fn parse(text: &str) -> Result<Line, String> {
         .ok_or_else(|| format!("'{text}' is no row of a table"))
 }
 
-/// The seven words of numbers, and the note.
+/// The seven words of numbers, or eight with the distance from the limit, and the note.
 fn stats(text: &str) -> Option<(Stats, &str)> {
     let (numbers, note) = match text.split_once("  (") {
         Some((numbers, note)) => (numbers, note.strip_suffix(')')?),
         None => (text, ""),
     };
-    let [median, min, max, behind, resident, unit, cpu] =
-        numbers.split_whitespace().collect::<Vec<_>>().try_into().ok()?;
+    let words: Vec<&str> = numbers.split_whitespace().collect();
+    let (median, min, max, behind, to_limit, resident, unit, cpu) = match *words.as_slice() {
+        [median, min, max, behind, resident, unit, cpu] => {
+            (median, min, max, behind, None, resident, unit, cpu)
+        }
+        [median, min, max, behind, limit, resident, unit, cpu] => {
+            (median, min, max, behind, Some(limit), resident, unit, cpu)
+        }
+        _ => return None,
+    };
     let stats = Stats {
         median: numbers::parse(median)?,
         min: numbers::parse(min)?,
@@ -44,6 +53,7 @@ fn stats(text: &str) -> Option<(Stats, &str)> {
         rss_bytes: numbers::parse_bytes(&format!("{resident} {unit}"))?,
         cpu_seconds: cpu.parse().ok()?,
         behind: behind.parse().ok()?,
+        to_limit: to_limit.map(str::parse).transpose().ok()?,
     };
     Some((stats, note))
 }
@@ -74,6 +84,32 @@ pub(super) fn check(rows: &[Line], best: Best) -> Result<(), (usize, String)> {
             return wrong("its median and its distance from the best do not go together");
         }
         before = Some(stats);
+    }
+    check_limit(rows, best)
+}
+
+/// Whether the distances from the limit go with the medians, and are there if it is.
+fn check_limit(rows: &[Line], best: Best) -> Result<(), (usize, String)> {
+    let limit = rows.iter().find(|line| line.system == limits::NAME);
+    let limit = limit.and_then(|line| line.result.as_ref().ok()).map(|stats| stats.median);
+    for (i, line) in rows.iter().enumerate() {
+        let Ok(stats) = line.result else { continue };
+        let goes_with_it = match (limit, stats.to_limit) {
+            (None, None) => true,
+            (Some(limit), Some(ratio)) => {
+                let expected = summary::behind(limit, stats.median, best);
+                let rounding = 0.02 + numbers::rounding(limit) + numbers::rounding(stats.median);
+                // Two digits after the point are few where much is faster than the limit.
+                (expected - ratio).abs() <= rounding * expected + 0.005
+            }
+            _ => false,
+        };
+        if !goes_with_it {
+            return Err((
+                i,
+                format!("{}: its median and its distance from the limit do not go together", line.system),
+            ));
+        }
     }
     Ok(())
 }

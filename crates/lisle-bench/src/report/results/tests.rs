@@ -54,6 +54,7 @@ fn everything_in_a_file_is_read() {
         rss_bytes: 5.6 * 1024.0 * 1024.0,
         cpu_seconds: 0.26,
         behind: 2.56,
+        to_limit: None,
     };
     assert_eq!((*system, note.as_str(), result), ("kanal", "on tokio", &Ok(stats)));
     let (failed, why) = chain.failed().next().unwrap();

@@ -4,7 +4,7 @@
 use super::Counts;
 use crate::{
     job::{Job, Outcome, timed},
-    peers,
+    peers::{self, Executor, LisleTasks},
 };
 use lisle::{
     Event, channel,
@@ -12,11 +12,21 @@ use lisle::{
     choose,
     event::{Nack, with_nack},
 };
+use std::time::Instant;
 
 pub(super) fn lisle(job: &Job) -> Outcome {
     match job.param("servers") {
         2 => rounds::<2>(job),
         8 => rounds::<8>(job),
+        servers => panic!("no choice among {servers} servers is written out"),
+    }
+}
+
+/// The same by tasks.
+pub(super) fn tasks(job: &Job) -> Outcome {
+    match job.param("servers") {
+        2 => rounds_of_tasks::<2>(job),
+        8 => rounds_of_tasks::<8>(job),
         servers => panic!("no choice among {servers} servers is written out"),
     }
 }
@@ -37,6 +47,31 @@ fn rounds<const SERVERS: usize>(job: &Job) -> Outcome {
                 counts = servers.into_iter().map(|server| server.join().unwrap()).sum();
             });
             counts.check(n, SERVERS as u64);
+            elapsed
+        })
+    });
+    measured.nanoseconds()
+}
+
+fn rounds_of_tasks<const SERVERS: usize>(job: &Job) -> Outcome {
+    let executor = LisleTasks::start(job.workers);
+    let measured = job.measure(|n| {
+        let (clients, servers): (Vec<_>, Vec<_>) = (0..SERVERS).map(|_| ends()).unzip();
+        let clients = <[Client; SERVERS]>::try_from(clients).ok().expect("as many as that");
+        executor.run(async move {
+            let servers: Vec<_> =
+                servers.into_iter().map(|server| LisleTasks::spawn(server.serve_task())).collect();
+            let start = Instant::now();
+            for number in 0..n {
+                assert_eq!(choose(clients.each_ref().map(|client| client.call(number))).await, number);
+            }
+            drop(clients);
+            let mut counts = Vec::with_capacity(SERVERS);
+            for server in servers {
+                counts.push(server.await);
+            }
+            let elapsed = start.elapsed();
+            counts.into_iter().sum::<Counts>().check(n, SERVERS as u64);
             elapsed
         })
     });
@@ -75,6 +110,15 @@ impl Server {
         for (number, nack) in self.requests {
             let taken = self.answer.send_evt(number).wrap(|sent| sent.is_ok());
             counts.note(choose((taken, nack.wrap(|()| false))).sync());
+        }
+        counts
+    }
+
+    async fn serve_task(self) -> Counts {
+        let mut counts = Counts::default();
+        while let Ok((number, nack)) = self.requests.recv_evt().await {
+            let taken = self.answer.send_evt(number).wrap(|sent| sent.is_ok());
+            counts.note(choose((taken, nack.wrap(|()| false))).await);
         }
         counts
     }

@@ -1,9 +1,9 @@
-//! Lisle: the set in a fiber, a choice in a fiber, and the set in a future on tokio.
+//! Lisle: the set in a fiber, a choice in a fiber, and the set in a future, in a task or on tokio.
 
 use super::{Asker, Plan, Server, Tally, ask};
 use crate::{
     job::{Job, Outcome},
-    peers::{self, Executor, Tokio},
+    peers::{self, Executor},
 };
 use lisle::{
     Event,
@@ -75,13 +75,13 @@ fn ask(n: u64, mut asks: Asks) -> Duration {
 }
 
 /// The same events, awaited.
-pub(super) fn futures(job: &Job) -> Outcome {
+pub(super) fn futures<E: Executor>(job: &Job) -> Outcome {
     let plan = Plan::new(job);
-    let executor = Tokio::start(job.workers);
+    let executor = E::start(job.workers);
     let measured = job.measure(|n| {
         let (asks, serves) = plan.ends(bounded);
         executor.run(async move {
-            let server = Tokio::spawn(serve_async(n, serves));
+            let server = E::spawn(serve_async(n, serves));
             let elapsed = ask_async(n, asks).await;
             plan.check(n, server.await);
             elapsed

@@ -1,0 +1,162 @@
+//! The figures of a contest: the seed of the study asks for three, and here they are in the order of the tables.
+//!
+//! A sample holds two contests: one without clocks, of which are the throughput, the fairness and the processor time, and
+//! one with clocks, of which are all times.
+
+use super::{
+    bystander::Computed,
+    contest::{Outcome as Contested, has_bystander},
+    longest::{KEPT, Longest},
+};
+use crate::{
+    job::{Figure, Job, Outcome},
+    peers::cannot,
+    workload::Unit,
+};
+use hdrhistogram::Histogram;
+
+/// How many locks of each performer are a test.
+const TEST: u64 = 16_384;
+
+/// How long a test takes at the throughput that was measured.
+pub(crate) const DURATION: &str = "test";
+/// Of the waits for the lock.
+pub(crate) const PERCENTILES: [(&str, f64); 5] =
+    [("p50", 50.0), ("p90", 90.0), ("p99", 99.0), ("p99.9", 99.9), ("p99.99", 99.99)];
+/// The longest waits.
+pub(crate) const WAITS: [&str; KEPT] =
+    ["longest wait", "2nd longest wait", "3rd longest wait", "4th longest wait"];
+/// The longest times for which the lock lay idle though somebody wanted it.
+pub(crate) const IDLE: [&str; KEPT] =
+    ["longest idle time", "2nd longest idle time", "3rd longest idle time", "4th longest idle time"];
+/// Jain's index of how often each performer has had the lock: 1 if all as often, 1/n if one of n always.
+pub(crate) const FAIRNESS: &str = "fairness";
+/// Processor time of the whole process for each lock, without that of a bystander.
+pub(crate) const PROCESSOR: &str = "processor time";
+/// How many times as long a bystander's work takes.
+pub(crate) const SLOWED: &str = "bystander";
+/// And how many times as much time on a core it takes: what is left if its share of the cores is left out.
+pub(crate) const SLOWED_RUNNING: &str = "bystander, running";
+
+/// The throughput has no name: it is what a contest is about.
+pub(crate) const THROUGHPUT: Unit = Unit::higher_is_better("locks/s");
+
+const TIME: Unit = Unit::lower_is_better("ns");
+const TIMES: Unit = Unit::lower_is_better("times as long");
+
+pub(crate) const UNITS: &[(&str, Unit)] = &[
+    (DURATION, Unit::lower_is_better("ms")),
+    (PERCENTILES[0].0, TIME),
+    (PERCENTILES[1].0, TIME),
+    (PERCENTILES[2].0, TIME),
+    (PERCENTILES[3].0, TIME),
+    (PERCENTILES[4].0, TIME),
+    (WAITS[0], TIME),
+    (WAITS[1], TIME),
+    (WAITS[2], TIME),
+    (WAITS[3], TIME),
+    (IDLE[0], TIME),
+    (IDLE[1], TIME),
+    (IDLE[2], TIME),
+    (IDLE[3], TIME),
+    (FAIRNESS, Unit::higher_is_better("Jain's index")),
+    (PROCESSOR, Unit::lower_is_better("ns/lock")),
+    (SLOWED, TIMES),
+    (SLOWED_RUNNING, TIMES),
+];
+
+/// Holds both contests, and says what came of them.
+pub(crate) fn of_contests(
+    job: &Job,
+    counted: impl FnOnce(&Job) -> Contested,
+    timed: impl FnOnce(&Job) -> Contested,
+) -> Outcome {
+    let alone = has_bystander(job).then(|| Computed::alone(job.target / 4));
+    // What is counted needs less time than what is rare.
+    let counted = counted(&Job { target: job.target / 2, ..job.clone() });
+    let timed = timed(job);
+    let mut figures = throughput(&counted);
+    figures.extend(times(&timed));
+    if let (Some(alone), Some(beside)) = (&alone, &counted.bystander) {
+        let [slowed, running] = beside.slowed(alone);
+        figures.extend([figure(SLOWED, slowed), figure(SLOWED_RUNNING, running)]);
+    }
+    counted.measured().figures(figures)
+}
+
+/// For waits, from a nanosecond to longer than a sample may take, to two digits. Its memory is there from the beginning.
+pub(super) fn histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, 4_000_000_000_000, 2).expect("the bounds are in order")
+}
+
+fn figure(name: &str, value: f64) -> Figure {
+    Figure { name: name.to_owned(), value, p99: None }
+}
+
+fn throughput(contested: &Contested) -> Vec<Figure> {
+    let locks: Vec<u64> = contested.seen.iter().map(|seen| seen.locks).collect();
+    if contested.locks() == 0 {
+        cannot(&format!("nobody has had the lock for {:.1} s", contested.elapsed.as_secs_f64()));
+    }
+    let all = contested.locks() as f64;
+    let rate = all / contested.elapsed.as_secs_f64();
+    let test = (TEST * locks.len() as u64) as f64 / rate * 1e3;
+    vec![
+        figure("", rate),
+        figure(DURATION, test),
+        figure(FAIRNESS, jain(&locks)),
+        figure(PROCESSOR, contested.cpu_seconds * 1e9 / all),
+    ]
+}
+
+fn times(contested: &Contested) -> Vec<Figure> {
+    let (mut waits, mut longest, mut idle) = (histogram(), Longest::default(), Longest::default());
+    for seen in &contested.seen {
+        waits.add(&seen.waits).expect("they are alike");
+        longest.merge(&seen.longest_waits);
+        idle.merge(&seen.longest_idle);
+    }
+    let percentile = |&(name, percent): &(&str, f64)| {
+        // One of few is the longest of them, which the histogram has rounded.
+        let most = longest.times().next().unwrap_or(u64::MAX);
+        figure(name, waits.value_at_percentile(percent).clamp(1, most) as f64)
+    };
+    let named = |names: [&str; KEPT], longest: &Longest| {
+        let times: Vec<Figure> =
+            names.iter().zip(longest.times()).map(|(name, time)| figure(name, time as f64)).collect();
+        times
+    };
+    let mut figures: Vec<Figure> = PERCENTILES.iter().map(percentile).collect();
+    figures.extend(named(WAITS, &longest));
+    figures.extend(named(IDLE, &idle));
+    figures
+}
+
+/// How even shares are: the square of their sum, by their number and the sum of their squares (Jain, Chiu and Hawe,
+/// "A quantitative measure of fairness and discrimination", 1984).
+fn jain(shares: &[u64]) -> f64 {
+    let sum: f64 = shares.iter().map(|&share| share as f64).sum();
+    let squares: f64 = shares.iter().map(|&share| (share as f64).powi(2)).sum();
+    sum * sum / (shares.len() as f64 * squares)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_have_as_much_or_one_has_all() {
+        assert_eq!(jain(&[7, 7, 7, 7]), 1.0);
+        assert_eq!(jain(&[9, 0, 0, 0]), 0.25);
+        assert_eq!(jain(&[1, 3]), 0.8);
+    }
+
+    #[test]
+    fn each_figure_has_a_unit() {
+        let names = [DURATION, FAIRNESS, PROCESSOR, SLOWED, SLOWED_RUNNING];
+        let names = names.into_iter().chain(WAITS).chain(IDLE).chain(PERCENTILES.map(|(name, _)| name));
+        for name in names {
+            assert!(UNITS.iter().any(|(known, _)| *known == name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What one performer does, in a loop, whatever it is and whichever lock it uses: it asks for the lock, holds it, lets it
+//! go, and works. And what it sees of that.
+//!
+//! A performer that times itself reads the clock before it asks, when it has the lock, and before it lets it go. The
+//! clock costs about as much as an uncontended lock, so how many locks there are is counted by others, which do not.
+
+use super::{
+    contest::Contest,
+    figures::histogram,
+    longest::Longest,
+    part::{Part, work},
+    wait::Phase,
+};
+use hdrhistogram::Histogram;
+use std::sync::{Arc, atomic::Ordering::Relaxed};
+
+/// One of a contest. It reads the clock if `TIMED`.
+pub(crate) struct Performer<const TIMED: bool> {
+    contest: Arc<Contest>,
+    number: usize,
+    part: Part,
+    seen: Seen,
+    /// When it has had the lock last.
+    phase: Phase,
+    /// When it has asked for the lock.
+    asked: u64,
+    /// How long it has waited for the lock that it holds or has held last.
+    waited: u64,
+}
+
+/// What a performer has seen.
+pub(crate) struct Seen {
+    /// How often it has had the lock at all.
+    pub(crate) turns: u64,
+    /// And how often while that was counted.
+    pub(crate) locks: u64,
+    /// How long it waited, each time. Empty if it is not timed.
+    pub(crate) waits: Histogram<u64>,
+    pub(crate) longest_waits: Longest,
+    /// How long the lock lay idle before this performer had it, though somebody wanted it.
+    pub(crate) longest_idle: Longest,
+}
+
+impl Seen {
+    fn nothing() -> Self {
+        let (longest_waits, longest_idle) = (Longest::default(), Longest::default());
+        Seen { turns: 0, locks: 0, waits: histogram(), longest_waits, longest_idle }
+    }
+}
+
+impl<const TIMED: bool> Performer<TIMED> {
+    pub(crate) fn new(contest: &Arc<Contest>, number: usize) -> Self {
+        let part = contest.part(number);
+        let contest = contest.clone();
+        Performer { contest, number, part, seen: Seen::nothing(), phase: Phase::WarmUp, asked: 0, waited: 0 }
+    }
+
+    pub(crate) fn part(&self) -> Part {
+        self.part
+    }
+
+    pub(crate) fn begin(&self) {
+        self.contest.has_begun();
+    }
+
+    /// Before it asks for the lock.
+    #[inline]
+    pub(crate) fn ask(&mut self) {
+        if TIMED {
+            self.asked = self.contest.now();
+            self.contest.wants(self.number).store(self.asked, Relaxed);
+        }
+    }
+
+    /// Under the lock, which protects `value`. Returns `false` if the contest is over.
+    #[inline]
+    pub(crate) fn hold(&mut self, value: &mut u64) -> bool {
+        *value += 1;
+        self.seen.turns += 1;
+        let phase = Phase::now();
+        if phase != self.phase {
+            self.enter(phase);
+        }
+        if TIMED {
+            self.arrive();
+        }
+        work(self.part.inside);
+        if TIMED {
+            // Last of all: what follows is part of the time for which the lock lies idle.
+            self.contest.released.store(self.contest.now(), Relaxed);
+        }
+        phase != Phase::Over
+    }
+
+    /// The phase has changed since its last lock. What it has seen before all began does not count, nor do waits as far
+    /// as they were before that.
+    #[cold]
+    fn enter(&mut self, phase: Phase) {
+        if self.phase == Phase::WarmUp {
+            self.seen = Seen { turns: self.seen.turns, ..Seen::nothing() };
+            self.asked = self.asked.max(self.contest.counted_from());
+            self.contest.has_taken();
+        }
+        self.phase = phase;
+    }
+
+    /// When it has the lock: how long that took, and for how long nobody had it.
+    #[inline]
+    fn arrive(&mut self) {
+        let now = self.contest.now();
+        self.waited = now.saturating_sub(self.asked);
+        let released = self.contest.released.load(Relaxed);
+        // Most times are short, and who wanted the lock in them need not be known.
+        if self.phase == Phase::Counted
+            && released > self.contest.counted_from()
+            && self.seen.longest_idle.would_keep(now.saturating_sub(released))
+        {
+            let wanted = self.contest.wanted_since().max(released);
+            self.seen.longest_idle.note(now.saturating_sub(wanted));
+        }
+        self.contest.wants(self.number).store(u64::MAX, Relaxed);
+    }
+
+    /// After it has let the lock go: counts that, and works.
+    #[inline]
+    pub(crate) fn go_on(&mut self) {
+        self.seen.locks += 1;
+        if TIMED {
+            self.note(self.waited);
+        }
+        work(self.part.between);
+    }
+
+    #[inline]
+    fn note(&mut self, waited: u64) {
+        self.seen.waits.saturating_record(waited);
+        self.seen.longest_waits.note(waited);
+    }
+
+    /// After it has let go the lock that it got when the contest was over. It has waited at least until then.
+    pub(crate) fn end(mut self) -> Seen {
+        if TIMED {
+            let waited = self.contest.ended().saturating_sub(self.asked);
+            if waited > 0 {
+                self.note(waited);
+            }
+        }
+        self.seen
+    }
+}

@@ -1,0 +1,87 @@
+//! What is measured of all locks: a workload each. They are run by the command `locks` only.
+
+use super::{
+    figures::{THROUGHPUT, UNITS},
+    programs::PROGRAMS,
+};
+use crate::workload::{Case, Unit, Workload, param};
+
+/// With which the names of these workloads begin.
+pub(crate) const PREFIX: &str = "lock-";
+
+/// The case without a contest.
+pub(crate) const ALONE: &str = "alone";
+
+/// The case in which a thread computes beside the contest.
+pub(crate) const BESIDE: &str = "beside";
+
+const FOLLOWS: &str =
+    "\"Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is\" by Malte Skarupke";
+
+/// The studies, in the order of the report.
+pub(crate) static ALL: &[&Workload] = &[
+    &Workload {
+        name: "lock-alone",
+        about: "one performer locks and unlocks, and nobody else wants the lock",
+        follows: FOLLOWS,
+        unit: Unit::lower_is_better("ns/lock"),
+        units: &[],
+        cases: &[Case::new(ALONE, &[]).workers(1)],
+        programs: PROGRAMS,
+    },
+    &contest(
+        "lock-contended",
+        "performers lock, and have nothing else to do, some work (0.4 µs), or much (8 µs) between two locks",
+        &[
+            Case::new("nothing", &[param("threads", 2)]),
+            Case::new("nothing", &[param("threads", 4)]),
+            Case::new("nothing", &[param("threads", 16)]),
+            Case::new("nothing", &[param("threads", 64)]),
+            Case::new("some", &[param("threads", 2)]),
+            Case::new("some", &[param("threads", 4)]),
+            Case::new("some", &[param("threads", 16)]),
+            Case::new("some", &[param("threads", 64)]),
+            Case::new("much", &[param("threads", 2)]),
+            Case::new("much", &[param("threads", 4)]),
+            Case::new("much", &[param("threads", 16)]),
+            Case::new("much", &[param("threads", 64)]),
+        ],
+    ),
+    &contest(
+        "lock-holder",
+        "one performer holds the lock for 80 µs and rests as long; the others have some work between two locks",
+        &[
+            Case::new("long", &[param("threads", 2)]),
+            Case::new("long", &[param("threads", 4)]),
+            Case::new("long", &[param("threads", 16)]),
+        ],
+    ),
+    &contest(
+        "lock-bystanders",
+        "performers lock, and have nothing else to do; a thread beside them multiplies matrices",
+        &[
+            Case::new(BESIDE, &[param("threads", 1)]),
+            Case::new(BESIDE, &[param("threads", 2)]),
+            Case::new(BESIDE, &[param("threads", 4)]),
+            Case::new(BESIDE, &[param("threads", 16)]),
+        ],
+    ),
+    &contest(
+        "lock-policies",
+        "threads lock, and have nothing else to do: usual ones, all of them batch, or every second nice or idle",
+        &[
+            Case::new("other", &[param("threads", 4)]),
+            Case::new("other", &[param("threads", 16)]),
+            Case::new("batch", &[param("threads", 4)]),
+            Case::new("batch", &[param("threads", 16)]),
+            Case::new("nice", &[param("threads", 4)]),
+            Case::new("nice", &[param("threads", 16)]),
+            Case::new("idle", &[param("threads", 4)]),
+            Case::new("idle", &[param("threads", 16)]),
+        ],
+    ),
+];
+
+const fn contest(name: &'static str, about: &'static str, cases: &'static [Case]) -> Workload {
+    Workload { name, about, follows: FOLLOWS, unit: THROUGHPUT, units: UNITS, cases, programs: PROGRAMS }
+}

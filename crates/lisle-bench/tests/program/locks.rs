@@ -1,0 +1,208 @@
+//! The command `locks`: each lock takes part in each study, and its rows have what is asked for.
+
+use super::{rows, run, stderr, stdout};
+use serde_json::Value;
+use std::{collections::BTreeSet, fs};
+
+/// Between plain threads.
+const THREADS: [&str; 21] = [
+    "clh",
+    "clh-yield",
+    "hemlock",
+    "hemlock-yield",
+    "lisle-threads",
+    "mcs",
+    "mcs-yield",
+    "parking_lot",
+    "pthread",
+    "pthread-adaptive",
+    "reciprocating",
+    "reciprocating-yield",
+    "spin",
+    "spin-amd",
+    "spin-backoff",
+    "spin-yield",
+    "std",
+    "test-and-set",
+    "ticket",
+    "ticket-yield",
+    "usync",
+];
+
+const RUNTIMES: [&str; 4] = ["lisle", "lisle-tasks", "smol", "tokio-mt"];
+
+/// Those that every row of a contest has. Of waits and idle times there may be fewer than four.
+const FIGURES: [&str; 11] = [
+    "",
+    "test",
+    "p50",
+    "p90",
+    "p99",
+    "p99.9",
+    "p99.99",
+    "longest wait",
+    "longest idle time",
+    "fairness",
+    "processor time",
+];
+
+fn figure(row: &Value) -> &str {
+    row["params"]["figure"].as_str().unwrap_or("")
+}
+
+/// The locks that have this figure.
+fn measured<'a>(rows: &'a [Value], name: &str) -> BTreeSet<&'a str> {
+    let its = rows.iter().filter(|row| figure(row) == name && row["median"].as_f64() > Some(0.0));
+    its.filter_map(|row| row["system"].as_str()).collect()
+}
+
+/// Asserts that each of the locks, and no other, has each of the figures, and that they agree with each other.
+fn have_all_figures(rows: &[Value], locks: &BTreeSet<&str>) {
+    for row in rows {
+        assert!(row["error"].is_null() || row["error"] == "has not measured this", "{row}");
+    }
+    for needed in FIGURES {
+        assert_eq!(measured(rows, needed), *locks, "{needed}");
+    }
+    for lock in locks {
+        let of = |name: &str| {
+            let row = rows.iter().find(|row| row["system"] == **lock && figure(row) == name).unwrap();
+            row["median"].as_f64().unwrap()
+        };
+        let percentiles = ["p50", "p90", "p99", "p99.9", "p99.99", "longest wait"].map(of);
+        assert!(percentiles.is_sorted(), "{lock}: {percentiles:?}");
+        let longest = rows.iter().filter(|row| row["system"] == **lock && figure(row).ends_with("wait"));
+        let longest: Vec<f64> = longest.filter_map(|row| row["median"].as_f64()).collect();
+        assert!(longest.iter().rev().is_sorted(), "{lock}: {longest:?}");
+        assert!((0.0..=1.0).contains(&of("fairness")), "{lock}");
+    }
+}
+
+#[test]
+fn each_lock_has_all_figures() {
+    let rows = rows(&run(&["locks", "some", "--quick", "--threads", "2", "--json", "-"]));
+    have_all_figures(&rows, &THREADS.into_iter().chain(RUNTIMES).collect());
+    for row in &rows {
+        assert_eq!([&row["bench"], &row["variant"]], ["lock-contended", "some"]);
+        assert_eq!((row["params"]["threads"].as_u64(), row["workers"].as_u64()), (Some(2), Some(2)));
+    }
+}
+
+/// What nobody else wants has only one figure, and is compared on one core.
+#[test]
+fn a_lock_that_nobody_else_wants_has_a_cost() {
+    let rows = rows(&run(&["locks", "alone", "--quick", "--json", "-"]));
+    let locks: BTreeSet<&str> = rows.iter().filter_map(|row| row["system"].as_str()).collect();
+    assert_eq!((rows.len(), locks), (25, THREADS.into_iter().chain(RUNTIMES).collect()));
+    for row in &rows {
+        assert!(row["median"].as_f64().is_some_and(|median| median > 0.0), "{row}");
+        assert_eq!((row["unit"].as_str(), row["workers"].as_u64()), (Some("ns/lock"), Some(1)));
+    }
+}
+
+#[test]
+fn a_bystander_tells_how_much_it_is_slowed_down() {
+    let rows = rows(&run(&[
+        "locks",
+        "bystanders",
+        "--quick",
+        "--threads",
+        "4",
+        "--locks",
+        "std,test-and-set,lisle",
+        "--json",
+        "-",
+    ]));
+    have_all_figures(&rows, &BTreeSet::from(["lisle", "std", "test-and-set"]));
+    for needed in ["bystander", "bystander, running"] {
+        let its = rows.iter().filter(|row| figure(row) == needed && row["median"].as_f64() > Some(0.0));
+        assert_eq!(its.count(), 3, "{needed}");
+    }
+}
+
+#[test]
+fn threads_take_part_under_each_policy() {
+    for policy in ["other", "batch", "nice", "idle"] {
+        let arguments = ["locks", policy, "--quick", "--threads", "3", "--locks", "std,lisle", "--json", "-"];
+        // A runtime's threads are its own.
+        have_all_figures(&rows(&run(&arguments)), &BTreeSet::from(["std"]));
+    }
+}
+
+/// More threads than cores, which stand in line and spin: they end all the same. There may be too few locks for idle times,
+/// or none for seconds, and then the row says so.
+#[test]
+fn a_queue_of_spinning_threads_ends_in_time() {
+    let locks = "ticket,mcs,clh,hemlock,reciprocating";
+    let rows =
+        rows(&run(&["locks", "nothing", "--quick", "--threads", "64", "--locks", locks, "--json", "-"]));
+    for lock in locks.split(',') {
+        let nobody_had_it = rows.iter().any(|row| {
+            row["system"] == lock
+                && row["error"].as_str().is_some_and(|why| why.starts_with("nobody has had the lock"))
+        });
+        let has = |name| measured(&rows, name).contains(lock);
+        assert!(nobody_had_it || has("") && has("longest wait") && has("fairness"), "{lock}: {rows:?}");
+    }
+}
+
+#[test]
+fn the_table_and_the_page_have_a_line_for_each_lock() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("locks.html");
+    let arguments = ["locks", "alone", "long", "--quick", "--locks", "std,lisle-threads", "--html"];
+    let output = run(&[&arguments, &[page.to_str().unwrap()][..]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let table = stdout(&output);
+    for needed in [
+        "\nlock-alone, alone, 1 worker\n",
+        "\nlock-holder, long, threads=16, 2 workers\n",
+        "four longest idle",
+    ] {
+        assert!(table.contains(needed), "{needed} in {table}");
+    }
+    assert_eq!(table.matches("\n  std ").count(), 4, "{table}");
+
+    let page = fs::read_to_string(&page).unwrap();
+    for needed in [
+        "<title>A study of locks</title>",
+        "<h2 id=\"lock-holder\">",
+        "<h2 id=\"all\">",
+        "long over threads, 2 workers: longest idle time",
+        "<th>four longest waits</th>",
+        "<dt>lisle-threads</dt>",
+    ] {
+        assert!(page.contains(needed), "{needed}");
+    }
+    for tag in ["article", "section", "table", "tr", "td", "p", "svg"] {
+        let count = |end: &str| page.matches(end).count();
+        let opened = count(&format!("<{tag} ")) + count(&format!("<{tag}>"));
+        assert_eq!(opened, count(&format!("</{tag}>")), "{tag}");
+    }
+}
+
+#[test]
+fn bad_arguments_are_refused_with_what_is_allowed() {
+    for (arguments, said) in [
+        (&["chain"][..], "there is no 'chain'; there are lock-alone, "),
+        (&["--locks", "stdd"], "invalid value 'stdd'"),
+        (&["--locks", "go"], "[possible values: std, parking_lot, "),
+        (&["--threads", "0"], "a number of threads is from 1 to 1024"),
+        (&["--threads", "two"], "a number of threads is from 1 to 1024"),
+        (&["--workers", "1025"], "a number of workers is from 1 to 1024"),
+        (&["--rounds", "0"], "0 is not in 1..=1000"),
+        (&["nice", "--locks", "lisle"], "none of the locks asked for is in these studies"),
+        (&["--json", "/no/such/folder/rows.json"], "cannot write /no/such/folder/rows.json"),
+    ] {
+        let output = run(&[&["locks", "--quick"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(said), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
+/// They are run by their command only.
+#[test]
+fn the_studies_are_not_among_the_workloads() {
+    assert!(!stdout(&run(&["--list"])).contains("lock-contended"));
+    assert_eq!(run(&["lock-contended", "--quick"]).status.code(), Some(2));
+}
