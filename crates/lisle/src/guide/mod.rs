@@ -12,6 +12,7 @@
 //! - [`cancellation`]: *Cancellation*, the ways to end without a value, and what each of them
 //!   guarantees.
 //! - [`pitfalls`]: *Pitfalls*, and how to recognize them in a program.
+//! - [`threads`]: *When a thread is the better fiber*, with what spawning and blocking calls cost.
 //! - [`compared`]: *Who has what*, a table of Concurrent ML, Racket, Hopac, Guile Fibers, Go,
 //!   Kotlin, tokio, crossbeam and this library.
 //!
@@ -40,6 +41,9 @@ pub mod cancellation {}
 
 #[doc = include_str!("pitfalls.md")]
 pub mod pitfalls {}
+
+#[doc = include_str!("threads.md")]
+pub mod threads {}
 
 #[doc = include_str!("compared.md")]
 pub mod compared {}
