@@ -1,4 +1,4 @@
-//! The figures of a contest: the seed of the study asks for three, and here they are in the order of the tables.
+//! The figures of a contest: the three that a study of locks asks for, in the order of the tables.
 //!
 //! A sample holds two contests: one without clocks, of which are the throughput, the fairness and the processor time, and
 //! one with clocks, of which are all times.
