@@ -1,5 +1,5 @@
-//! Every file in `src/workloads` is a workload: this lists them, so that adding one takes that file and nothing else.
-//! It also keeps the name of the compiler, for the reports.
+//! Every file in `src/workloads` is a workload: this lists them, so that adding one takes that file
+//! and nothing else. It also keeps the name of the compiler, for the reports.
 
 use std::{env, fs, io, path::Path, process::Command};
 

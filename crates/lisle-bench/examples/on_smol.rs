@@ -1,5 +1,5 @@
-//! Lisle's events on smol, with no Lisle runtime: a buffer between a fast producer and a slow consumer, made of
-//! one choice.
+//! Lisle's events on smol, with no Lisle runtime: a buffer between a fast producer and a slow
+//! consumer, made of one choice.
 //!
 //! Run it with `cargo run -p lisle-bench --example on_smol`.
 

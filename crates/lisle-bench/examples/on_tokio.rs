@@ -1,4 +1,5 @@
-//! Lisle's events on tokio, with no Lisle runtime: a server that answers those who still wait, and only those.
+//! Lisle's events on tokio, with no Lisle runtime: a server that answers those who still wait, and
+//! only those.
 //!
 //! Run it with `cargo run -p lisle-bench --example on_tokio`.
 

@@ -30,8 +30,8 @@ impl Tally {
     }
 }
 
-/// The event of meeting anybody: sends `me` or receives another's name, and never its own. Nobody is left when the
-/// other two have ended, so it does not wait for ever.
+/// The event of meeting anybody: sends `me` or receives another's name, and never its own. Nobody
+/// is left when the other two have ended, so it does not wait for ever.
 fn meet<'a>(
     me: usize,
     (tx, rx): &'a (Sender<usize>, Receiver<usize>),

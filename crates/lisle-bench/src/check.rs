@@ -1,9 +1,9 @@
 //! The checker beside loom and shuttle: the same programs, each explored by each tool.
 //!
-//! The program that takes a sample is a benchmark of `lisle-check` and not a part of this one: with it the
-//! library would tell what it touches, and all other benchmarks would measure that. It is built here, and
-//! each sample is a process of its own, on one core. In each round each tool takes one sample of a program,
-//! and the next round goes the other way.
+//! The program that takes a sample is a benchmark of `lisle-check` and not a part of this one: with
+//! it the library would tell what it touches, and all other benchmarks would measure that. It is
+//! built here, and each sample is a process of its own, on one core. In each round each tool takes
+//! one sample of a program, and the next round goes the other way.
 
 mod sample;
 mod table;

@@ -7,7 +7,8 @@ use clap::{
 };
 use std::path::PathBuf;
 
-/// Measures Lisle beside its peers: the same work, in the same run, each sample in a process of its own.
+/// Measures Lisle beside its peers: the same work, in the same run, each sample in a process of its
+/// own.
 #[derive(Debug, Parser)]
 #[command(name = "lisle-bench", version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Options {
@@ -42,7 +43,8 @@ pub(crate) struct Options {
     #[arg(long = "param", value_name = "NAME=LIST", value_parser = parse_param)]
     pub(crate) params: Vec<Values>,
 
-    /// Write one JSON object a line for each row; to standard output, instead of the table, if PATH is -
+    /// Write one JSON object a line for each row; to standard output, instead of the table, if PATH
+    /// is -
     #[arg(long, value_name = "PATH")]
     pub(crate) json: Option<PathBuf>,
 
@@ -90,7 +92,8 @@ pub(crate) struct CheckOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct EffectsOptions {
-    /// The workloads to run, or programs of the suite: countdown, effect-create; all, if none is named
+    /// The workloads to run, or programs of the suite: countdown, effect-create; all, if none is
+    /// named
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
 
@@ -110,7 +113,8 @@ pub(crate) struct EffectsOptions {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = system_names())]
     pub(crate) systems: Vec<String>,
 
-    /// Write one JSON object a line for each row; to standard output, instead of the table, if PATH is -
+    /// Write one JSON object a line for each row; to standard output, instead of the table, if PATH
+    /// is -
     #[arg(long, value_name = "PATH")]
     pub(crate) json: Option<PathBuf>,
 
@@ -121,7 +125,8 @@ pub(crate) struct EffectsOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct LimitOptions {
-    /// The workloads to run beside the limits: ping-pong, chain; all that cross between cores, if none is named
+    /// The workloads to run beside the limits: ping-pong, chain; all that cross between cores, if
+    /// none is named
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
 
@@ -137,7 +142,8 @@ pub(crate) struct LimitOptions {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = system_names())]
     pub(crate) systems: Vec<String>,
 
-    /// Write one JSON object a line for each row; to standard output, instead of the table, if PATH is -
+    /// Write one JSON object a line for each row; to standard output, instead of the table, if PATH
+    /// is -
     #[arg(long, value_name = "PATH")]
     pub(crate) json: Option<PathBuf>,
 
@@ -164,7 +170,8 @@ pub(crate) struct LocksOptions {
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "2", value_parser = parse_workers)]
     pub(crate) workers: Vec<usize>,
 
-    /// How many threads, fibers, tasks or futures lock, as a list: 2,64 [default: 2,4,16,64, or some of them]
+    /// How many threads, fibers, tasks or futures lock, as a list: 2,64 [default: 2,4,16,64, or
+    /// some of them]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_threads)]
     pub(crate) threads: Vec<u64>,
 
@@ -172,7 +179,8 @@ pub(crate) struct LocksOptions {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = lock_names())]
     pub(crate) locks: Vec<String>,
 
-    /// Write one JSON object a line for each row and figure; to standard output, instead of the tables, if PATH is -
+    /// Write one JSON object a line for each row and figure; to standard output, instead of the
+    /// tables, if PATH is -
     #[arg(long, value_name = "PATH")]
     pub(crate) json: Option<PathBuf>,
 

@@ -1,9 +1,10 @@
 //! Effects and their handlers: the command `effects`, and what the workloads of it share.
 //!
-//! A computation *performs* an effect, and its *handler* answers. That takes two switches between the stacks of the
-//! two. So the peers are of two kinds: those that have effects (OCaml, libmpeff), and those with which one would
-//! write the same by a coroutine that asks and is answered (corosensei, genawaiter, Boost.Context, Go's `iter.Pull`),
-//! or by a thread and two channels (Go, Java).
+//! A computation *performs* an effect, and its *handler* answers. That takes two switches between
+//! the stacks of the two. So the peers are of two kinds: those that have effects (OCaml, libmpeff),
+//! and those with which one would write the same by a coroutine that asks and is answered
+//! (corosensei, genawaiter, Boost.Context, Go's `iter.Pull`), or by a thread and two channels (Go,
+//! Java).
 
 mod command;
 mod search;

@@ -1,5 +1,6 @@
-//! One program in four forms: serial, by fibers, by tasks, and in Go. Each form's result is a checksum. Those of the
-//! forms in Rust are compared with the serial form's in the same process; the runner compares those of all systems.
+//! One program in four forms: serial, by fibers, by tasks, and in Go. Each form's result is a
+//! checksum. Those of the forms in Rust are compared with the serial form's in the same process;
+//! the runner compares those of all systems.
 
 use crate::{
     job::{Job, Outcome, Threads},
@@ -22,8 +23,8 @@ pub(crate) trait Forms: Send + Sync + Sized + 'static {
     /// By fibers that communicate synchronously. Called in a fiber.
     fn fibers(self: &Arc<Self>) -> u64;
 
-    /// By tasks in the place of those fibers, which communicate asynchronously where the program may go on.
-    /// Called in a fiber.
+    /// By tasks in the place of those fibers, which communicate asynchronously where the program
+    /// may go on. Called in a fiber.
     fn tasks(self: &Arc<Self>) -> u64;
 }
 
@@ -51,8 +52,8 @@ pub(crate) fn tasks<F: Forms>(job: &Job) -> Outcome {
     peers::runtime(job.workers).run(|| told(1.0, || measure(job, &input, F::tasks)))
 }
 
-/// Adds what the threads of this runtime have been. They have done the runs that were measured, and before that so many,
-/// or so much of one, to warm up.
+/// Adds what the threads of this runtime have been. They have done the runs that were measured, and
+/// before that so many, or so much of one, to warm up.
 pub(crate) fn told(warm_up: f64, measure: impl FnOnce() -> Outcome) -> Outcome {
     let outcome = measure();
     let threads = Threads::of(lisle::statistics(), outcome.operations as f64 + warm_up);
@@ -82,7 +83,8 @@ pub(crate) fn checksum(numbers: impl IntoIterator<Item = u64>) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, number| (hash ^ number).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Numbers that look random and are the same in every language: a linear congruence, its upper bits.
+/// Numbers that look random and are the same in every language: a linear congruence, its upper
+/// bits.
 pub(crate) struct Numbers(u64);
 
 impl Numbers {

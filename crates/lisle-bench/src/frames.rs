@@ -1,4 +1,5 @@
-//! Frames, as a game has them: work that is done again and again, as a whole, and is late if it takes too long.
+//! Frames, as a game has them: work that is done again and again, as a whole, and is late if it
+//! takes too long.
 
 mod calls;
 
@@ -18,14 +19,15 @@ pub(crate) const UNIT: Unit = Unit::lower_is_better("ms/frame");
 /// The name of the figure that is the mean of all frames.
 pub(crate) const MEAN: &str = "mean";
 
-/// The name of the figure that is the worst of ten frames; where there are several tens, the mean of their worst.
+/// The name of the figure that is the worst of ten frames; where there are several tens, the mean
+/// of their worst.
 pub(crate) const WORST: &str = "worst of ten";
 
 /// How many frames have a worst one.
 const TEN: usize = 10;
 
-/// The times of frames. The first is not counted; of the others there are ten, and tens more until the time asked for
-/// is over.
+/// The times of frames. The first is not counted; of the others there are ten, and tens more until
+/// the time asked for is over.
 pub(crate) struct Frames {
     target: Duration,
     has_begun: bool,

@@ -28,7 +28,8 @@ pub(crate) struct Outcome {
     pub(crate) cpu_seconds: f64,
     /// The most memory the process had resident until the end.
     pub(crate) rss_bytes: u64,
-    /// What each system's run must have come to, where it is not a number that the workload itself knows.
+    /// What each system's run must have come to, where it is not a number that the workload itself
+    /// knows.
     pub(crate) checksum: Option<u64>,
     /// What its threads were, for one run, where the system tells.
     #[serde(default)]
@@ -88,8 +89,8 @@ impl Job {
         *self.params.get(name).unwrap_or_else(|| panic!("the parameter `{name}` is missing"))
     }
 
-    /// `run(n)` does the work `n` times and says how long that took. Warms up with short runs, then measures
-    /// one that lasts as long as asked.
+    /// `run(n)` does the work `n` times and says how long that took. Warms up with short runs, then
+    /// measures one that lasts as long as asked.
     pub(crate) fn measure(&self, mut run: impl FnMut(u64) -> Duration) -> Measured {
         let warm = (self.target / 20).min(Duration::from_millis(10));
         let mut n = 1;
@@ -109,8 +110,8 @@ impl Job {
         }
     }
 
-    /// For work of a size that is part of the case: `run` does all of it, once; `warm_up` a little of it.
-    /// Repeats until the time asked for is over.
+    /// For work of a size that is part of the case: `run` does all of it, once; `warm_up` a little
+    /// of it. Repeats until the time asked for is over.
     pub(crate) fn measure_whole(
         &self,
         warm_up: impl FnOnce(),

@@ -1,16 +1,19 @@
 //! The study of locks: the command `locks`, what it measures, and the locks that are no library's.
 //!
-//! It follows Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is" (2019), who asks
-//! three questions of a lock: how long a test takes on average, which were the four longest waits, and which the four
-//! longest times for which the lock lay idle though somebody wanted it. Performers (threads, fibers, tasks or futures)
-//! lock, do next to nothing under the lock, and work between two locks or do not.
+//! It follows Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really
+//! is" (2019), who asks three questions of a lock: how long a test takes on average, which were the
+//! four longest waits, and which the four longest times for which the lock lay idle though somebody
+//! wanted it. Performers (threads, fibers, tasks or futures) lock, do next to nothing under the
+//! lock, and work between two locks or do not.
 //!
-//! A contest of them ends by the clock, and never by a count: where sixty-four threads stand in line and spin on two
-//! cores, a lock may change hands ten times a second.
+//! A contest of them ends by the clock, and never by a count: where sixty-four threads stand in
+//! line and spin on two cores, a lock may change hands ten times a second.
 //!
 //! - [`algorithms`] are the locks, and [`wait`] is how they wait.
-//! - [`contest`] is what all performers of a sample share, and [`performer`] what each of them does and records.
-//! - [`forms`] has performers as threads, fibers, tasks and futures, [`programs`] all locks in all of them.
+//! - [`contest`] is what all performers of a sample share, and [`performer`] what each of them does
+//!   and records.
+//! - [`forms`] has performers as threads, fibers, tasks and futures, [`programs`] all locks in all
+//!   of them.
 //! - [`studies`] are the workloads; they are not among those that are run when none is named.
 
 mod algorithms;

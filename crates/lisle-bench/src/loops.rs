@@ -1,5 +1,5 @@
-//! Programs of parallel loops: one form for all systems in Rust, which a [`Pool`] runs. Its result is a checksum, which the
-//! runner compares with that of the other systems.
+//! Programs of parallel loops: one form for all systems in Rust, which a [`Pool`] runs. Its result
+//! is a checksum, which the runner compares with that of the other systems.
 
 use crate::{
     job::{Job, Measured, Outcome, cpu_seconds},
@@ -12,7 +12,8 @@ pub(crate) trait Loops: Send + Sized {
     /// What the case says to work on, and room for the result.
     fn input(job: &Job) -> Self;
 
-    /// Has everything as it was before the first run, if a run changes what it begins with. Not timed.
+    /// Has everything as it was before the first run, if a run changes what it begins with. Not
+    /// timed.
     fn reset(&mut self) {}
 
     /// What is timed. Called within the pool.

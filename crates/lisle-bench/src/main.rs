@@ -1,4 +1,5 @@
-//! Measures Lisle beside its peers: the same work, in the same run, each sample in a process of its own.
+//! Measures Lisle beside its peers: the same work, in the same run, each sample in a process of its
+//! own.
 //!
 //! The folder's README says how to read the figures and how to add a workload.
 

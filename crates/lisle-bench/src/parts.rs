@@ -1,8 +1,10 @@
-//! Work in parts: a thread for each, which sends what it makes, and one that puts together what comes.
+//! Work in parts: a thread for each, which sends what it makes, and one that puts together what
+//! comes.
 
 use lisle::{channel::Receiver, spawn_task, task::inflate};
 
-/// A fiber for each number below `count`, which sends the part of that number. They come in any order.
+/// A fiber for each number below `count`, which sends the part of that number. They come in any
+/// order.
 pub(crate) fn by_fibers<T: Send + 'static>(
     count: usize,
     part: impl Fn(usize) -> T + Clone + Send + 'static,
@@ -15,7 +17,8 @@ pub(crate) fn by_fibers<T: Send + 'static>(
     rx
 }
 
-/// As [`by_fibers`], by tasks. They inflate, to run beside each other: what makes a part does not wait.
+/// As [`by_fibers`], by tasks. They inflate, to run beside each other: what makes a part does not
+/// wait.
 pub(crate) fn by_tasks<T: Send + 'static>(
     count: usize,
     part: impl Fn(usize) -> T + Clone + Send + 'static,

@@ -1,4 +1,5 @@
-//! What a file of `workloads/` defines: one piece of work, its sizes, and a program for each system that can do it.
+//! What a file of `workloads/` defines: one piece of work, its sizes, and a program for each system
+//! that can do it.
 
 use crate::job::{Job, Outcome};
 use std::time::Duration;
@@ -10,7 +11,8 @@ pub(crate) struct Workload {
     pub(crate) about: &'static str,
     /// The published table or program that it follows.
     pub(crate) follows: &'static str,
-    /// The unit of the figure that each sample has, and of those that have a name and a unit of their own.
+    /// The unit of the figure that each sample has, and of those that have a name and a unit of
+    /// their own.
     pub(crate) unit: Unit,
     pub(crate) units: &'static [(&'static str, Unit)],
     /// Which form of the work, at which size: a plot each.
@@ -86,7 +88,8 @@ impl Case {
         self
     }
 
-    /// For a case that goes by the clock: its samples have so much more time before they count as failed.
+    /// For a case that goes by the clock: its samples have so much more time before they count as
+    /// failed.
     pub(crate) const fn lasts(mut self, seconds: u64) -> Self {
         self.lasts = Duration::from_secs(seconds);
         self
@@ -112,11 +115,13 @@ pub(crate) struct Program {
     /// The name of one of [`systems`](crate::systems).
     pub(crate) system: &'static str,
     pub(crate) code: Code,
-    /// Whether a function of this program starts one of the system's own, which must be built first.
+    /// Whether a function of this program starts one of the system's own, which must be built
+    /// first.
     pub(crate) starts_own: bool,
     /// Which cases it can do.
     pub(crate) does: fn(&Case) -> bool,
-    /// In which cases it does something else than the others, and so is shown beside them and is no rival of theirs.
+    /// In which cases it does something else than the others, and so is shown beside them and is no
+    /// rival of theirs.
     pub(crate) does_something_else: fn(&Case) -> bool,
     /// In what it differs from the others, for who reads the table. Empty: in nothing.
     pub(crate) note: &'static str,
@@ -157,7 +162,8 @@ impl Program {
         self
     }
 
-    /// Counts it as a reference in these cases: what it does there is not what the workload is about.
+    /// Counts it as a reference in these cases: what it does there is not what the workload is
+    /// about.
     pub(crate) const fn beside(mut self, does_something_else: fn(&Case) -> bool) -> Self {
         self.does_something_else = does_something_else;
         self

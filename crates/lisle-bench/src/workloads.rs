@@ -1,5 +1,5 @@
-//! The workloads: each file of the folder is one. The build script lists them. The studies of locks are not among
-//! them, since they are run by a command of their own.
+//! The workloads: each file of the folder is one. The build script lists them. The studies of locks
+//! are not among them, since they are run by a command of their own.
 
 include!(concat!(env!("OUT_DIR"), "/workloads.rs"));
 

@@ -1,5 +1,5 @@
-//! On tokio and smol: timeouts that lose leave nothing on the heap, and events start no threads but the one that keeps
-//! time.
+//! On tokio and smol: timeouts that lose leave nothing on the heap, and events start no threads but
+//! the one that keeps time.
 //!
 //! A test binary of its own, since it counts the bytes and the threads of its whole process.
 
@@ -35,8 +35,8 @@ static ALLOCATOR: Counting = Counting;
 
 const TIMES: usize = if cfg!(debug_assertions) { 20_000 } else { 200_000 };
 
-/// Case 38 of the library's list: a receive wins against a timeout of 500 seconds, each time, after a wait or at once,
-/// in a choice and in a `select!`.
+/// Case 38 of the library's list: a receive wins against a timeout of 500 seconds, each time, after
+/// a wait or at once, in a choice and in a `select!`.
 async fn timeouts_lose(rx: Receiver<usize>, executor: &str) {
     let long = Duration::from_secs(500);
     let mut before = 0;

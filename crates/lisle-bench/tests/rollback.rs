@@ -1,5 +1,5 @@
-//! Rollback networking: the session of `ggrs` that goes back and forward again in each frame, to see
-//! whether a game comes to the same, accepts a world.
+//! Rollback networking: the session of `ggrs` that goes back and forward again in each frame, to
+//! see whether a game comes to the same, accepts a world.
 
 use ggrs::{Config, GgrsRequest, InputStatus, PredictRepeatLast, SessionBuilder, SyncTestSession};
 use lisle_frame::{Foreign, Input, Snapshot, Stream, Workers, World};

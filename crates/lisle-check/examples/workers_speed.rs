@@ -1,4 +1,5 @@
-//! How much several workers help: the same explorations with one, two, and as many as there are processors.
+//! How much several workers help: the same explorations with one, two, and as many as there are
+//! processors.
 
 use lisle::sync::Mutex;
 use lisle_check::Checker;

@@ -1,10 +1,10 @@
 //! The atomics of `std`, for programs that are to be checked.
 //!
-//! They have the names and functions of [`std::sync::atomic`], and do the same. In a checked program
-//! each operation is a step that others may come before, and it reads what the [memory model](crate::Memory)
-//! lets it read: under RC11, which is that of Rust, a load that is not ordered may return an old value.
-//! What is shared by atomics of `std` itself is not seen: a checked program behaves as if such an
-//! operation came together with the one before it.
+//! They have the names and functions of [`std::sync::atomic`], and do the same. In a checked
+//! program each operation is a step that others may come before, and it reads what the [memory
+//! model](crate::Memory) lets it read: under RC11, which is that of Rust, a load that is not
+//! ordered may return an old value. What is shared by atomics of `std` itself is not seen: a
+//! checked program behaves as if such an operation came together with the one before it.
 //!
 //! ```
 //! use lisle_check::atomic::{AtomicU32, Ordering::{Acquire, Relaxed, Release}};
@@ -29,17 +29,19 @@
 //!
 //! # What is modelled
 //!
-//! All orders, fences, release sequences, and [`compare_exchange_weak`](AtomicU32::compare_exchange_weak)
-//! that fails without a reason: once in a row for each atomic and fiber, so that a loop ends. What is known
-//! of an atomic is known of its place: one that is moved after it was used begins anew with its last
-//! value. Its making is no access: that the atomic itself is reached in the right order is for
-//! [cells](crate::cell) to say. There is no `as_ptr`, since what is done by that pointer would not be seen.
+//! All orders, fences, release sequences, and
+//! [`compare_exchange_weak`](AtomicU32::compare_exchange_weak) that fails without a reason: once in
+//! a row for each atomic and fiber, so that a loop ends. What is known of an atomic is known of its
+//! place: one that is moved after it was used begins anew with its last value. Its making is no
+//! access: that the atomic itself is reached in the right order is for [cells](crate::cell) to say.
+//! There is no `as_ptr`, since what is done by that pointer would not be seen.
 //!
 //! # Cost
 //!
-//! Without the feature `programs` these *are* the types of `std`. With it, outside of a check an operation
-//! costs one look at a count that does not change then. The example `memory_cost` measures it: where a load
-//! of `std` takes 0.26 ns, this one takes 0.41 ns, and a `fetch_add` 5.5 ns in place of 5.2 ns.
+//! Without the feature `programs` these *are* the types of `std`. With it, outside of a check an
+//! operation costs one look at a count that does not change then. The example `memory_cost`
+//! measures it: where a load of `std` takes 0.26 ns, this one takes 0.41 ns, and a `fetch_add` 5.5
+//! ns in place of 5.2 ns.
 
 #[cfg(not(feature = "programs"))]
 pub use std::sync::atomic::*;

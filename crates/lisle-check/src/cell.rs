@@ -1,10 +1,10 @@
 //! Cells whose accesses are checked for data races.
 //!
-//! What is written with `unsafe` code shares plain memory, and orders the accesses by atomics. These cells
-//! have the functions that loom's have: [`UnsafeCell::with`] for reading and [`UnsafeCell::with_mut`] for
-//! writing, with a pointer that is used within the call. In a checked program two accesses, one of which
-//! writes, that nothing orders are a failure, which says where both stand, whatever order they came in.
-//! Outside of a check they are the cells of `std`.
+//! What is written with `unsafe` code shares plain memory, and orders the accesses by atomics.
+//! These cells have the functions that loom's have: [`UnsafeCell::with`] for reading and
+//! [`UnsafeCell::with_mut`] for writing, with a pointer that is used within the call. In a checked
+//! program two accesses, one of which writes, that nothing orders are a failure, which says where
+//! both stand, whatever order they came in. Outside of a check they are the cells of `std`.
 //!
 //! ```
 //! use lisle_check::atomic::{AtomicBool, Ordering::{Acquire, Relaxed, Release}};
@@ -39,9 +39,9 @@
 //! assert!(race.to_string().contains("the store does not release the first access"));
 //! ```
 //!
-//! A cell that [`new`](UnsafeCell::new) makes in a checked program is written there: to hand it to another
-//! fiber without an order is a race with its making. `new` is not `const` for that; [`UnsafeCell::const_new`]
-//! is, for statics.
+//! A cell that [`new`](UnsafeCell::new) makes in a checked program is written there: to hand it to
+//! another fiber without an order is a race with its making. `new` is not `const` for that;
+//! [`UnsafeCell::const_new`] is, for statics.
 
 use std::fmt;
 use trace::Trace;
@@ -174,8 +174,8 @@ impl<T: ?Sized> UnsafeCell<T> {
         result
     }
 
-    /// Returns the value, which nobody else can use meanwhile. In a checked program that counts as a
-    /// write: nobody else may have a pointer any more.
+    /// Returns the value, which nobody else can use meanwhile. In a checked program that counts as
+    /// a write: nobody else may have a pointer any more.
     #[inline]
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
@@ -199,8 +199,8 @@ impl<T> From<T> for UnsafeCell<T> {
 
 /// A cell whose value is copied or moved in and out.
 ///
-/// It is not `Sync`, as [`std::cell::Cell`]. In a structure that says of itself that it is, this one tells
-/// whether that is true.
+/// It is not `Sync`, as [`std::cell::Cell`]. In a structure that says of itself that it is, this
+/// one tells whether that is true.
 #[derive(Default)]
 pub struct Cell<T: ?Sized> {
     trace: Trace,
@@ -269,7 +269,8 @@ impl<T> Cell<T> {
 }
 
 impl<T: ?Sized> Cell<T> {
-    /// Returns the value, which nobody else can use meanwhile. In a checked program that counts as a write.
+    /// Returns the value, which nobody else can use meanwhile. In a checked program that counts as
+    /// a write.
     #[inline]
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {

@@ -2,17 +2,17 @@
 //!
 //! The [guide] shows it in ten minutes.
 //!
-//! - [`check`] runs a program of Lisle's fibers, tasks, channels, choices, locks and timers, unchanged, in
-//!   every schedule that could differ; [`atomic`] and [`cell`] have what such programs share besides, under a
-//!   [memory model](Memory).
+//! - [`check`] runs a program of Lisle's fibers, tasks, channels, choices, locks and timers,
+//!   unchanged, in every schedule that could differ; [`atomic`] and [`cell`] have what such
+//!   programs share besides, under a [memory model](Memory).
 //! - [`task`]: programs as values, which can be run, and looked at in every order of their tasks.
 //! - [`litmus`]: tests of memory models, in the format of herd7.
 //!
 //! # Cargo features
 //!
 //! - `programs`, on by default: [`check`]. With it the library tells what it touches, also where no
-//!   program is checked, which takes some nanoseconds an operation. Therefore depend on this crate in
-//!   `[dev-dependencies]`.
+//!   program is checked, which takes some nanoseconds an operation. Therefore depend on this crate
+//!   in `[dev-dependencies]`.
 
 #![forbid(unsafe_code)]
 // Under loom the library has no fibers. What loom finds is compared in `tests/outcomes`.

@@ -35,8 +35,8 @@ pub(crate) enum Command {
     /// Run litmus tests under memory models
     ///
     /// A test is a file in the format of herd7, for C, X86, X86_64 or AArch64. Its possible final
-    /// states are printed as herd7 prints them. The exit code is 0 if every condition holds as it is
-    /// written, 1 if one does not, and 2 if a file is wrong or missing.
+    /// states are printed as herd7 prints them. The exit code is 0 if every condition holds as it
+    /// is written, 1 if one does not, and 2 if a file is wrong or missing.
     Check(CheckOptions),
 }
 

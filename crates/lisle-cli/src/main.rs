@@ -1,6 +1,6 @@
-//! The command `lisle`. `lisle serve DIR` is a web server for static files: each of its parts is one
-//! fiber or several, and all of them communicate only through events. `lisle check FILE` runs litmus
-//! tests under memory models.
+//! The command `lisle`. `lisle serve DIR` is a web server for static files: each of its parts is
+//! one fiber or several, and all of them communicate only through events. `lisle check FILE` runs
+//! litmus tests under memory models.
 //!
 //! Exit codes of `serve`: 0 after a shutdown by a signal, 1 if something failed at run time (the
 //! directory is missing, the address is taken). Of `check`: 0 if every condition holds, 1 if one

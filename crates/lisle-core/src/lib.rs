@@ -26,9 +26,9 @@
 //!
 //! - `fibers`, off by default: the code with which a fiber waits, for `lisle-runtime`. It adds the
 //!   dependency `corosensei`, for platforms without a switch of our own (see `segment`). The switch
-//!   from a fiber's stack to its worker's must be inlined into the code that waits, or it costs four
-//!   times as much. That code is therefore in this crate, beside the events, and not in the runtime
-//!   (see `event/parker.rs`).
+//!   from a fiber's stack to its worker's must be inlined into the code that waits, or it costs
+//!   four times as much. That code is therefore in this crate, beside the events, and not in the
+//!   runtime (see `event/parker.rs`).
 //!
 //! Items that are hidden from the documentation are for the crates above this one and change
 //! without notice. They have conditions that their signatures do not state, so a program that calls

@@ -10,8 +10,8 @@ pub struct Seam {
     /// Reports that foreign code panicked and that the panic was contained. Without a runtime the
     /// report goes to standard error.
     pub contained: fn(&str),
-    /// Returns `true` if the calling code runs within a loop or a handled computation, which catches
-    /// a panic and raises it again.
+    /// Returns `true` if the calling code runs within a loop or a handled computation, which
+    /// catches a panic and raises it again.
     pub is_raised_again: fn() -> bool,
 }
 

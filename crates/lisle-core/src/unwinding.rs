@@ -95,8 +95,8 @@ mod imp {
         is_whole: bool,
         /// `true` between the root of a segment, where a panic has been caught, and the function
         /// that has resumed the segment, which raises the panic again, or whose caller does. The
-        /// frames between let no panic pass, and none comes; and what the last of them does with one
-        /// that it raises elsewhere cannot be seen here, see `Generator`.
+        /// frames between let no panic pass, and none comes; and what the last of them does with
+        /// one that it raises elsewhere cannot be seen here, see `Generator`.
         is_crossing: bool,
     }
 
@@ -132,9 +132,9 @@ mod imp {
         // SAFETY: the context is valid as above, and the flag is writable.
         let return_address = unsafe { _Unwind_GetIPInfo(context, &raw mut is_before) };
         if is_before != 0 {
-            // It was called by what looks like the frame of a signal: the beginning of another stack.
-            // The last frame that catches was the root of the segment, and what has called it sees no
-            // panic.
+            // It was called by what looks like the frame of a signal: the beginning of another
+            // stack. The last frame that catches was the root of the segment, and what has called
+            // it sees no panic.
             walk.is_blocked &= !walk.is_possible;
             walk.is_crossing = true;
         }

@@ -1,14 +1,14 @@
 //! A handled computation in memory, and how it is resumed and left.
 //!
-//! Everything of a computation lies on its stack: at the top, the [`Header`] with the clauses of its
-//! handler and its closure or result, and below that the frames of its code. So a computation costs
-//! no allocation, and whoever has its header has all of it.
+//! Everything of a computation lies on its stack: at the top, the [`Header`] with the clauses of
+//! its handler and its closure or result, and below that the frames of its code. So a computation
+//! costs no allocation, and whoever has its header has all of it.
 //!
 //! # Who owns it
 //!
 //! Exactly one of these owns a computation, ends it and gives its stack back: the call that
-//! [drives](crate::drive) it, or the value that it is kept in. A continuation that a clause is given
-//! refers to it, and owns only the right to resume it.
+//! [drives](crate::drive) it, or the value that it is kept in. A continuation that a clause is
+//! given refers to it, and owns only the right to resume it.
 
 use crate::marks::{Barrier, Marks};
 use crate::request::Clause;
@@ -189,8 +189,8 @@ impl Header {
         std::ptr::eq(self.stack_around.get(), stack)
     }
 
-    /// Runs the computation until it suspends itself, and then returns what it asks, or until it has
-    /// ended.
+    /// Runs the computation until it suspends itself, and then returns what it asks, or until it
+    /// has ended.
     ///
     /// # Safety
     ///
@@ -252,8 +252,8 @@ impl Header {
         has_none
     }
 
-    /// Returns what is between the code that runs on `stack` and the computation, if an answer given
-    /// in place would leave it.
+    /// Returns what is between the code that runs on `stack` and the computation, if an answer
+    /// given in place would leave it.
     #[inline(always)]
     pub(crate) fn barrier_to_answer(&self, stack: ThisStack<'_>) -> Option<Barrier> {
         let (here, outer) = (Marks::of(stack), self.marks.get());

@@ -201,8 +201,8 @@ impl<'k, 'env, A, R> Continuation<'k, 'env, A, R> {
     /// assert_eq!(said, ["second", "first"]);
     /// ```
     pub fn resume_then(self, answer: A, then: impl FnOnce(R) -> R + 'env) -> Next<'k, R> {
-        // SAFETY: what is borrowed for `'env` outlives the call that drives the computation, in which
-        // `then` is called or dropped.
+        // SAFETY: what is borrowed for `'env` outlives the call that drives the computation, in
+        // which `then` is called or dropped.
         unsafe { self.activation.push(then) };
         self.resume(answer)
     }
@@ -269,8 +269,8 @@ impl<A, R> Continuation<'_, 'static, A, R> {
 }
 
 impl<A, R> Drop for Continuation<'_, '_, A, R> {
-    /// Unwinds the computation. In a fiber of a runtime that the clause has started, this is left to
-    /// the end of the clause.
+    /// Unwinds the computation. In a fiber of a runtime that the clause has started, this is left
+    /// to the end of the clause.
     fn drop(&mut self) {
         if !self.header.is_on(this_stack().state()) {
             return;

@@ -84,8 +84,8 @@ pub(crate) unsafe fn drive<R>(header: NonNull<Header>) -> R {
         let owner = Driven(header);
         // SAFETY: the performer waits, with the code that knows its types.
         let take = unsafe { (*asked.as_ptr()).take };
-        // SAFETY: the performer has found the clause in the handler of this computation, whose types
-        // are those of the caller.
+        // SAFETY: the performer has found the clause in the handler of this computation, whose
+        // types are those of the caller.
         let goes_on =
             unsafe { take(asked, this, NonNull::from(&activation).cast(), NonNull::from(&mut value).cast()) };
         if goes_on {

@@ -125,8 +125,8 @@ impl<T> Items<T> {
     /// # Panics
     ///
     /// If this is called where the producer must not be suspended, as for
-    /// [`perform`](crate::perform). If the generator is dropped meanwhile, the call does not return,
-    /// and the producer is unwound.
+    /// [`perform`](crate::perform). If the generator is dropped meanwhile, the call does not
+    /// return, and the producer is unwound.
     #[inline(always)]
     #[track_caller]
     pub fn give(&self, item: T) {
@@ -140,7 +140,8 @@ impl<T> Items<T> {
             unsafe { place.drop_in_place() };
             given_elsewhere(header);
         }
-        // SAFETY: this runs in the computation, or in one within it. The consumer moves the item out.
+        // SAFETY: this runs in the computation, or in one within it. The consumer moves the item
+        // out.
         unsafe { suspend_for::<Given, T>(stack, header, place.cast(), place) };
     }
 }
@@ -225,8 +226,8 @@ impl<T> Iterator for Values<'_, T> {
 
     /// # Panics
     ///
-    /// With a panic of the producer; there are no more items then. Also in a fiber of a runtime that the
-    /// consumer has started.
+    /// With a panic of the producer; there are no more items then. Also in a fiber of a runtime
+    /// that the consumer has started.
     #[inline(always)]
     fn next(&mut self) -> Option<T> {
         if self.header.state.get() == State::Ended {
@@ -245,11 +246,11 @@ impl<T> FusedIterator for Values<'_, T> {}
 
 /// Returns the next item of a producer, or `None` if it has ended.
 ///
-/// This is inlined into the consumer's loop, for the reason given in `lisle_core::segment`. So the frame that
-/// has resumed the producer may be one that no panic leaves, such as that of a function that foreign
-/// code calls, and the walk that looks whether a fiber can be unwound (`lisle_core::unwinding`) does not see
-/// what that frame would do. Therefore the end of a runtime, which may have unwound a producer, looks again in
-/// `raise`, before it goes on with the consumer.
+/// This is inlined into the consumer's loop, for the reason given in `lisle_core::segment`. So the
+/// frame that has resumed the producer may be one that no panic leaves, such as that of a function
+/// that foreign code calls, and the walk that looks whether a fiber can be unwound
+/// (`lisle_core::unwinding`) does not see what that frame would do. Therefore the end of a runtime,
+/// which may have unwound a producer, looks again in `raise`, before it goes on with the consumer.
 ///
 /// # Safety
 ///

@@ -18,8 +18,8 @@ use std::ptr::NonNull;
 
 /// Begins a handler around `f`: add clauses, then [`run`](Handler::run) it.
 ///
-/// Nothing happens before `run`. A handler that has not begun is a value like others, and may be sent
-/// to another thread if what it consists of may.
+/// Nothing happens before `run`. A handler that has not begun is a value like others, and may be
+/// sent to another thread if what it consists of may.
 ///
 /// # Examples
 ///
@@ -99,8 +99,8 @@ impl<'env, F, T> Handler<'env, F, T, T, (), Same> {
     /// Makes the result of the whole of the computation's value. It comes before the clauses, since
     /// it decides the type of the result.
     ///
-    /// `f` runs when the computation has ended, in the code around the handler. It is not called if a
-    /// clause gives the result.
+    /// `f` runs when the computation has ended, in the code around the handler. It is not called if
+    /// a clause gives the result.
     ///
     /// # Examples
     ///
@@ -146,8 +146,8 @@ impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
     /// Adds a clause that is told an effect of type `E` and its continuation.
     ///
     /// The computation is suspended, and the clause runs where [`run`](Handler::run) was called, or
-    /// where the computation was last resumed. It decides how to go on, see [`Continuation`]. Effects
-    /// that it performs go to the handlers around this one.
+    /// where the computation was last resumed. It decides how to go on, see [`Continuation`].
+    /// Effects that it performs go to the handlers around this one.
     ///
     /// If a handler has several clauses for one effect, it uses the one that was added last.
     ///
@@ -182,8 +182,8 @@ impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
         self.with(Answer::new(clause))
     }
 
-    /// Adds a clause that ends the computation when it performs an effect of type `E`, and gives the
-    /// result of the whole: what other languages call an exception.
+    /// Adds a clause that ends the computation when it performs an effect of type `E`, and gives
+    /// the result of the whole: what other languages call an exception.
     ///
     /// The computation is unwound before `clause` is called.
     #[inline(always)]
@@ -319,14 +319,15 @@ where
             body: UnsafeCell::new(Body { closure: ManuallyDrop::new(handler.f) }),
             types: PhantomData,
         };
-        // SAFETY: whatever the parts of the handler borrow outlives the owner of the computation: the
-        // call of `run`, which ends it before it returns; if it is kept, nothing is borrowed.
+        // SAFETY: whatever the parts of the handler borrow outlives the owner of the computation:
+        // the call of `run`, which ends it before it returns; if it is kept, nothing is borrowed.
         unsafe {
             place_computation(const { &Self::TABLE }, handler.stack_size, handler.site, make, Self::root)
         }
     }
 
-    /// The code of the computation. Inlined, since a call would have to return after the first switch.
+    /// The code of the computation. Inlined, since a call would have to return after the first
+    /// switch.
     #[inline(always)]
     fn root(this: *mut Self, way: &Way) {
         // SAFETY: the computation stays while it runs.

@@ -18,10 +18,10 @@ use std::ptr::NonNull;
 ///
 /// # Where it may go on
 ///
-/// In the fiber in which it was kept, or in the task, or, if that was neither, on the thread, outside
-/// of fibers and tasks. It is not [`Send`]: its frames hold whatever they hold. And it does not go on
-/// in another fiber of the same thread: frames may refer to what belongs to their fiber, such as the
-/// values of a [`fiber_local!`](lisle_runtime::fiber_local).
+/// In the fiber in which it was kept, or in the task, or, if that was neither, on the thread,
+/// outside of fibers and tasks. It is not [`Send`]: its frames hold whatever they hold. And it does
+/// not go on in another fiber of the same thread: frames may refer to what belongs to their fiber,
+/// such as the values of a [`fiber_local!`](lisle_runtime::fiber_local).
 ///
 /// ```compile_fail,E0277
 /// # use lisle_effect::Suspended;
@@ -33,12 +33,12 @@ use std::ptr::NonNull;
 /// # When it is dropped
 ///
 /// The computation is unwound, and its destructors run. Dropped where it must not be resumed, it is
-/// left as it is: its stack is lost to the process, and its destructors do not run. The same is true
-/// of one that is forgotten.
+/// left as it is: its stack is lost to the process, and its destructors do not run. The same is
+/// true of one that is forgotten.
 ///
-/// On a plain thread, do not put one into a `thread_local!` that outlives another one to which frames of the
-/// computation refer. The library cannot notice that the thread's locals are being dropped, and the frames
-/// would see a value that is gone.
+/// On a plain thread, do not put one into a `thread_local!` that outlives another one to which
+/// frames of the computation refer. The library cannot notice that the thread's locals are being
+/// dropped, and the frames would see a value that is gone.
 #[must_use = "dropping it unwinds the computation"]
 pub struct Suspended<A, R> {
     header: NonNull<Header>,

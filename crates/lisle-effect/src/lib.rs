@@ -1,5 +1,5 @@
-//! The effect handlers of [`lisle`](https://docs.rs/lisle). Programs depend on `lisle`, whose module
-//! `effect` has all of this crate and explains it.
+//! The effect handlers of [`lisle`](https://docs.rs/lisle). Programs depend on `lisle`, whose
+//! module `effect` has all of this crate and explains it.
 //!
 //! - [`perform`], [`Effect`]: what code asks.
 //! - [`handle`], [`Handler`], [`Continuation`], [`Suspended`]: what handlers do with that.

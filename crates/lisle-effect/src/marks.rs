@@ -1,9 +1,10 @@
-//! What surrounds a computation: what the library keeps, for the stack of a fiber or for the thread,
-//! about the calls that are under way.
+//! What surrounds a computation: what the library keeps, for the stack of a fiber or for the
+//! thread, about the calls that are under way.
 //!
 //! A computation that is suspended takes its frames away, and leaves what they have noted there. So
-//! the marks are compared: where they are those of when the computation was resumed, its frames have
-//! noted nothing. Otherwise some of it can be put aside meanwhile, and the rest must not be left.
+//! the marks are compared: where they are those of when the computation was resumed, its frames
+//! have noted nothing. Otherwise some of it can be put aside meanwhile, and the rest must not be
+//! left.
 
 use lisle_core::event::parker::Counts;
 use lisle_core::event::step;
@@ -74,9 +75,9 @@ impl Marks {
         }
     }
 
-    /// Returns the marks of a computation that is run here. If this is a part of a join or a loop, the
-    /// computation is in none of its own: so what leaves those within it is seen, whatever becomes of
-    /// those around it.
+    /// Returns the marks of a computation that is run here. If this is a part of a join or a loop,
+    /// the computation is in none of its own: so what leaves those within it is seen, whatever
+    /// becomes of those around it.
     #[inline(always)]
     pub(crate) fn around(stack: ThisStack<'_>) -> Self {
         let marks = Self::of(stack);
@@ -88,8 +89,8 @@ impl Marks {
         }
     }
 
-    /// Returns `true` if no task, loop or join is between the code with these marks and the code with
-    /// the marks `outer`.
+    /// Returns `true` if no task, loop or join is between the code with these marks and the code
+    /// with the marks `outer`.
     #[inline(always)]
     pub(crate) fn is_in_same(self, outer: Marks) -> bool {
         (self.task, self.inside) == (outer.task, outer.inside)

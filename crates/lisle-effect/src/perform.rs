@@ -37,13 +37,14 @@ use std::ptr::NonNull;
 ///
 /// # Panics
 ///
-/// If no handler for the effect is in place; the message names the effect and the place of the call.
-/// Also if the handler is around something that an effect must not leave:
+/// If no handler for the effect is in place; the message names the effect and the place of the
+/// call. Also if the handler is around something that an effect must not leave:
 ///
 /// - a task, a part of a loop of `par`, or a half of a join: these may run elsewhere. Handle the
 ///   effect inside of it, or perform it before;
-/// - [`no_suspend`](lisle_runtime::fiber::no_suspend), a function that an event calls: these are not
-///   to be suspended. A handler that [answers](crate::Handler::answer) does not suspend, and may.
+/// - [`no_suspend`](lisle_runtime::fiber::no_suspend), a function that an event calls: these are
+///   not to be suspended. A handler that [answers](crate::Handler::answer) does not suspend, and
+///   may.
 ///
 /// The handler may answer with a panic. If it drops the continuation, the call does not return: it
 /// unwinds the computation. So does each further call in code that catches that, for as long as the
@@ -61,8 +62,8 @@ pub fn perform<E: Effect>(effect: E) -> E::Answer {
             // SAFETY: a field of it.
             let effect =
                 unsafe { NonNull::new_unchecked(&raw mut (*place.as_ptr()).what.effect) }.cast::<E>();
-            // SAFETY: the handler's computation is in the chain of this stack, and its clause moves the
-            // effect out.
+            // SAFETY: the handler's computation is in the chain of this stack, and its clause moves
+            // the effect out.
             unsafe { suspend_for::<E, E>(stack, header, place.cast(), effect) };
             // SAFETY: whoever resumes a performer without an order has written the answer.
             unsafe { (*place.as_ptr()).what.answer.assume_init_read() }
@@ -86,7 +87,8 @@ pub fn perform<E: Effect>(effect: E) -> E::Answer {
 }
 
 /// Suspends a computation for what is at `place`. `W` is the type by which messages name it, and
-/// `item` is what is lost if that is refused. Returns when the computation is resumed with an answer.
+/// `item` is what is lost if that is refused. Returns when the computation is resumed with an
+/// answer.
 ///
 /// # Safety
 ///

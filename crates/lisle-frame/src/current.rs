@@ -6,8 +6,8 @@ use std::ptr::null;
 use std::rc::Rc;
 
 thread_local! {
-    /// The worlds whose frames are under way on this thread, the innermost last. Fibers may end their
-    /// frames in another order than they have begun them.
+    /// The worlds whose frames are under way on this thread, the innermost last. Fibers may end
+    /// their frames in another order than they have begun them.
     static ENTERED: RefCell<Vec<Rc<dyn Any>>> = const { RefCell::new(Vec::new()) };
     /// The one whose streams run.
     static CURRENT: Cell<*const ()> = const { Cell::new(null()) };
@@ -37,7 +37,8 @@ impl Drop for Entered {
             let left = at.map(|at| entered.remove(at));
             (left, entered.iter().any(|world| std::ptr::eq(Rc::as_ptr(world).cast(), self.before)))
         });
-        // A fiber that has blocked in a body may have left its world to others, and that may be gone.
+        // A fiber that has blocked in a body may have left its world to others, and that may be
+        // gone.
         let is_entered = entered.as_ref().is_ok_and(|(_, is_entered)| *is_entered);
         CURRENT.set(if is_entered { self.before } else { null() });
     }
@@ -49,8 +50,9 @@ pub(crate) fn current() -> *const () {
     CURRENT.get()
 }
 
-/// Calls what is in no frame although one is under way on this thread: a foreign function, which may
-/// as well run elsewhere, or the host program's pool, in which other fibers of the thread may run.
+/// Calls what is in no frame although one is under way on this thread: a foreign function, which
+/// may as well run elsewhere, or the host program's pool, in which other fibers of the thread may
+/// run.
 pub(crate) fn outside_of_frames<R>(f: impl FnOnce() -> R) -> R {
     struct Back(*const ());
     impl Drop for Back {
@@ -62,9 +64,10 @@ pub(crate) fn outside_of_frames<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Runs streams, or other code of the user's, in a frame. A fiber that runs it must not be suspended:
-/// the others of its thread would be in the frame, too. With a Lisle runtime, waiting for its events
-/// in a body, and not by `await`, is a panic therefore, which the body's stream fails with.
+/// Runs streams, or other code of the user's, in a frame. A fiber that runs it must not be
+/// suspended: the others of its thread would be in the frame, too. With a Lisle runtime, waiting
+/// for its events in a body, and not by `await`, is a panic therefore, which the body's stream
+/// fails with.
 #[inline(always)]
 pub(crate) fn unsuspended<R>(f: impl FnOnce() -> R) -> R {
     #[cfg(all(feature = "runtime", not(lisle_loom)))]

@@ -1,5 +1,5 @@
-//! The single source of what several threads share, of memory for batches and of the clock: `std`'s,
-//! or loom's where the protocols are explored.
+//! The single source of what several threads share, of memory for batches and of the clock:
+//! `std`'s, or loom's where the protocols are explored.
 
 #[cfg(not(lisle_loom))]
 pub(crate) mod atomic {

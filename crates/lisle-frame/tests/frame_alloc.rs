@@ -67,8 +67,8 @@ fn allocates_nothing(workers: usize, fill: impl Fn(&World)) -> Report {
     report
 }
 
-/// Makes a world with so many workers, watches the threads, and warms it up. Returns how many of the
-/// frames after that have allocated, and the report of the last.
+/// Makes a world with so many workers, watches the threads, and warms it up. Returns how many of
+/// the frames after that have allocated, and the report of the last.
 fn allocating_frames(workers: usize, fill: impl Fn(&World)) -> (Report, usize) {
     let _turn = my_turn();
     let pool = Workers::new(workers).unwrap();
@@ -179,8 +179,9 @@ fn calls_with_deadlines_and_over_frames() {
     }
 }
 
-/// Where sizes follow the cost, and batches leave because of their age, more of them may be under way
-/// in a frame than in any before it. Then some are made, with others to spare, so that this ends.
+/// Where sizes follow the cost, and batches leave because of their age, more of them may be under
+/// way in a frame than in any before it. Then some are made, with others to spare, so that this
+/// ends.
 #[test]
 fn batches_of_changing_sizes() {
     for workers in [0, 2] {

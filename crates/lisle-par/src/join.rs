@@ -479,8 +479,8 @@ mod tests {
         }
     }
 
-    /// On the only domain there is, since another one could take the second half before the first has
-    /// come to its end. Miri runs no domains.
+    /// On the only domain there is, since another one could take the second half before the first
+    /// has come to its end. Miri runs no domains.
     #[test]
     fn what_is_to_end_begins_no_second_half() {
         if cfg!(miri) { begin_none() } else { lisle_runtime::Builder::default().domains(1).run(begin_none) }

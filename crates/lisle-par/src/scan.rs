@@ -438,8 +438,8 @@ impl<F> Scan<F> {
         /// additions.
         const SHORTEST: usize = 512;
 
-        // Some for each worker. A fixed scan must not depend on the number of workers, nor on who decides
-        // its schedule. Else a model divides a short one as well, of which no chunk pays.
+        // Some for each worker. A fixed scan must not depend on the number of workers, nor on who
+        // decides its schedule. Else a model divides a short one as well, of which no chunk pays.
         let (wanted, most, shortest) = match is_modelled() {
             _ if self.is_fixed => (64, 64, SHORTEST),
             true => (in_model::most_parts(), in_model::most_parts(), 2),

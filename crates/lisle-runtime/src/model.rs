@@ -16,8 +16,8 @@ pub struct Executions<'a>(&'a Worker);
 
 impl Executions<'_> {
     /// Runs a program in the schedule that `explorer` chooses; see [`Ended`]. Fibers and tasks that
-    /// are left then are unwound. Returns also what cannot be, such as a fiber that catches the unwinding
-    /// and waits again.
+    /// are left then are unwound. Returns also what cannot be, such as a fiber that catches the
+    /// unwinding and waits again.
     ///
     /// # Panics
     ///

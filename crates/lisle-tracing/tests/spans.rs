@@ -1,6 +1,7 @@
 //! What fibers of one domain see of each other's spans.
 //!
-//! Each test has a subscriber of its own, on the thread that becomes the only domain of its runtime.
+//! Each test has a subscriber of its own, on the thread that becomes the only domain of its
+//! runtime.
 
 mod support;
 
@@ -29,7 +30,8 @@ fn without_the_layer_fibers_are_in_each_other_s_spans() {
     let _watched = watched();
     let (dispatch, seen) = recorded(None);
     on_one_domain(&dispatch, two_in_their_spans);
-    // The first fiber finds itself in the span of the second, and that has become a child of the first's.
+    // The first fiber finds itself in the span of the second, and that has become a child of the
+    // first's.
     assert_eq!(seen.events(), [("one", "one:other".to_owned()), ("other", "one:other".to_owned())]);
 }
 

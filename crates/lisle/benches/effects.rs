@@ -1,7 +1,7 @@
 //! Measurements of effects: `cargo bench -p lisle --bench effects`.
 //!
-//! Each figure is the median of several rounds, printed with the fastest and the slowest round, on a
-//! plain thread and in a fiber.
+//! Each figure is the median of several rounds, printed with the fastest and the slowest round, on
+//! a plain thread and in a fiber.
 
 use lisle::effect::{Effect, Items, Suspended, finish, generate, handle, perform};
 use std::cell::RefCell;

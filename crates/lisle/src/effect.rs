@@ -1,10 +1,10 @@
 //! Effects: operations that code asks of its surroundings, and handlers that decide what they mean.
 //!
 //! A computation [*performs*](perform) an effect, a value of a type of its own. The nearest
-//! [*handler*](handle) for that type decides about it: it answers at once, as a function does; or it is
-//! given the *continuation*, which is the rest of the computation, and resumes it at once, later,
-//! elsewhere in the program, or never. With that, generators, schedulers, exceptions, state, and doubles
-//! of the world in tests are ordinary library code, in direct style.
+//! [*handler*](handle) for that type decides about it: it answers at once, as a function does; or
+//! it is given the *continuation*, which is the rest of the computation, and resumes it at once,
+//! later, elsewhere in the program, or never. With that, generators, schedulers, exceptions, state,
+//! and doubles of the world in tests are ordinary library code, in direct style.
 //!
 //! ```
 //! use lisle::effect::{Effect, finish, handle, perform};
@@ -24,10 +24,10 @@
 //!
 //! # How it works
 //!
-//! A handled computation runs on a stack of its own, within its fiber or thread. To suspend it is to
-//! switch to the stack on which the handler was put in place. Stacks come from those of the domain in a
-//! fiber, and from a pool of the thread elsewhere; a handled computation allocates nothing once there is
-//! one.
+//! A handled computation runs on a stack of its own, within its fiber or thread. To suspend it is
+//! to switch to the stack on which the handler was put in place. Stacks come from those of the
+//! domain in a fiber, and from a pool of the thread elsewhere; a handled computation allocates
+//! nothing once there is one.
 //!
 //! Handlers are *deep*: a handler stays in place when the computation is resumed. Continuations are
 //! *one-shot*: to resume one consumes it.
@@ -35,21 +35,21 @@
 //! # Fibers, tasks, loops
 //!
 //! - Handled code may do what other code may. If it waits for an event, its fiber waits.
-//! - A fiber does not see the handlers of the code that spawned it, nor does a task, which might begin
-//!   elsewhere.
-//! - A part of a loop or join of [`par`](crate::par) may run on another domain. An effect that would
-//!   leave it is a panic, whether or not the part has run elsewhere.
+//! - A fiber does not see the handlers of the code that spawned it, nor does a task, which might
+//!   begin elsewhere.
+//! - A part of a loop or join of [`par`](crate::par) may run on another domain. An effect that
+//!   would leave it is a panic, whether or not the part has run elsewhere.
 //! - When a runtime ends, fibers are unwound through the computations that run in them.
 //!
 //! # Soundness
 //!
-//! What is said of [fibers](crate::fiber#soundness) holds of handled computations. While one is suspended,
-//! the code of the handler runs on the same thread, before the calls of the computation have returned. Do
-//! not perform an effect that suspends between the beginning and the end of a call that relies on the
-//! order in which calls end. [`no_suspend`](crate::fiber::no_suspend) enforces that here, too. For the
-//! same reason a reference that [`std::thread::LocalKey::with`] lends must not be held across such an
-//! effect by a computation that is kept in another thread-local, since at the thread's end nobody knows
-//! which of the two is destroyed first.
+//! What is said of [fibers](crate::fiber#soundness) holds of handled computations. While one is
+//! suspended, the code of the handler runs on the same thread, before the calls of the computation
+//! have returned. Do not perform an effect that suspends between the beginning and the end of a
+//! call that relies on the order in which calls end. [`no_suspend`](crate::fiber::no_suspend)
+//! enforces that here, too. For the same reason a reference that [`std::thread::LocalKey::with`]
+//! lends must not be held across such an effect by a computation that is kept in another
+//! thread-local, since at the thread's end nobody knows which of the two is destroyed first.
 
 #[doc(inline)]
 pub use lisle_effect::*;

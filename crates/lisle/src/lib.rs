@@ -69,8 +69,8 @@
 //!
 //! - `files`, off by default: `io::watch_files`, changes to files and directories as events. It
 //!   adds the crate `notify`, some ten crates in all, and one thread for each live watch.
-//! - `frame`, off by default: `lisle::frame`, worlds of streams for games and simulations. It brings the
-//!   crates `lisle-frame` and `core_affinity`.
+//! - `frame`, off by default: `lisle::frame`, worlds of streams for games and simulations. It
+//!   brings the crates `lisle-frame` and `core_affinity`.
 
 // The loom models are in the layers below.
 #![cfg(not(lisle_loom))]

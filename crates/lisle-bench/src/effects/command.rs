@@ -35,7 +35,8 @@ pub(crate) fn measure(options: &EffectsOptions) -> Result<(), String> {
     report.write(&runner::run(&plan))
 }
 
-/// The workloads of these names, and the programs of the suite, all of which are meant if there are none.
+/// The workloads of these names, and the programs of the suite, all of which are meant if there are
+/// none.
 fn names(asked: &[String]) -> Result<(Vec<String>, Vec<&str>), String> {
     let all = || workloads::ALL.iter().map(|workload| workload.name).filter(|name| name.starts_with(PREFIX));
     if asked.is_empty() {

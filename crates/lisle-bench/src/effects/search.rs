@@ -1,8 +1,8 @@
-//! Search without continuations that are resumed twice: each possibility is run anew from its beginning, and what
-//! was chosen before is chosen again.
+//! Search without continuations that are resumed twice: each possibility is run anew from its
+//! beginning, and what was chosen before is chosen again.
 
-/// The choices that lead to one possibility. A run takes them one after the other, and those that are new to it are
-/// added, each with its first option.
+/// The choices that lead to one possibility. A run takes them one after the other, and those that
+/// are new to it are added, each with its first option.
 #[derive(Debug, Default)]
 pub(crate) struct Path {
     /// Which option is taken, of how many.

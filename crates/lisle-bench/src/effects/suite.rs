@@ -1,12 +1,13 @@
 //! The programs of the effect handlers' suite: their sizes, and what they come to.
 //!
-//! They are written anew from the descriptions of <https://github.com/effect-handlers/effect-handlers-bench>, which
-//! also give the sizes: a case of each has that of the suite. Systems whose answers take microseconds would take
-//! minutes for it; for them there is a short case, which all do.
+//! They are written anew from the descriptions of
+//! <https://github.com/effect-handlers/effect-handlers-bench>, which also give the sizes: a case of
+//! each has that of the suite. Systems whose answers take microseconds would take minutes for it;
+//! for them there is a short case, which all do.
 //!
-//! Where the suite resumes a continuation several times (`nqueens`, `tree-explore`, `triples`), each possibility is
-//! run anew from its beginning by [`Path`](super::Path): no system here can copy a continuation, or all could but
-//! Lisle. So they are compared at the same work.
+//! Where the suite resumes a continuation several times (`nqueens`, `tree-explore`, `triples`),
+//! each possibility is run anew from its beginning by [`Path`](super::Path): no system here can
+//! copy a continuation, or all could but Lisle. So they are compared at the same work.
 
 use crate::{
     job::{Job, Outcome, timed},
@@ -49,7 +50,8 @@ pub(crate) fn is_short(case: &Case) -> bool {
     last.is_some_and(|last| last.param("n") == case.param("n"))
 }
 
-/// Measures `run`, which runs the program of that name at a size, and looks whether it comes to what it should.
+/// Measures `run`, which runs the program of that name at a size, and looks whether it comes to
+/// what it should.
 pub(crate) fn measure(job: &Job, run: impl Fn(&str, u64) -> u64) -> Outcome {
     let program = &*job.variant;
     let n = job.param("n");
@@ -92,8 +94,8 @@ pub(crate) fn hash(a: u64, b: u64, c: u64) -> u64 {
     (53 * a + 2_809 * b + 148_877 * c) % 1_000_000_007
 }
 
-/// Returns `true` if a queen in the next column and this row is attacked by none before it, the last of which is
-/// the nearest.
+/// Returns `true` if a queen in the next column and this row is attacked by none before it, the
+/// last of which is the nearest.
 pub(crate) fn is_safe(row: u64, before: &[u64]) -> bool {
     before.iter().rev().zip(1..).all(|(&other, columns)| row != other && row.abs_diff(other) != columns)
 }
@@ -125,8 +127,8 @@ fn queens(n: u64, before: &mut Vec<u64>) -> u64 {
     solutions
 }
 
-/// The greatest result of all paths through a tree of this height. The state is changed on each way down, and is what
-/// a path begins with at its leaf.
+/// The greatest result of all paths through a tree of this height. The state is changed on each way
+/// down, and is what a path begins with at its leaf.
 fn explore(height: u64, state: &mut u64) -> u64 {
     fn walk(height: u64, state: &mut u64, above: &mut Vec<u64>, greatest: &mut u64) {
         if height == 0 {

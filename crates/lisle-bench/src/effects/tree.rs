@@ -1,7 +1,7 @@
 //! Binary trees to walk, in two forms.
 
-/// The tree of the suite: its two halves are one and the same, so that a tree of height `n` takes `n` nodes. A node
-/// has the height of the tree below it as its value.
+/// The tree of the suite: its two halves are one and the same, so that a tree of height `n` takes
+/// `n` nodes. A node has the height of the tree below it as its value.
 #[derive(Debug)]
 pub(crate) struct Tree {
     pub(crate) half: Option<Box<Tree>>,

@@ -1,5 +1,5 @@
-//! The calls of a frame, as Dew's own benchmark has them: each works on a chunk of memory, by a function of the game's
-//! engine.
+//! The calls of a frame, as Dew's own benchmark has them: each works on a chunk of memory, by a
+//! function of the game's engine.
 
 use super::Frames;
 use crate::{
@@ -21,8 +21,8 @@ extern "C" fn none(chunk: *mut i32, _: i32) -> *mut i32 {
     chunk
 }
 
-/// A multiplication for each number of a chunk, and no access to memory. Each waits for the one before: the exclusive
-/// or keeps compilers from making one of several.
+/// A multiplication for each number of a chunk, and no access to memory. Each waits for the one
+/// before: the exclusive or keeps compilers from making one of several.
 extern "C" fn arith(chunk: *mut i32, size: i32) -> *mut i32 {
     black_box((1..=size).fold(size, |x, i| x.wrapping_mul(size) ^ i));
     chunk
@@ -89,7 +89,8 @@ pub(crate) struct Stream {
     pub(crate) value: Option<Chunk>,
 }
 
-/// Streams that call, and the times of their frames. They do in each what they are to do, which is checked.
+/// Streams that call, and the times of their frames. They do in each what they are to do, which is
+/// checked.
 pub(crate) struct Calls {
     pub(crate) call: Call,
     pub(crate) streams: Vec<Stream>,
@@ -123,7 +124,8 @@ impl Calls {
         self.frames.goes_on()
     }
 
-    /// Returns whether the frame that is done now is the first, which is looked at when it is noted.
+    /// Returns whether the frame that is done now is the first, which is looked at when it is
+    /// noted.
     pub(crate) fn is_first(&self) -> bool {
         self.frames.count() == 0
     }
@@ -133,7 +135,8 @@ impl Calls {
         self.streams.iter_mut().zip(values).for_each(|(stream, value)| stream.value = Some(value));
     }
 
-    /// Keeps how long a frame took. After the first, which is not counted, looks at what it has done.
+    /// Keeps how long a frame took. After the first, which is not counted, looks at what it has
+    /// done.
     pub(crate) fn note(&mut self, took: Duration) {
         self.frames.note(took);
         if self.frames.count() == 1 {
@@ -146,7 +149,8 @@ impl Calls {
         Outcome { checksum: Some(self.checksum), ..self.frames.outcome() }
     }
 
-    /// Has each stream called as often as there were frames? Returns a checksum of the last numbers of the chunks.
+    /// Has each stream called as often as there were frames? Returns a checksum of the last numbers
+    /// of the chunks.
     fn check(&self) -> u64 {
         let factor = 1i32.checked_shl(self.call.doublings(self.frames.count())).unwrap_or(0);
         let last = self.streams.iter().enumerate().map(|(nth, stream)| {

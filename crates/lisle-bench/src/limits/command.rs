@@ -1,4 +1,5 @@
-//! The command `limit`: what bounds a message between cores, and the workloads that cross beside it, in one run.
+//! The command `limit`: what bounds a message between cores, and the workloads that cross beside
+//! it, in one run.
 
 use super::NAME;
 use crate::{

@@ -4,8 +4,8 @@ use crate::{job::timed, peers};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::{sync::Barrier, thread, time::Duration};
 
-/// The first core that this process may use, and the last. Ends the sample if they are one: threads that wait for each
-/// other in place would take turns of whole slices of time.
+/// The first core that this process may use, and the last. Ends the sample if they are one: threads
+/// that wait for each other in place would take turns of whole slices of time.
 fn two() -> [usize; 2] {
     let usable = sched_getaffinity(None).expect("a process may ask where it may run");
     let mut cores = (0..CpuSet::MAX_CPU).filter(|&core| usable.is_set(core));
@@ -21,7 +21,8 @@ fn keep_to(core: usize) {
     sched_setaffinity(None, &set).expect("the core is the process's own");
 }
 
-/// Runs `one` and `other` at the same time, on two cores, and says how long `one` took. Both are there before it begins.
+/// Runs `one` and `other` at the same time, on two cores, and says how long `one` took. Both are
+/// there before it begins.
 pub(super) fn on_two(one: impl FnOnce() + Send, other: impl FnOnce() + Send) -> Duration {
     let [first, last] = two();
     beside(one, other, || keep_to(first), || keep_to(last))

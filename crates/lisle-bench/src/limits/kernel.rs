@@ -74,7 +74,8 @@ pub(crate) fn futexes(n: u64, cores: usize) -> Duration {
     )
 }
 
-/// A descriptor that another thread makes ready, and what waits for it: how a thread is woken that waits for sockets too.
+/// A descriptor that another thread makes ready, and what waits for it: how a thread is woken that
+/// waits for sockets too.
 struct Poller {
     ready: OwnedFd,
     epoll: OwnedFd,

@@ -26,8 +26,8 @@ pub(crate) enum Words {
 struct Apart(AtomicU64);
 
 impl Apart {
-    /// Waits in place, without a hint to the processor: both threads have their cores for themselves, and what hears of a
-    /// word a little later would be no limit.
+    /// Waits in place, without a hint to the processor: both threads have their cores for
+    /// themselves, and what hears of a word a little later would be no limit.
     fn wait_for(&self, value: u64) {
         while self.0.load(Acquire) != value {}
     }

@@ -44,8 +44,8 @@ fn in_area(count: usize, pages: Pages) -> Duration {
     let area = unsafe { mmap_anonymous(ptr::null_mut(), AREA + HUGE, prot, flags) }.expect("there is memory");
     let first = area.map_addr(|address| address.next_multiple_of(HUGE)).cast::<u8>();
     let advice = if matches!(pages, Pages::Huge) { Advice::LinuxHugepage } else { Advice::LinuxNoHugepage };
-    // SAFETY: that is memory of the mapping, and the advice does not change what is in it. A kernel without large pages
-    // refuses it, and has only small ones.
+    // SAFETY: that is memory of the mapping, and the advice does not change what is in it. A kernel
+    // without large pages refuses it, and has only small ones.
     let _ = unsafe { madvise(first.cast::<c_void>(), AREA, advice) };
     let start = Instant::now();
     if matches!(pages, Pages::Populated) {

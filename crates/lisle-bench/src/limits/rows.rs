@@ -1,4 +1,5 @@
-//! The rows of the limit beside other workloads, in their units: the faster of the two ways, by one word.
+//! The rows of the limit beside other workloads, in their units: the faster of the two ways, by one
+//! word.
 
 use super::lines::{Words, alternate};
 use crate::job::{Job, Measured, Outcome};

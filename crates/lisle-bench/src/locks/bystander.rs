@@ -1,5 +1,5 @@
-//! A thread that computes beside a contest and never touches the lock: how much is it slowed down? It multiplies
-//! matrices, as the one in AMD's measurement of a spin lock does.
+//! A thread that computes beside a contest and never touches the lock: how much is it slowed down?
+//! It multiplies matrices, as the one in AMD's measurement of a spin lock does.
 
 use super::wait::{Phase, is_over};
 use std::{
@@ -56,8 +56,8 @@ impl Computed {
         self.ran.as_secs_f64()
     }
 
-    /// How many times as long a product takes beside others as alone: by the clock, and by the time for which the
-    /// thread had a core.
+    /// How many times as long a product takes beside others as alone: by the clock, and by the time
+    /// for which the thread had a core.
     pub(crate) fn slowed(&self, alone: &Computed) -> [f64; 2] {
         let by = |time: fn(&Computed) -> Duration| {
             let each = |computed: &Computed| time(computed).as_secs_f64() / computed.products as f64;
@@ -83,7 +83,8 @@ fn matrix(seed: f64) -> Matrix {
     matrix
 }
 
-/// The product, its rows scaled so that the numbers neither grow nor vanish however often it is multiplied.
+/// The product, its rows scaled so that the numbers neither grow nor vanish however often it is
+/// multiplied.
 fn multiply(a: &Matrix, b: &Matrix) -> Matrix {
     let mut product = [[0.0; SIZE]; SIZE];
     for (row, of_a) in product.iter_mut().zip(a) {

@@ -1,4 +1,5 @@
-//! What the performers of a sample have in common: one clock, who wants the lock and since when, and the end.
+//! What the performers of a sample have in common: one clock, who wants the lock and since when,
+//! and the end.
 
 use super::{bystander::Computed, part::Part, performer::Seen, studies::BESIDE, wait::Phase};
 use crate::job::{Job, Measured, cpu_seconds};
@@ -66,8 +67,8 @@ impl Contest {
         }
     }
 
-    /// Has `perform` run all performers to their end. What they do is counted from when all have begun, and for as long
-    /// as is asked for; soon after that each of them ends.
+    /// Has `perform` run all performers to their end. What they do is counted from when all have
+    /// begun, and for as long as is asked for; soon after that each of them ends.
     pub(crate) fn hold(job: &Job, perform: impl FnOnce(&Arc<Contest>) -> Vec<Seen>) -> Outcome {
         let contest = Arc::new(Contest::new(job));
         Phase::WarmUp.set();
@@ -88,8 +89,8 @@ impl Contest {
         }
     }
 
-    /// Leads through the phases. Returns the processor time of the one that is counted. That is longer than asked for if
-    /// nobody has had the lock in it.
+    /// Leads through the phases. Returns the processor time of the one that is counted. That is
+    /// longer than asked for if nobody has had the lock in it.
     fn keep_time(&self, target: Duration) -> f64 {
         const LOOK: Duration = Duration::from_micros(200);
         const LONGEST: Duration = Duration::from_secs(2);
@@ -147,8 +148,8 @@ impl Contest {
         &self.wants[number].0
     }
 
-    /// Since when somebody wants the lock. Called under the lock, before its holder says that it wants it no more: so
-    /// those that have wanted it since it was let go still do.
+    /// Since when somebody wants the lock. Called under the lock, before its holder says that it
+    /// wants it no more: so those that have wanted it since it was let go still do.
     #[cold]
     pub(crate) fn wanted_since(&self) -> u64 {
         self.wants.iter().map(|slot| slot.0.load(Relaxed)).min().expect("there are performers")

@@ -1,7 +1,7 @@
 //! The figures of a contest: the three that a study of locks asks for, in the order of the tables.
 //!
-//! A sample holds two contests: one without clocks, of which are the throughput, the fairness and the processor time, and
-//! one with clocks, of which are all times.
+//! A sample holds two contests: one without clocks, of which are the throughput, the fairness and
+//! the processor time, and one with clocks, of which are all times.
 
 use super::{
     bystander::Computed,
@@ -29,13 +29,15 @@ pub(crate) const WAITS: [&str; KEPT] =
 /// The longest times for which the lock lay idle though somebody wanted it.
 pub(crate) const IDLE: [&str; KEPT] =
     ["longest idle time", "2nd longest idle time", "3rd longest idle time", "4th longest idle time"];
-/// Jain's index of how often each performer has had the lock: 1 if all as often, 1/n if one of n always.
+/// Jain's index of how often each performer has had the lock: 1 if all as often, 1/n if one of n
+/// always.
 pub(crate) const FAIRNESS: &str = "fairness";
 /// Processor time of the whole process for each lock, without that of a bystander.
 pub(crate) const PROCESSOR: &str = "processor time";
 /// How many times as long a bystander's work takes.
 pub(crate) const SLOWED: &str = "bystander";
-/// And how many times as much time on a core it takes: what is left if its share of the cores is left out.
+/// And how many times as much time on a core it takes: what is left if its share of the cores is
+/// left out.
 pub(crate) const SLOWED_RUNNING: &str = "bystander, running";
 
 /// The throughput has no name: it is what a contest is about.
@@ -84,7 +86,8 @@ pub(crate) fn of_contests(
     counted.measured().figures(figures)
 }
 
-/// For waits, from a nanosecond to longer than a sample may take, to two digits. Its memory is there from the beginning.
+/// For waits, from a nanosecond to longer than a sample may take, to two digits. Its memory is
+/// there from the beginning.
 pub(super) fn histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, 4_000_000_000_000, 2).expect("the bounds are in order")
 }
@@ -132,8 +135,8 @@ fn times(contested: &Contested) -> Vec<Figure> {
     figures
 }
 
-/// How even shares are: the square of their sum, by their number and the sum of their squares (Jain, Chiu and Hawe,
-/// "A quantitative measure of fairness and discrimination", 1984).
+/// How even shares are: the square of their sum, by their number and the sum of their squares
+/// (Jain, Chiu and Hawe, "A quantitative measure of fairness and discrimination", 1984).
 fn jain(shares: &[u64]) -> f64 {
     let sum: f64 = shares.iter().map(|&share| share as f64).sum();
     let squares: f64 = shares.iter().map(|&share| (share as f64).powi(2)).sum();

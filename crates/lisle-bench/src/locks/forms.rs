@@ -1,4 +1,5 @@
-//! Performers as threads, fibers, tasks and futures. All do the same, in the order of [`Performer`].
+//! Performers as threads, fibers, tasks and futures. All do the same, in the order of
+//! [`Performer`].
 
 use super::{
     contest::{Contest, Outcome},
@@ -41,7 +42,8 @@ async fn perform_async<M: AsyncMutex, const TIMED: bool>(
     }
 }
 
-/// A contest of threads. They take long to start, beside what they are to do, so all are there before it begins.
+/// A contest of threads. They take long to start, beside what they are to do, so all are there
+/// before it begins.
 pub(crate) fn threads<M: BlockingMutex, const TIMED: bool>(job: &Job) -> Outcome {
     let mutex = M::new();
     let outcome = Contest::hold(job, |contest| {
@@ -89,7 +91,8 @@ pub(crate) fn tasks<const TIMED: bool>(job: &Job) -> Outcome {
             .map(|number| {
                 let (mutex, performer) = (mutex.clone(), Performer::<TIMED>::new(contest, number));
                 lisle::spawn_task(async move {
-                    // They are to run beside each other, and each would run to where it waits first.
+                    // They are to run beside each other, and each would run to where it waits
+                    // first.
                     inflate().await;
                     perform_async(mutex, performer).await
                 })

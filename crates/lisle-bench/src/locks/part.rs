@@ -1,5 +1,5 @@
-//! What one performer of a contest does: for how long it holds the lock, what it does between two locks, and what the
-//! kernel is told about its thread.
+//! What one performer of a contest does: for how long it holds the lock, what it does between two
+//! locks, and what the kernel is told about its thread.
 
 use super::studies::BESIDE;
 use crate::job::Job;

@@ -1,8 +1,9 @@
-//! What one performer does, in a loop, whatever it is and whichever lock it uses: it asks for the lock, holds it, lets it
-//! go, and works. And what it sees of that.
+//! What one performer does, in a loop, whatever it is and whichever lock it uses: it asks for the
+//! lock, holds it, lets it go, and works. And what it sees of that.
 //!
-//! A performer that times itself reads the clock before it asks, when it has the lock, and before it lets it go. The
-//! clock costs about as much as an uncontended lock, so how many locks there are is counted by others, which do not.
+//! A performer that times itself reads the clock before it asks, when it has the lock, and before
+//! it lets it go. The clock costs about as much as an uncontended lock, so how many locks there are
+//! is counted by others, which do not.
 
 use super::{
     contest::Contest,
@@ -92,8 +93,8 @@ impl<const TIMED: bool> Performer<TIMED> {
         phase != Phase::Over
     }
 
-    /// The phase has changed since its last lock. What it has seen before all began does not count, nor do waits as far
-    /// as they were before that.
+    /// The phase has changed since its last lock. What it has seen before all began does not count,
+    /// nor do waits as far as they were before that.
     #[cold]
     fn enter(&mut self, phase: Phase) {
         if self.phase == Phase::WarmUp {
@@ -137,7 +138,8 @@ impl<const TIMED: bool> Performer<TIMED> {
         self.seen.longest_waits.note(waited);
     }
 
-    /// After it has let go the lock that it got when the contest was over. It has waited at least until then.
+    /// After it has let go the lock that it got when the contest was over. It has waited at least
+    /// until then.
     pub(crate) fn end(mut self) -> Seen {
         if TIMED {
             let waited = self.contest.ended().saturating_sub(self.asked);

@@ -23,7 +23,8 @@ use std::{
     thread,
 };
 
-/// In the order of the systems: those that sleep, those that spin, those that stand in line, and those of runtimes.
+/// In the order of the systems: those that sleep, those that spin, those that stand in line, and
+/// those of runtimes.
 pub(super) static PROGRAMS: &[Program] = &[
     library::<StdMutex>("std"),
     library::<ParkingLot>("parking_lot"),
@@ -65,7 +66,8 @@ const fn own<L: Lock>(system: &'static str) -> Program {
     library::<Guarded<L>>(system)
 }
 
-/// A lock of fibers, tasks or futures. Their threads are not theirs, so nothing is said of them to the kernel.
+/// A lock of fibers, tasks or futures. Their threads are not theirs, so nothing is said of them to
+/// the kernel.
 const fn runtime(system: &'static str, code: fn(&Job) -> Outcome) -> Program {
     const fn has_no_policy(case: &Case) -> bool {
         !matches!(case.variant.as_bytes(), b"other" | b"batch" | b"nice" | b"idle")
@@ -110,8 +112,8 @@ fn futures<E: Executor, M: AsyncMutex>(job: &Job) -> Outcome {
     )
 }
 
-/// What a lock costs that nobody else wants. There is another thread, which sleeps: the C library's mutex uses no locked
-/// instructions in a process that has only one.
+/// What a lock costs that nobody else wants. There is another thread, which sleeps: the C library's
+/// mutex uses no locked instructions in a process that has only one.
 fn alone<M: BlockingMutex>(job: &Job) -> Outcome {
     let mutex = M::new();
     let (end, is_ended) = mpsc::channel::<()>();

@@ -1,9 +1,11 @@
-//! How a spin lock passes its time, and in which phase the contest is: all performers learn that here.
+//! How a spin lock passes its time, and in which phase the contest is: all performers learn that
+//! here.
 //!
-//! The algorithms are written for any way of waiting, so that what a queue costs can be told from what a processor
-//! costs that is not given back. With more threads than cores a queue of spinning threads goes on only when the kernel
-//! happens to run the next in line: sixty of them would take seconds to leave it. So all ways of waiting but
-//! [`Nothing`] give the processor back once the [contest is over](is_over). The phase is written twice in a contest.
+//! The algorithms are written for any way of waiting, so that what a queue costs can be told from
+//! what a processor costs that is not given back. With more threads than cores a queue of spinning
+//! threads goes on only when the kernel happens to run the next in line: sixty of them would take
+//! seconds to leave it. So all ways of waiting but [`Nothing`] give the processor back once the
+//! [contest is over](is_over). The phase is written twice in a contest.
 
 use std::{
     hint::spin_loop,
@@ -68,9 +70,9 @@ pub(crate) struct Pause;
 /// Pauses sixteen times, and then lets the kernel run somebody else.
 pub(crate) struct PauseAndYield(u32);
 
-/// Pauses twice as often each time, up to a microsecond or so, and then sleeps, twice as long each time, up to a
-/// millisecond: exponential back-off, as Anderson proposes it ("The performance of spin lock alternatives for
-/// shared-memory multiprocessors", 1990).
+/// Pauses twice as often each time, up to a microsecond or so, and then sleeps, twice as long each
+/// time, up to a millisecond: exponential back-off, as Anderson proposes it ("The performance of
+/// spin lock alternatives for shared-memory multiprocessors", 1990).
 pub(crate) struct BackOff(u32);
 
 impl Wait for Nothing {

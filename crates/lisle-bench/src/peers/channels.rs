@@ -2,8 +2,8 @@
 
 use std::future::Future;
 
-/// A channel for one receiver at a time. Capacity 0 asks for a rendezvous; a system that has none gives its
-/// smallest buffer.
+/// A channel for one receiver at a time. Capacity 0 asks for a rendezvous; a system that has none
+/// gives its smallest buffer.
 pub(crate) trait Channel: 'static {
     type Sender: Clone + Send + Sync + 'static;
     type Receiver: Send + 'static;

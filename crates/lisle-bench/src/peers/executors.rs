@@ -8,7 +8,8 @@ use std::{
     time::Duration,
 };
 
-/// Where futures run. Tasks are spawned from inside, through the function the executor has for that.
+/// Where futures run. Tasks are spawned from inside, through the function the executor has for
+/// that.
 pub(crate) trait Executor: Sized + 'static {
     type Task<T: Send + 'static>: Future<Output = T> + Send + 'static;
 
@@ -28,7 +29,8 @@ pub(crate) trait Executor: Sized + 'static {
     fn sleep(duration: Duration) -> impl Future<Output = ()> + Send;
 }
 
-/// tokio with one worker: the calling thread. No synchronization between workers, hence its fastest form.
+/// tokio with one worker: the calling thread. No synchronization between workers, hence its fastest
+/// form.
 pub(crate) struct TokioCurrentThread(tokio::runtime::Runtime);
 
 /// tokio's default runtime.
@@ -156,7 +158,8 @@ impl Executor for LisleTasks {
     }
 }
 
-/// smol's global executor, which is what `smol::spawn` uses; it has as many threads as its variable says.
+/// smol's global executor, which is what `smol::spawn` uses; it has as many threads as its variable
+/// says.
 pub(crate) struct Smol;
 
 impl Executor for Smol {

@@ -13,16 +13,16 @@ pub(crate) fn run<T: Send + 'static>(main: impl FnOnce() -> T + Send + 'static) 
 pub(crate) fn spawn<T: Send + 'static>(
     body: impl FnOnce() -> T + Send + 'static,
 ) -> may::coroutine::JoinHandle<T> {
-    // SAFETY: may asks that a coroutine use no thread-local storage and not outgrow its stack. The bodies here
-    // only send, receive, spawn, sleep, yield and add.
+    // SAFETY: may asks that a coroutine use no thread-local storage and not outgrow its stack. The
+    // bodies here only send, receive, spawn, sleep, yield and add.
     unsafe { may::coroutine::spawn(body) }
 }
 
 /// What a program that asks for a crowd notes.
 pub(crate) const CROWD: &str = "as many as vm.max_map_count allows, by default 32,000";
 
-/// How many of `tasks` coroutines there can be at once. The stack of each ends in a guard page, so it is two of the
-/// mappings that the kernel allows a process; some are left for everything else.
+/// How many of `tasks` coroutines there can be at once. The stack of each ends in a guard page, so
+/// it is two of the mappings that the kernel allows a process; some are left for everything else.
 pub(crate) fn crowd(tasks: u64) -> u64 {
     let limit = std::fs::read_to_string("/proc/sys/vm/max_map_count").expect("/proc is mounted");
     let mappings: u64 = limit.trim().parse().expect("the kernel writes a number");

@@ -1,8 +1,9 @@
-//! What the programs of several workloads share: how each system starts tasks, and how its channels are called.
+//! What the programs of several workloads share: how each system starts tasks, and how its channels
+//! are called.
 //!
-//! A system in Rust is an executor of futures with a channel of futures, or plain threads with a blocking
-//! channel. The traits here are resolved when this is compiled; a program written against them becomes the
-//! code that one would write by hand for each system.
+//! A system in Rust is an executor of futures with a channel of futures, or plain threads with a
+//! blocking channel. The traits here are resolved when this is compiled; a program written against
+//! them becomes the code that one would write by hand for each system.
 
 mod blocking;
 mod channels;

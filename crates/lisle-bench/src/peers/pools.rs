@@ -1,7 +1,8 @@
 //! Pools of threads for loops, and how each writes a loop.
 //!
-//! A workload of loops is written once, against [`Pool`], and so the rows, steps and items of all systems in Rust are the
-//! same code. What a pool does here is the form that its own documentation has.
+//! A workload of loops is written once, against [`Pool`], and so the rows, steps and items of all
+//! systems in Rust are the same code. What a pool does here is the form that its own documentation
+//! has.
 
 mod chili;
 mod lisle;

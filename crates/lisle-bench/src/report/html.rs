@@ -16,8 +16,8 @@ pub(super) fn page(findings: &Findings, tables: &[Table], setting: &Setting) -> 
     page_of("Lisle beside its peers", findings, &tables, setting, &[])
 }
 
-/// The page of that title, with more parts behind those of the workloads: the id of each, what a link to it is called,
-/// and what it is.
+/// The page of that title, with more parts behind those of the workloads: the id of each, what a
+/// link to it is called, and what it is.
 pub(super) fn page_of(
     title: &str,
     findings: &Findings,

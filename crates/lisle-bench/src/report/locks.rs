@@ -1,8 +1,9 @@
-//! The figures of the study of locks: a line for each lock with all that is known of it, in the way of the tables that
-//! the study follows. A table for each figure would have a reader compare across twenty of them.
+//! The figures of the study of locks: a line for each lock with all that is known of it, in the way
+//! of the tables that the study follows. A table for each figure would have a reader compare across
+//! twenty of them.
 //!
-//! The median of the samples stands for each figure; `--json` has their range. As the lines are not those of
-//! [`table`], files of results of locks are for reading, and not for `report`.
+//! The median of the samples stands for each figure; `--json` has their range. As the lines are not
+//! those of [`table`], files of results of locks are for reading, and not for `report`.
 
 mod page;
 mod time;

@@ -1,4 +1,5 @@
-//! Where a report goes. It is opened before the run, so that a wrong path does not cost the results.
+//! Where a report goes. It is opened before the run, so that a wrong path does not cost the
+//! results.
 
 use std::{
     fs::{File, OpenOptions},

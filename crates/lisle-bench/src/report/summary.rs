@@ -87,7 +87,8 @@ pub(crate) struct Stats {
     pub(crate) cpu_seconds: f64,
     /// How many times the best is better; 1 for the best itself.
     pub(crate) behind: f64,
-    /// How many times the limit is better, in a table that has its row; below 1, this is better than the limit.
+    /// How many times the limit is better, in a table that has its row; below 1, this is better
+    /// than the limit.
     pub(crate) to_limit: Option<f64>,
 }
 
@@ -122,7 +123,8 @@ fn table(group: &Group, found: &[Found], figure: String) -> Table {
     Table { group: group.clone(), figure, rows }
 }
 
-/// Puts the best first and what failed last, and says how far each is from the best, and from the limit.
+/// Puts the best first and what failed last, and says how far each is from the best, and from the
+/// limit.
 pub(super) fn rank(rows: &mut [Line], best: Best) {
     let better = |a: f64, b: f64| match best {
         Best::Lowest => a.total_cmp(&b),

@@ -1,4 +1,5 @@
-//! Ctrl-C leaves no process behind: each child leads a group of its own, and the group is killed with us.
+//! Ctrl-C leaves no process behind: each child leads a group of its own, and the group is killed
+//! with us.
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, waitpid};
 use signal_hook::{

@@ -14,8 +14,8 @@ pub(crate) struct Plan {
     pub(crate) rounds: u32,
     /// How long a measured run lasts at least.
     pub(crate) target: Duration,
-    /// How long the samples of one row may take in all before no more are taken of it: a slow system is measured less
-    /// often. No limit if the user says how often.
+    /// How long the samples of one row may take in all before no more are taken of it: a slow
+    /// system is measured less often. No limit if the user says how often.
     pub(crate) share: Duration,
     /// How long a sample may take before it counts as failed.
     pub(crate) limit: Duration,
@@ -23,7 +23,8 @@ pub(crate) struct Plan {
     pub(crate) warnings: Vec<String>,
 }
 
-/// One case of a workload with a number of workers: what one plot shows. Its samples are interleaved.
+/// One case of a workload with a number of workers: what one plot shows. Its samples are
+/// interleaved.
 #[derive(Clone)]
 pub(crate) struct Group {
     pub(crate) workload: &'static Workload,
@@ -130,7 +131,8 @@ impl Group {
     }
 }
 
-/// A system with one worker, or for which there have to be two, may still take part where that is what the case is about.
+/// A system with one worker, or for which there have to be two, may still take part where that is
+/// what the case is about.
 fn workers_fit(case: &Case, workers: usize, system: &systems::System) -> bool {
     (system.least_workers..=system.most_workers).contains(&workers) || case.workers != Workers::Asked
 }

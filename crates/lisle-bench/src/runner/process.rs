@@ -25,9 +25,11 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
 }
 
-/// Runs `command` to its end, or for `limit` at most. What is left of its process group then is killed.
+/// Runs `command` to its end, or for `limit` at most. What is left of its process group then is
+/// killed.
 ///
-/// Must be called by the main thread: the kernel ends the process when the thread that started it is gone.
+/// Must be called by the main thread: the kernel ends the process when the thread that started it
+/// is gone.
 pub(crate) fn run(command: &mut Command, limit: Duration) -> io::Result<Ended> {
     command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     end_with_us(command);

@@ -13,7 +13,8 @@ pub(super) struct Programs {
 }
 
 impl Programs {
-    /// Builds what the plan needs, before the first sample: a compiler heats the cores, and takes its time.
+    /// Builds what the plan needs, before the first sample: a compiler heats the cores, and takes
+    /// its time.
     pub(super) fn prepare(plan: &Plan, progress: &Progress) -> Self {
         let mut built = BTreeMap::new();
         let rows = plan.groups.iter().flat_map(|group| &group.rows);

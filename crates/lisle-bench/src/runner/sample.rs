@@ -11,16 +11,16 @@ use std::{
 /// The first argument of a child, before the name of its system.
 const AS: &str = "--as";
 
-/// How a child is started that is to be `system`. The link leads to the file that we are, even if another has
-/// been built in its place since.
+/// How a child is started that is to be `system`. The link leads to the file that we are, even if
+/// another has been built in its place since.
 pub(super) fn command(system: &str) -> Command {
     let mut command = Command::new("/proc/self/exe");
     command.arg0("lisle-bench").args([AS, system]);
     command
 }
 
-/// If this process is a child: takes the sample. Arguments: `--as SYSTEM WORKLOAD VARIANT WORKERS MILLIS
-/// [NAME=VALUE...]`.
+/// If this process is a child: takes the sample. Arguments:
+/// `--as SYSTEM WORKLOAD VARIANT WORKERS MILLIS [NAME=VALUE...]`.
 pub(crate) fn sample_if_asked() -> Option<ExitCode> {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let [flag, system, workload, variant, workers, millis, params @ ..] = arguments.as_slice() else {

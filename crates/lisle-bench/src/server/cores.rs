@@ -1,14 +1,16 @@
 //! Which cores the server has, and which the load.
 //!
-//! The runner has pinned this process to the server's cores. The load may have what the runner itself may use:
-//! its set respects whatever confines it, a cpuset of a container or the user's `taskset`.
+//! The runner has pinned this process to the server's cores. The load may have what the runner
+//! itself may use: its set respects whatever confines it, a cpuset of a container or the user's
+//! `taskset`.
 
 use rustix::{
     process::getppid,
     thread::{CpuSet, sched_getaffinity, sched_setaffinity},
 };
 
-/// Moves this process, and all that it starts from now on, off the server's cores, if there are others.
+/// Moves this process, and all that it starts from now on, off the server's cores, if there are
+/// others.
 pub(crate) fn leave_to_server(workers: usize) {
     pin(&for_load(&ours(), &all(), workers));
 }

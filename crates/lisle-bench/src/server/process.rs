@@ -103,7 +103,8 @@ fn start(command: &mut Command, site: &Site) -> Result<Server, String> {
     Ok(Server { child, address: (Ipv4Addr::UNSPECIFIED, 0).into() })
 }
 
-/// Where the server writes its complaints: not to our standard error, whose last line says why a sample failed.
+/// Where the server writes its complaints: not to our standard error, whose last line says why a
+/// sample failed.
 fn errors(site: &Site) -> PathBuf {
     site.work("errors")
 }
@@ -128,7 +129,8 @@ pub(crate) fn free_address() -> Result<SocketAddr, String> {
         .map_err(|error| format!("there is no free port: {error}"))
 }
 
-/// A program by its name, in `PATH` or where system programs are for users whose `PATH` has them not.
+/// A program by its name, in `PATH` or where system programs are for users whose `PATH` has them
+/// not.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let system = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);
@@ -158,7 +160,8 @@ fn family(head: Pid) -> Vec<Process> {
         .collect()
 }
 
-/// `ID (NAME) STATE PARENT ...`, user and system time being fields 14 and 15. A name may have any characters.
+/// `ID (NAME) STATE PARENT ...`, user and system time being fields 14 and 15. A name may have any
+/// characters.
 fn parse(stat: &str) -> Option<Process> {
     let id = stat.split(' ').next()?.parse().ok()?;
     let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();

@@ -55,8 +55,8 @@ pub(crate) fn prepare(system: &str) -> Result<Vec<OsString>, Missing> {
     }
 }
 
-/// The command `lisle` of this workspace. Cargo knows whether it is current; without Cargo, one that has been
-/// built beside this program is taken.
+/// The command `lisle` of this workspace. Cargo knows whether it is current; without Cargo, one
+/// that has been built beside this program is taken.
 fn lisle() -> Result<Vec<OsString>, Missing> {
     const HOW: &str = "build it with `cargo build --release -p lisle-cli`";
     let missing = |why: String| Missing { why, how: HOW };
@@ -106,7 +106,8 @@ fn libmpeff() -> Result<Vec<OsString>, Missing> {
     cpp("libmpeff", HOW, &["-DSYSTEM=\"libmpeff\"", "-O2"], &["-lmpeff", "-lmprompt", "-Wl,-z,noexecstack"])
 }
 
-/// As much is asked of the compiler as Cargo asks of its own, and that sums are those which the program says.
+/// As much is asked of the compiler as Cargo asks of its own, and that sums are those which the
+/// program says.
 const LOOPS: [&str; 2] = ["-O3", "-ffp-contract=off"];
 
 /// Its loops have the one partitioner or the other.
@@ -160,12 +161,14 @@ fn java() -> Result<Vec<OsString>, Missing> {
         compiler.arg("-d").arg(&classes).args(files(sources, "java"));
         compiler
     })?;
-    // The parallel collector has the least to do in the background of those that a small machine is offered.
+    // The parallel collector has the least to do in the background of those that a small machine is
+    // offered.
     let java = home.join("bin/java");
     Ok(vec![java.into(), "-XX:+UseParallelGC".into(), "-cp".into(), classes.into(), "Main".into()])
 }
 
-/// The newest JDK with virtual threads: of `JAVA_HOME`, of the folders where systems keep them, or of `PATH`.
+/// The newest JDK with virtual threads: of `JAVA_HOME`, of the folders where systems keep them, or
+/// of `PATH`.
 fn java_home() -> Option<PathBuf> {
     let mut homes: Vec<PathBuf> = env::var_os("JAVA_HOME").map(PathBuf::from).into_iter().collect();
     for folder in ["/usr/lib/jvm", "/usr/java", "/opt/java"] {
@@ -233,7 +236,8 @@ fn guile_fibers() -> Result<Vec<OsString>, Missing> {
         Ok(_) => {}
     }
     let (sources, compiled) = (sources("guile-fibers"), built("guile-fibers"));
-    // Guile takes compiled code only if it is younger than its source, so any change compiles everything.
+    // Guile takes compiled code only if it is younger than its source, so any change compiles
+    // everything.
     build("guile-fibers", &["guile-fibers"], &compiled.join("main.go"), HOW, |sources| {
         let mut shell = Command::new("sh");
         shell.env("GUILE_AUTO_COMPILE", "0").arg("-c");
@@ -254,7 +258,8 @@ fn guile() -> Command {
     guile
 }
 
-/// Runs `compile` on the sources in the first of `folders`, if `product` is older than what is in these.
+/// Runs `compile` on the sources in the first of `folders`, if `product` is older than what is in
+/// these.
 fn build(
     system: &str,
     folders: &[&str],

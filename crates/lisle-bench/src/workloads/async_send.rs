@@ -1,10 +1,10 @@
-//! Messages that their producer sends without waiting until they are taken: what that costs beside sending them
-//! synchronously.
+//! Messages that their producer sends without waiting until they are taken: what that costs beside
+//! sending them synchronously.
 //!
-//! An asynchronous send is a thread that sends, or what the system has for it: with Lisle a message that waits in line,
-//! of which so many may be under way. Of threads no more than a batch are under way: the producer waits for all of a
-//! batch before it goes on. With Lisle that is a scope; with tokio it waits for the last task first, by which the others
-//! most often have ended as well.
+//! An asynchronous send is a thread that sends, or what the system has for it: with Lisle a message
+//! that waits in line, of which so many may be under way. Of threads no more than a batch are under
+//! way: the producer waits for all of a batch before it goes on. With Lisle that is a scope; with
+//! tokio it waits for the last task first, by which the others most often have ended as well.
 
 use crate::{
     job::{Job, Outcome, timed},
@@ -51,7 +51,8 @@ fn batches(n: u64) -> impl Iterator<Item = std::ops::Range<u64>> {
     (0..n).step_by(BATCH as usize).map(move |first| first..n.min(first + BATCH))
 }
 
-/// Measures `produce`, which sends all numbers below the one that it is given. A fiber receives them.
+/// Measures `produce`, which sends all numbers below the one that it is given. A fiber receives
+/// them.
 fn measure(job: &Job, produce: impl Fn(u64, &Sender<u64>)) -> Outcome {
     let measured = job.measure(|n| {
         let (tx, rx) = lisle::channel();

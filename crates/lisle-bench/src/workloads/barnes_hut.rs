@@ -1,4 +1,5 @@
-//! Bodies that attract each other, by the algorithm of Barnes and Hut: far ones count together, by a tree.
+//! Bodies that attract each other, by the algorithm of Barnes and Hut: far ones count together, by
+//! a tree.
 
 #[path = "barnes_hut/tree.rs"]
 mod tree;

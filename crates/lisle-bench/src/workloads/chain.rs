@@ -1,5 +1,5 @@
-//! Messages through a chain of relays, a task each. may is not here: its channels have no bound, so nothing holds its
-//! producer back.
+//! Messages through a chain of relays, a task each. may is not here: its channels have no bound, so
+//! nothing holds its producer back.
 
 use crate::{
     job::{Job, Outcome, timed},

@@ -1,9 +1,10 @@
-//! A choice among many channels, one of which is ready at a time: what an alternative costs that is not taken.
+//! A choice among many channels, one of which is ready at a time: what an alternative costs that is
+//! not taken.
 //!
-//! A partner turns to one arm after the other, in an order that visits all. With rendezvous channels each of its
-//! steps makes one arm ready. A channel of one slot lets it run ahead by a step an arm: a choice then often finds
-//! something without waiting. Such slots are full at the start where the chooser sends, so that a send has to wait
-//! for the partner as well.
+//! A partner turns to one arm after the other, in an order that visits all. With rendezvous
+//! channels each of its steps makes one arm ready. A channel of one slot lets it run ahead by a
+//! step an arm: a choice then often finds something without waiting. Such slots are full at the
+//! start where the chooser sends, so that a send has to wait for the partner as well.
 
 #[path = "choose/crossbeam.rs"]
 mod crossbeam;

@@ -1,8 +1,9 @@
 //! Gathering a message from each of several producers, again and again.
 //!
-//! `threads`: a thread for each receive, which is how a choice of all is made of threads. An end of a channel goes
-//! along with its receive and comes back with the message, which is less than sharing it. `together`: without
-//! threads, by what the system has to wait for all of several; where it has nothing, one after the other.
+//! `threads`: a thread for each receive, which is how a choice of all is made of threads. An end of
+//! a channel goes along with its receive and comes back with the message, which is less than
+//! sharing it. `together`: without threads, by what the system has to wait for all of several;
+//! where it has nothing, one after the other.
 
 use crate::{
     job::{Job, Measured, Outcome, timed},
@@ -62,7 +63,8 @@ fn sum_below(n: u64) -> u64 {
     n * (n - 1) / 2
 }
 
-/// Measures `run`, in which each producer sends so many messages, with a hundredth of them as a warm-up.
+/// Measures `run`, in which each producer sends so many messages, with a hundredth of them as a
+/// warm-up.
 fn measure(job: &Job, run: impl Fn(u64, u64) -> Duration) -> Outcome {
     let (producers, messages) = (job.param("producers"), job.param("messages"));
     let warm_up = || {
@@ -72,7 +74,8 @@ fn measure(job: &Job, run: impl Fn(u64, u64) -> Duration) -> Outcome {
     Measured { operations: measured.operations * producers * messages, ..measured }.nanoseconds()
 }
 
-/// Measures `gather`, which receives so many rounds and returns the sum, beside producers that are fibers.
+/// Measures `gather`, which receives so many rounds and returns the sum, beside producers that are
+/// fibers.
 fn measure_fibers(job: &Job, gather: fn(u64, Vec<Receiver<u64>>) -> u64) -> Outcome {
     fn produce(messages: u64, tx: Sender<u64>) {
         lisle::spawn(move || (0..messages).for_each(|message| tx.send(message).unwrap()));

@@ -1,8 +1,10 @@
-//! A client asks several servers at once, takes the first answer, and every server learns whether its answer was taken.
+//! A client asks several servers at once, takes the first answer, and every server learns whether
+//! its answer was taken.
 //!
-//! A round trip is: the request goes to each server, one answer comes back, and the others are told. A server that does
-//! not know yet what became of its answer takes no other request. So nothing is left over from one round to the next,
-//! and at the end the servers have counted as many answers taken, and as many not, as there must be.
+//! A round trip is: the request goes to each server, one answer comes back, and the others are
+//! told. A server that does not know yet what became of its answer takes no other request. So
+//! nothing is left over from one round to the next, and at the end the servers have counted as many
+//! answers taken, and as many not, as there must be.
 
 #[path = "choose_nacks/crossbeam.rs"]
 mod crossbeam;

@@ -1,6 +1,7 @@
 //! Dew's own benchmark: in each frame every stream calls a function of the engine once.
 //!
-//! With one worker there is the thread of the frame and no other. With more, that thread is one of them.
+//! With one worker there is the thread of the frame and no other. With more, that thread is one of
+//! them.
 
 #[path = "dew/lisle.rs"]
 pub(super) mod lisle;

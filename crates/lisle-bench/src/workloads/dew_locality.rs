@@ -1,4 +1,5 @@
-//! Calls in a row, all on the same memory: what it costs when they are made by another core than those before.
+//! Calls in a row, all on the same memory: what it costs when they are made by another core than
+//! those before.
 
 use super::dew::{lisle, looped};
 use crate::{

@@ -1,5 +1,5 @@
-//! A generator that walks a tree, and what one would write in its place: an iterator with a stack of its own, or a
-//! thread that sends what it comes to through a channel.
+//! A generator that walks a tree, and what one would write in its place: an iterator with a stack
+//! of its own, or a thread that sends what it comes to through a channel.
 
 use crate::{
     effects::{Node, balanced},

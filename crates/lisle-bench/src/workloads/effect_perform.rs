@@ -1,4 +1,5 @@
-//! An effect and its answer, again and again: what two switches cost, and what the handlers cost that lie between.
+//! An effect and its answer, again and again: what two switches cost, and what the handlers cost
+//! that lie between.
 
 use crate::{
     job::{Job, Outcome, timed},

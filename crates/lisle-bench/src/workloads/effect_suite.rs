@@ -1,4 +1,5 @@
-//! The programs of the effect handlers' suite, by handlers and by what one would write without them.
+//! The programs of the effect handlers' suite, by handlers and by what one would write without
+//! them.
 
 #[path = "effect_suite/chameneos.rs"]
 mod chameneos;
@@ -63,8 +64,8 @@ fn is_in_one_function(case: &Case) -> bool {
     genawaiter::PROGRAMS.contains(&case.variant)
 }
 
-/// For systems whose answers take a tenth of a microsecond: most of these programs have a hundred million of them,
-/// or more.
+/// For systems whose answers take a tenth of a microsecond: most of these programs have a hundred
+/// million of them, or more.
 fn is_in_time(case: &Case) -> bool {
     const FEW: [&str; 2] = ["chameneos", "iterator"];
     is_short(case) || FEW.contains(&case.variant)

@@ -16,8 +16,8 @@ use std::{
     time::Instant,
 };
 
-/// tokio's channels have one receiver. The other ways are a lock around it, which is slower, and async-channel,
-/// which has a row of its own.
+/// tokio's channels have one receiver. The other ways are a lock around it, which is slower, and
+/// async-channel, which has a row of its own.
 const IN_TURN: &str = "a channel for each consumer, of one slot or 64, served in turn";
 
 pub(crate) static WORKLOAD: Workload = Workload {
@@ -126,7 +126,8 @@ fn futures<E: Executor, C: Channel>(
     measured.per_second(1)
 }
 
-/// The standard library's channel with its receiver behind a lock, as in the thread pool of the Rust book.
+/// The standard library's channel with its receiver behind a lock, as in the thread pool of the
+/// Rust book.
 struct Locked;
 
 impl BlockingChannel for Locked {

@@ -1,7 +1,9 @@
-//! Frames at 60 Hz: how long after its time each is done, alone and while a server on the same domains answers.
+//! Frames at 60 Hz: how long after its time each is done, alone and while a server on the same
+//! domains answers.
 //!
-//! A frame evaluates streams that take a small step, and others that await a call of some microseconds. The client that
-//! asks is a child of the sample. It has other cores than the server where the machine has them, as in `mixed`.
+//! A frame evaluates streams that take a small step, and others that await a call of some
+//! microseconds. The client that asks is a child of the sample. It has other cores than the server
+//! where the machine has them, as in `mixed`.
 
 #[path = "frame_latency/game.rs"]
 mod game;

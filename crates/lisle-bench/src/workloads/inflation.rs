@@ -1,8 +1,9 @@
-//! A burst of computations that are too long for the thread that spawns them to wait for: do they come to run in
-//! parallel?
+//! A burst of computations that are too long for the thread that spawns them to wait for: do they
+//! come to run in parallel?
 //!
-//! Each is a loop of about two milliseconds that does not wait for anything. As a task it runs on its spawner's
-//! stack, until the spawner is charged for such tasks: then the next ones are scheduled by themselves.
+//! Each is a loop of about two milliseconds that does not wait for anything. As a task it runs on
+//! its spawner's stack, until the spawner is charged for such tasks: then the next ones are
+//! scheduled by themselves.
 
 use crate::{
     job::{Job, Outcome, timed},
@@ -32,7 +33,8 @@ pub(crate) static WORKLOAD: Workload = Workload {
     ],
 };
 
-/// Xorshift: a chain of which each step needs the result of the one before, and several cannot be made one.
+/// Xorshift: a chain of which each step needs the result of the one before, and several cannot be
+/// made one.
 #[inline(never)]
 fn compute(steps: u64) -> u64 {
     (0..steps).fold(black_box(1), |x: u64, _| {
@@ -42,7 +44,8 @@ fn compute(steps: u64) -> u64 {
     })
 }
 
-/// Measures `burst`, which has so many threads compute so many steps each, and returns the sum of what they got.
+/// Measures `burst`, which has so many threads compute so many steps each, and returns the sum of
+/// what they got.
 fn measure(job: &Job, burst: impl Fn(u64, u64) -> u64) -> Outcome {
     let (threads, steps) = (job.param("threads"), job.param("steps"));
     let result = compute(steps);
@@ -81,8 +84,8 @@ fn tasks(job: &Job) -> Outcome {
     })
 }
 
-/// The charge is a fiber's, or a task's, for those that it spawns itself. So each is spawned by a fiber that has
-/// spawned none before, and what this adds is a fiber for every 2 ms.
+/// The charge is a fiber's, or a task's, for those that it spawns itself. So each is spawned by a
+/// fiber that has spawned none before, and what this adds is a fiber for every 2 ms.
 fn inline(job: &Job) -> Outcome {
     let spawn = |steps| {
         let task = lisle::spawn_task(async move { compute(steps) });

@@ -133,8 +133,9 @@ impl Forms for KClustering {
                 while let Ok(centers) = rx.recv_evt().await {
                     for point in points.clone() {
                         let nearest = this.nearest(&centers, point);
-                        // Not asynchronous: a server that runs ahead of the one that receives only fills the cache
-                        // with messages, and has nothing better to do. That takes a quarter longer.
+                        // Not asynchronous: a server that runs ahead of the one that receives only
+                        // fills the cache with messages, and has nothing better to do. That takes a
+                        // quarter longer.
                         assign.send_evt((point, nearest)).await.unwrap();
                     }
                 }

@@ -19,7 +19,8 @@ pub(crate) static WORKLOAD: Workload = Workload {
     programs: &forms::in_four_forms::<MatMult>(),
 };
 
-/// How many sums of products run beside each other, so that an addition need not wait for the one before.
+/// How many sums of products run beside each other, so that an addition need not wait for the one
+/// before.
 const LANES: usize = 8;
 
 struct MatMult {
@@ -95,8 +96,9 @@ impl Forms for MatMult {
             spawn_task(async move {
                 inflate().await;
                 for column in 0..this.side {
-                    // Not asynchronous: rows run ahead of the one that collects. On one worker that takes a sixth less, on
-                    // two, where both sides write to the same words for each element, a quarter more.
+                    // Not asynchronous: rows run ahead of the one that collects. On one worker that
+                    // takes a sixth less, on two, where both sides write to the same words for each
+                    // element, a quarter more.
                     tx.send_evt(this.element(row, column)).await.unwrap();
                 }
             });

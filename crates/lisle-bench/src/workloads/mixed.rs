@@ -1,10 +1,12 @@
-//! A server that answers while all its cores are at work in a loop: how late its answers are, and what they cost the loop.
+//! A server that answers while all its cores are at work in a loop: how late its answers are, and
+//! what they cost the loop.
 //!
-//! The server is a child of the sample, on the sample's cores, where it draws one picture of the Mandelbrot set after the
-//! other. The client has other cores, as in `serve`, where the machine has them. It asks at fixed times, whether or not it
-//! has been answered (an open loop), and counts a request's time from when it was due. Where it may, it asks at real-time
-//! priority: on the server's cores it is itself late by milliseconds otherwise, whatever the server does. Each answer says
-//! how many rows of pictures there have been.
+//! The server is a child of the sample, on the sample's cores, where it draws one picture of the
+//! Mandelbrot set after the other. The client has other cores, as in `serve`, where the machine has
+//! them. It asks at fixed times, whether or not it has been answered (an open loop), and counts a
+//! request's time from when it was due. Where it may, it asks at real-time priority: on the
+//! server's cores it is itself late by milliseconds otherwise, whatever the server does. Each
+//! answer says how many rows of pictures there have been.
 
 #[path = "mixed/answer.rs"]
 mod answer;
@@ -116,8 +118,8 @@ fn measure(job: &Job, command: Command) -> Result<Outcome, String> {
     })
 }
 
-/// Which row is drawn in the place of row `y`: all in some other order, so that no part of the loop takes longer than
-/// another and the rate of rows is that of work.
+/// Which row is drawn in the place of row `y`: all in some other order, so that no part of the loop
+/// takes longer than another and the rate of rows is that of work.
 fn shuffled(view: View, y: usize) -> usize {
     y * 7919 % view.height
 }

@@ -1,6 +1,7 @@
 //! One mutex and many who want it for a moment: how many a second have it, and how long each waits.
 //!
-//! Those are two ends: a mutex that always goes to whoever has waited longest makes each wait for a wake.
+//! Those are two ends: a mutex that always goes to whoever has waited longest makes each wait for a
+//! wake.
 
 use crate::{
     job::{Figure, Job, Outcome, timed},
@@ -69,8 +70,8 @@ fn hold() {
     }
 }
 
-/// Measures `run`, which locks so often in all, tells how long the tasks waited if it is asked to, and how long all of
-/// it took.
+/// Measures `run`, which locks so often in all, tells how long the tasks waited if it is asked to,
+/// and how long all of it took.
 fn measure(job: &Job, mut run: impl FnMut(u64, bool) -> (Duration, Waits)) -> Outcome {
     let asks = job.variant == "wait";
     let mut waits = Vec::new();
@@ -179,7 +180,8 @@ fn futures<E: Executor, M: AsyncMutex>(job: &Job) -> Outcome {
     })
 }
 
-/// Threads take long to start, beside what they are to do, so all are there before the clock starts.
+/// Threads take long to start, beside what they are to do, so all are there before the clock
+/// starts.
 fn threads<M: BlockingMutex>(job: &Job) -> Outcome {
     let tasks = job.param("tasks");
     measure(job, |n, asks| {

@@ -1,6 +1,7 @@
 //! Many ping-pongs at once: what a scheduler does when there is always somebody to run.
 //!
-//! The task that asks spawns the one that answers. So each system may keep the two together, if it knows how.
+//! The task that asks spawns the one that answers. So each system may keep the two together, if it
+//! knows how.
 
 use crate::{
     job::{Job, Outcome, timed},
@@ -108,8 +109,8 @@ fn futures<E: Executor, C: Channel>(job: &Job) -> Outcome {
     measured.per_second(2)
 }
 
-/// may's channels have no bound, and need none here: one message is under way. Those of one sender and one
-/// receiver are its fastest.
+/// may's channels have no bound, and need none here: one message is under way. Those of one sender
+/// and one receiver are its fastest.
 fn may(job: &Job) -> Outcome {
     use may::sync::spsc;
 
@@ -128,7 +129,8 @@ fn may(job: &Job) -> Outcome {
 
     let pairs = job.param("pairs");
     peers::may::start(job.workers);
-    // Room for all stacks. Else those beyond the default of 1,000 would be mapped and unmapped in each run.
+    // Room for all stacks. Else those beyond the default of 1,000 would be mapped and unmapped in
+    // each run.
     may::config().set_pool_capacity(2 * pairs as usize + 1);
     let measured = job.measure(|n| {
         peers::may::run(move || {
@@ -142,7 +144,8 @@ fn may(job: &Job) -> Outcome {
     measured.per_second(2)
 }
 
-/// Threads take long to start, beside what they are to do, so all are there before the clock starts.
+/// Threads take long to start, beside what they are to do, so all are there before the clock
+/// starts.
 fn threads<C: BlockingChannel>(job: &Job) -> Outcome {
     let pairs = job.param("pairs");
     let measured = job.measure(|n| {

@@ -1,4 +1,5 @@
-//! Fibonacci numbers, each call a thread, without a cut-off: little but starting threads and waiting for them.
+//! Fibonacci numbers, each call a thread, without a cut-off: little but starting threads and
+//! waiting for them.
 
 use crate::{
     forms::{self, Forms},

@@ -1,5 +1,5 @@
-//! Takeuchi's function, each call a thread, without a cut-off: a call starts three that are independent, and a fourth on
-//! their results.
+//! Takeuchi's function, each call a thread, without a cut-off: a call starts three that are
+//! independent, and a fourth on their results.
 
 use crate::{
     forms::{self, Forms},

@@ -1,10 +1,10 @@
 //! Very many tasks that wait for a message: the memory that a waiting task takes.
 //!
-//! All wait at one channel, if the system has one for several receivers. Nothing is sent: they are released by
-//! closing it.
+//! All wait at one channel, if the system has one for several receivers. Nothing is sent: they are
+//! released by closing it.
 //!
-//! `beyond-future` leaves out what the program itself asks for: the size of a task's future, which holds its variables
-//! and the receive. What remains is the system's part.
+//! `beyond-future` leaves out what the program itself asks for: the size of a task's future, which
+//! holds its variables and the receive. What remains is the system's part.
 
 use crate::{
     job::{Job, Measured, Outcome, cpu_seconds, resident_bytes},
@@ -54,7 +54,8 @@ fn is_whole(case: &Case) -> bool {
     case.variant == "-"
 }
 
-/// For those whose million takes more memory, or more of what the system limits, than most machines have to spare.
+/// For those whose million takes more memory, or more of what the system limits, than most machines
+/// have to spare.
 fn is_moderate(case: &Case) -> bool {
     is_whole(case) && case.param("tasks").is_some_and(|tasks| tasks <= 100_000)
 }
@@ -88,7 +89,8 @@ impl Tasks {
     }
 }
 
-/// By how many bytes the process has grown, and how many of them are the tasks' futures; 0 where they are none.
+/// By how many bytes the process has grown, and how many of them are the tasks' futures; 0 where
+/// they are none.
 struct Grown {
     bytes: u64,
     futures: u64,
@@ -103,7 +105,8 @@ impl Grown {
 
 /// Measures `park`, which parks so many tasks, and returns by how much the process has grown then.
 ///
-/// It has to be done only once after the warm-up, since a second time would find the memory of the first.
+/// It has to be done only once after the warm-up, since a second time would find the memory of the
+/// first.
 fn bytes_each(job: &Job, tasks: u64, park: impl Fn(u64) -> Grown) -> Outcome {
     park(tasks.div_ceil(100));
     let (start, cpu) = (Instant::now(), cpu_seconds());
@@ -113,7 +116,8 @@ fn bytes_each(job: &Job, tasks: u64, park: impl Fn(u64) -> Grown) -> Outcome {
     measured.figure((bytes as f64 - left_out as f64) / tasks as f64)
 }
 
-/// For systems in direct style. `spawn_all` spawns the tasks and returns what releases them when it is dropped.
+/// For systems in direct style. `spawn_all` spawns the tasks and returns what releases them when it
+/// is dropped.
 fn park<Release>(tasks: u64, sleep: fn(Duration), spawn_all: impl FnOnce(&Arc<Tasks>) -> Release) -> Grown {
     let all = Arc::<Tasks>::default();
     let before = resident_bytes();
@@ -190,8 +194,8 @@ fn park_futures<E: Executor, Release: Send>(
     })
 }
 
-/// Of tokio's channels `broadcast` and `watch` have several receivers, and take the same here. A `oneshot` for
-/// each task takes a little more.
+/// Of tokio's channels `broadcast` and `watch` have several receivers, and take the same here. A
+/// `oneshot` for each task takes a little more.
 fn tokio<E: Executor>(job: &Job) -> Outcome {
     let executor = E::start(job.workers);
     bytes_each(job, job.param("tasks"), |tasks| {

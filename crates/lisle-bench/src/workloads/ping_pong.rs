@@ -1,7 +1,7 @@
 //! A message there and one back, again and again: what two tasks pay to talk.
 //!
-//! Channels are rendezvous where the system has them. With one message under way at a time a buffer would not
-//! be used, so a system without is not at a disadvantage.
+//! Channels are rendezvous where the system has them. With one message under way at a time a buffer
+//! would not be used, so a system without is not at a disadvantage.
 
 use crate::{
     job::{Job, Outcome, timed},
@@ -203,8 +203,8 @@ fn threads<C: BlockingChannel>(job: &Job) -> Outcome {
     measured.nanoseconds()
 }
 
-/// may's channels have no bound; those of one sender and one receiver are its fastest. Both sides count: a receiver
-/// that is about to wait can miss that the last sender goes.
+/// may's channels have no bound; those of one sender and one receiver are its fastest. Both sides
+/// count: a receiver that is about to wait can miss that the last sender goes.
 fn may(job: &Job) -> Outcome {
     use may::sync::spsc;
 

@@ -1,4 +1,5 @@
-//! The sums of very many numbers up to each: a loop in which each step needs the one before, unless it is done twice.
+//! The sums of very many numbers up to each: a loop in which each step needs the one before, unless
+//! it is done twice.
 
 use crate::{
     forms::{Numbers, checksum},

@@ -1,10 +1,11 @@
-//! A web server: one file of 10 KB over connections that are kept alive, as fast as a closed loop takes it.
+//! A web server: one file of 10 KB over connections that are kept alive, as fast as a closed loop
+//! takes it.
 //!
-//! The server is a child of the sample, on the sample's cores. The load runs on other cores, as many as the
-//! server has workers, where the machine has them; else it shares the server's. So with two workers on a
-//! machine with two cores the two compete, for all systems alike, and the tail is the scheduler's as much as
-//! the server's. A closed loop asks again only when it is answered: its latencies are those of a server at its
-//! limit.
+//! The server is a child of the sample, on the sample's cores. The load runs on other cores, as
+//! many as the server has workers, where the machine has them; else it shares the server's. So with
+//! two workers on a machine with two cores the two compete, for all systems alike, and the tail is
+//! the scheduler's as much as the server's. A closed loop asks again only when it is answered: its
+//! latencies are those of a server at its limit.
 
 #[path = "serve/hyper.rs"]
 mod hyper;

@@ -30,8 +30,8 @@ pub(crate) static WORKLOAD: Workload = Workload {
     unit: Unit::lower_is_better("ms/sieve"),
     units: &[],
     cases: &[Case::new("-", &[size("primes", 3000, 500)])],
-    // Not may: with unbounded channels the numbers would pile up in front of the filters. Not threads: there
-    // would be thousands of them, at millions of switches by the kernel.
+    // Not may: with unbounded channels the numbers would pile up in front of the filters. Not
+    // threads: there would be thousands of them, at millions of switches by the kernel.
     programs: &[
         Program::here(limits::NAME, limit).note(limits::EACH_CROSSES),
         Program::here("serial", serial),
@@ -50,7 +50,8 @@ pub(crate) static WORKLOAD: Workload = Workload {
     ],
 };
 
-/// Checks and measures `sieve`, which gives the last of so many primes, and how long it took to find it.
+/// Checks and measures `sieve`, which gives the last of so many primes, and how long it took to
+/// find it.
 fn measure(job: &Job, sieve: impl Fn(u64) -> (u64, Duration)) -> Outcome {
     let checked = |primes| {
         let (last, elapsed) = sieve(primes);
@@ -74,7 +75,8 @@ fn prime(nth: u64) -> u64 {
 fn limit(job: &Job) -> Outcome {
     let primes = job.param("primes");
     let mut found: Vec<u64> = Vec::with_capacity(primes as usize);
-    // A number goes as far as to the first prime that divides it, or to the end, and begins with a message to the first.
+    // A number goes as far as to the first prime that divides it, or to the end, and begins with a
+    // message to the first.
     let mut messages = 0;
     let mut numbers = 2_u64..;
     while found.len() < primes as usize {
@@ -90,7 +92,8 @@ fn limit(job: &Job) -> Outcome {
     measured.figure(figures[0].value / 1e6)
 }
 
-/// Each number is divided by the primes before it until one divides it: what the filters do, and nothing else.
+/// Each number is divided by the primes before it until one divides it: what the filters do, and
+/// nothing else.
 fn serial(job: &Job) -> Outcome {
     fn sieve(primes: u64) -> (u64, Duration) {
         let start = Instant::now();
@@ -123,7 +126,8 @@ fn lisle(job: &Job) -> Outcome {
             last = tail.recv().unwrap();
         }
         let elapsed = start.elapsed();
-        // The end runs down the chain: a filter that finds its channel closed goes, and thereby closes the next.
+        // The end runs down the chain: a filter that finds its channel closed goes, and thereby
+        // closes the next.
         numbers.close();
         tail.iter().for_each(drop);
         (last, elapsed)
@@ -135,8 +139,8 @@ fn lisle(job: &Job) -> Outcome {
 fn tasks(job: &Job) -> Outcome {
     async fn generate(numbers: Sender<u64>) {
         for n in 2.. {
-            // Not asynchronous, as the next has to have the number before anything goes on: to be 64 ahead takes a sixth
-            // longer.
+            // Not asynchronous, as the next has to have the number before anything goes on: to be
+            // 64 ahead takes a sixth longer.
             if numbers.send_evt(n).await.is_err() {
                 break;
             }

@@ -1,4 +1,5 @@
-//! Very many tasks at once, which do next to nothing: what a task costs when there is a crowd of them.
+//! Very many tasks at once, which do next to nothing: what a task costs when there is a crowd of
+//! them.
 
 use crate::{
     job::{Job, Measured, Outcome, timed},
@@ -37,7 +38,8 @@ fn bursts(job: &Job, tasks: u64, burst: impl Fn(u64) -> Duration) -> Outcome {
     Measured { operations: measured.operations * tasks, ..measured }.nanoseconds()
 }
 
-/// The handles are joined in the order in which the fibers begin, so most have a result when they are asked for it.
+/// The handles are joined in the order in which the fibers begin, so most have a result when they
+/// are asked for it.
 fn lisle(job: &Job) -> Outcome {
     let burst = |tasks| {
         timed(|| {
@@ -48,8 +50,8 @@ fn lisle(job: &Job) -> Outcome {
     peers::runtime(job.workers).run(|| bursts(job, job.param("tasks"), burst))
 }
 
-/// A list of handles here too: it is less than a set of tasks (tokio's `JoinSet`) or a future that polls them all
-/// (`join_all`), which are for those who want to know which task ends first.
+/// A list of handles here too: it is less than a set of tasks (tokio's `JoinSet`) or a future that
+/// polls them all (`join_all`), which are for those who want to know which task ends first.
 fn futures<E: Executor>(job: &Job) -> Outcome {
     let executor = E::start(job.workers);
     let burst = |tasks| {

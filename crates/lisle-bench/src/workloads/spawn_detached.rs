@@ -1,8 +1,8 @@
-//! Very many tasks that do nothing and that nobody joins, until the last of them has run: whether a thread of the
-//! operating system is light enough.
+//! Very many tasks that do nothing and that nobody joins, until the last of them has run: whether a
+//! thread of the operating system is light enough.
 //!
-//! With one worker all of it is pinned to one core. With two, the kernel may begin a thread on the other one, and a
-//! scheduler may hand tasks over to it.
+//! With one worker all of it is pinned to one core. With two, the kernel may begin a thread on the
+//! other one, and a scheduler may hand tasks over to it.
 
 use crate::{
     job::{Job, Measured, Outcome, timed},
@@ -141,8 +141,8 @@ fn threads(job: &Job) -> Outcome {
     })
 }
 
-/// Spawns a thread, as soon as the system has one: it lets a process have so many at a time, and those that have ended
-/// may not be gone.
+/// Spawns a thread, as soon as the system has one: it lets a process have so many at a time, and
+/// those that have ended may not be gone.
 fn spawn_thread(left: &Arc<Left>, spawner: &thread::Thread) {
     loop {
         let (left, spawner) = (left.clone(), spawner.clone());

@@ -36,7 +36,8 @@ fn sum_below(n: u64) -> u64 {
     n * (n - 1) / 2
 }
 
-/// Times `n` calls of `spawn_and_join`, each of which returns the number it is given by way of a task.
+/// Times `n` calls of `spawn_and_join`, each of which returns the number it is given by way of a
+/// task.
 fn time(n: u64, spawn_and_join: impl Fn(u64) -> u64) -> Duration {
     timed(|| assert_eq!((0..n).map(spawn_and_join).sum::<u64>(), sum_below(n)))
 }

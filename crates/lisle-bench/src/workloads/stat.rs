@@ -1,9 +1,10 @@
-//! A file is asked for its size, again and again, as a program does that walks a disk: what each way takes to a system
-//! call that usually need not wait for anything.
+//! A file is asked for its size, again and again, as a program does that walks a disk: what each
+//! way takes to a system call that usually need not wait for anything.
 //!
-//! `call` and `threads` make it where they are, and so does a fiber of `lisle`, which keeps its domain for as long. The
-//! others hand it to a pool of threads, as every runtime of futures does with files, or to the kernel's ring. With 64
-//! tasks many calls may be under way: the pools have more to do each time they are woken, and a ring takes 64 at once.
+//! `call` and `threads` make it where they are, and so does a fiber of `lisle`, which keeps its
+//! domain for as long. The others hand it to a pool of threads, as every runtime of futures does
+//! with files, or to the kernel's ring. With 64 tasks many calls may be under way: the pools have
+//! more to do each time they are woken, and a ring takes 64 at once.
 
 #[path = "stat/file.rs"]
 mod file;

@@ -1,8 +1,8 @@
 //! Half a million streams that do very little: what a stream costs in a frame, on one core.
 //!
-//! `simple`: each takes a step of its own. `shuffled`: so they do, after each has been removed and made again in a
-//! random order, as after a long game. `tree`: of seven streams one reads two, and each of these two others. `two-others`:
-//! each reads two of those made before it, at random.
+//! `simple`: each takes a step of its own. `shuffled`: so they do, after each has been removed and
+//! made again in a random order, as after a long game. `tree`: of seven streams one reads two, and
+//! each of these two others. `two-others`: each reads two of those made before it, at random.
 
 #[path = "streams/bevy.rs"]
 mod bevy;
@@ -54,7 +54,8 @@ const SHUFFLED: &str = "shuffled";
 const TREE: &str = "tree";
 const TWO_OTHERS: &str = "two-others";
 
-/// For systems whose tasks read no other in the middle of a frame, and have no place that could be taken again.
+/// For systems whose tasks read no other in the middle of a frame, and have no place that could be
+/// taken again.
 fn is_simple(case: &Case) -> bool {
     case.variant == SIMPLE
 }

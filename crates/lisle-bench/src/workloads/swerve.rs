@@ -1,13 +1,16 @@
-//! A web server of components that talk over channels, each connection a thread of its own, and each file that is read.
+//! A web server of components that talk over channels, each connection a thread of its own, and
+//! each file that is read.
 //!
 //! - The *listener* accepts a connection when it has leave to.
 //! - The *connection manager* gives leave, to so many connections at once.
 //! - A *connection* reads a request, has the file read, writes the answer, and has it logged.
-//! - The *file processor* starts a reader for each file that is asked for, which sends the file in pieces.
+//! - The *file processor* starts a reader for each file that is asked for, which sends the file in
+//!   pieces.
 //! - The *logger* writes a line for each answer.
 //!
-//! That is eight messages and two threads for each request. As in the workload `serve`, the server is a child of the
-//! sample on the sample's cores, and the load has others, if the machine has more.
+//! That is eight messages and two threads for each request. As in the workload `serve`, the server
+//! is a child of the sample on the sample's cores, and the load has others, if the machine has
+//! more.
 
 #[path = "swerve/answer.rs"]
 mod answer;

@@ -1,7 +1,9 @@
-//! A thread that does not wait, beside a plain call of the function that it runs: what it costs to be a thread.
+//! A thread that does not wait, beside a plain call of the function that it runs: what it costs to
+//! be a thread.
 //!
-//! `joined`: each is waited for before the next one. `detached`: nobody waits for any of them, and their spawner
-//! lets them run each time that it has spawned some, so that they do not become a crowd: that is `spawn-burst`.
+//! `joined`: each is waited for before the next one. `detached`: nobody waits for any of them, and
+//! their spawner lets them run each time that it has spawned some, so that they do not become a
+//! crowd: that is `spawn-burst`.
 
 use crate::{
     job::{Job, Outcome, timed},
@@ -35,7 +37,8 @@ pub(crate) static WORKLOAD: Workload = Workload {
 /// How many are spawned before those that are detached get to run.
 const BATCH: u64 = 64;
 
-/// What every thread does: a function that is really called, with an argument that is not known before.
+/// What every thread does: a function that is really called, with an argument that is not known
+/// before.
 #[inline(never)]
 fn work(i: u64) -> u64 {
     black_box(i)
@@ -43,7 +46,8 @@ fn work(i: u64) -> u64 {
 
 /// The sum of the results of threads that nobody waits for, and how many of them have ended.
 ///
-/// There is one worker, so they write one after the other. Adding atomically would cost more than a call.
+/// There is one worker, so they write one after the other. Adding atomically would cost more than a
+/// call.
 static SUM: AtomicU64 = AtomicU64::new(0);
 static ENDED: AtomicU64 = AtomicU64::new(0);
 
@@ -71,7 +75,8 @@ fn is_batch(spawned: u64, n: u64) -> bool {
     spawned.is_multiple_of(BATCH) || spawned == n
 }
 
-/// Times `n` threads in direct style: `joined` returns what `work` makes of its argument, `detached` only has it done.
+/// Times `n` threads in direct style: `joined` returns what `work` makes of its argument,
+/// `detached` only has it done.
 fn measure(job: &Job, joined: impl Fn(u64) -> u64, detached: impl Fn(u64), let_run: impl Fn()) -> Outcome {
     let run_joined = |n| timed(|| assert_eq!((0..n).map(&joined).sum::<u64>(), sum_below(n)));
     let run_detached = |n| {

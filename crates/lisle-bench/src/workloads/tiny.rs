@@ -1,4 +1,5 @@
-//! A loop of about a microsecond, again and again: what it costs to have a loop at all, where it is not worth it.
+//! A loop of about a microsecond, again and again: what it costs to have a loop at all, where it is
+//! not worth it.
 
 use crate::{
     forms::Numbers,
@@ -24,7 +25,8 @@ pub(crate) static WORKLOAD: Workload = Workload {
     ],
 };
 
-/// Work for some instructions, the finish of MurmurHash. Half of the bits, so that sums do not overflow.
+/// Work for some instructions, the finish of MurmurHash. Half of the bits, so that sums do not
+/// overflow.
 fn mixed(number: &u64) -> u64 {
     let number = (number ^ number >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
     let number = (number ^ number >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53);

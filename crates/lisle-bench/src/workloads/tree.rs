@@ -33,15 +33,16 @@ struct Node {
 }
 
 impl Node {
-    /// A full tree of so many nodes, one less than a power of two. The values are the sizes of the trees below.
+    /// A full tree of so many nodes, one less than a power of two. The values are the sizes of the
+    /// trees below.
     fn tree(nodes: u64) -> Self {
         let mut root = Node { value: nodes, left: None, right: None };
         root.grow();
         root
     }
 
-    /// Makes a node before those below it, and those to the left before those to the right: no order of visiting them has
-    /// the memory all to itself.
+    /// Makes a node before those below it, and those to the left before those to the right: no
+    /// order of visiting them has the memory all to itself.
     fn grow(&mut self) {
         if self.value > 1 {
             for side in [&mut self.left, &mut self.right] {

@@ -1,10 +1,10 @@
-//! One receiver waits for messages from many sources, a random one of which has something: what a source costs that
-//! stays silent.
+//! One receiver waits for messages from many sources, a random one of which has something: what a
+//! source costs that stays silent.
 //!
-//! Every source is a channel of one slot. The receiver tells by which source a message has come, and gives it back as
-//! the answer, on a channel that all share. Which source is next is known to neither side's system: the sources follow
-//! a generator of random numbers. One message is on its way at a time, or sixteen: then the receiver finds several
-//! sources ready when it runs.
+//! Every source is a channel of one slot. The receiver tells by which source a message has come,
+//! and gives it back as the answer, on a channel that all share. Which source is next is known to
+//! neither side's system: the sources follow a generator of random numbers. One message is on its
+//! way at a time, or sixteen: then the receiver finds several sources ready when it runs.
 
 #[path = "wait_set/futures.rs"]
 mod futures;
@@ -95,8 +95,9 @@ impl Plan {
     }
 }
 
-/// Who sends the messages and waits for the answers. The first one is not timed. It comes by the last source, hence a
-/// receiver that begins by enlisting with each of them has done so when it answers.
+/// Who sends the messages and waits for the answers. The first one is not timed. It comes by the
+/// last source, hence a receiver that begins by enlisting with each of them has done so when it
+/// answers.
 struct Asker<S, R> {
     plan: Plan,
     senders: Vec<S>,
@@ -109,8 +110,8 @@ struct Server<S, R> {
     answer: S,
 }
 
-/// A random source for each message: a linear congruential generator, whose upper half is scaled to the number of
-/// sources.
+/// A random source for each message: a linear congruential generator, whose upper half is scaled to
+/// the number of sources.
 struct Route {
     sources: u64,
     state: u64,
@@ -140,8 +141,9 @@ impl Tally {
     }
 }
 
-/// What an asker does with `n` messages after the first, the steps being macros or functions of the system: sends, and
-/// takes an answer first where so many messages are on their way already. Gives the time.
+/// What an asker does with `n` messages after the first, the steps being macros or functions of the
+/// system: sends, and takes an answer first where so many messages are on their way already. Gives
+/// the time.
 macro_rules! ask {
     ($asker:ident, $n:ident, send $send:expr, receive $receive:expr $(, $await:ident)?) => {{
         let in_flight = $asker.plan.in_flight;

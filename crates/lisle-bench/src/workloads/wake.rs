@@ -1,7 +1,9 @@
-//! A message from a plain thread to a task whose worker has gone to sleep: how long it takes until the task runs.
+//! A message from a plain thread to a task whose worker has gone to sleep: how long it takes until
+//! the task runs.
 //!
-//! The thread has a core for itself and busy-waits between its messages, so that it is never what sleeps. On its
-//! core the kernel could also run the task at once, in its place; therefore the worker is kept to the other one.
+//! The thread has a core for itself and busy-waits between its messages, so that it is never what
+//! sleeps. On its core the kernel could also run the task at once, in its place; therefore the
+//! worker is kept to the other one.
 
 use crate::{
     job::{Figure, Job, Measured, Outcome, cpu_seconds},
@@ -60,12 +62,12 @@ pub(crate) static WORKLOAD: Workload = Workload {
 /// For how long the receiver is left alone before each message.
 const IDLE: Duration = Duration::from_micros(50);
 
-/// The message after the last. Closing the channel would say the same, but a coroutine of may that is about to wait
-/// misses it.
+/// The message after the last. Closing the channel would say the same, but a coroutine of may that
+/// is about to wait misses it.
 const END: u64 = u64::MAX;
 
-/// Keeps this thread, and the threads that it starts from now on, to the first core of the process. Returns the last
-/// one, which is the sender's.
+/// Keeps this thread, and the threads that it starts from now on, to the first core of the process.
+/// Returns the last one, which is the sender's.
 fn split_cores() -> CpuSet {
     let ours = sched_getaffinity(None).expect("a process may ask where it may run");
     let mut cores = (0..CpuSet::MAX_CPU).filter(|&core| ours.is_set(core));

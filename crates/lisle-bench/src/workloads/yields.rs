@@ -1,4 +1,5 @@
-//! Two tasks on one worker that give way to each other: what a scheduler takes to go from one task to the next.
+//! Two tasks on one worker that give way to each other: what a scheduler takes to go from one task
+//! to the next.
 
 use crate::{
     job::{Job, Outcome, timed},
@@ -74,8 +75,8 @@ fn futures<E: Executor>(job: &Job) -> Outcome {
     measured.nanoseconds()
 }
 
-/// Both are spawned by a third, which then waits: may's workers look for new coroutines only when those that they
-/// have wait, so one that yields does not let begin what it has spawned.
+/// Both are spawned by a third, which then waits: may's workers look for new coroutines only when
+/// those that they have wait, so one that yields does not let begin what it has spawned.
 fn may(job: &Job) -> Outcome {
     peers::may::start(job.workers);
     let measured = job.measure(|n| {

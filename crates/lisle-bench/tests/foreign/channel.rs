@@ -128,8 +128,8 @@ async fn a_buffer_keeps_its_order(cx: Cx) {
     buffer.join().await;
 }
 
-/// A choice with the library's timeout, against an answer that comes after a sleep of the executor's, or only when
-/// the timeout is over.
+/// A choice with the library's timeout, against an answer that comes after a sleep of the
+/// executor's, or only when the timeout is over.
 async fn answers_come_in_time_or_not_at_all(cx: Cx) {
     let (ask, asked) = channel::<bool>();
     let (late, released) = channel::<()>();

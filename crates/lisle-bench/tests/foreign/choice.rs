@@ -61,7 +61,8 @@ async fn ready_events_share_the_wins(_: Cx) {
     assert!(three[1..].iter().all(|wins| (100..=500).contains(wins)), "{three:?}");
 }
 
-/// Case 16: the timeout of the library's clock, and one of the executor's that comes through a channel.
+/// Case 16: the timeout of the library's clock, and one of the executor's that comes through a
+/// channel.
 async fn a_post_at_the_moment_of_a_timeout_is_not_lost(cx: Cx) {
     let (post, token) = bounded::<()>(1);
     let (begin, begins) = channel::<()>();

@@ -1,9 +1,11 @@
-//! Messages, counted: whatever is cancelled, dropped or timed out at whatever moment, each is somewhere, and once.
+//! Messages, counted: whatever is cancelled, dropped or timed out at whatever moment, each is
+//! somewhere, and once.
 //!
-//! Who waits for one of several things by a choice loses nothing. Who drops a future may drop a message with it,
-//! if a sender on another thread has handed it over and the executor has not polled again: the future was given the
-//! value, as a function that returned. Where nothing runs between the last poll and the drop there is no
-//! such moment, so on a current-thread runtime a dropped future has received nothing.
+//! Who waits for one of several things by a choice loses nothing. Who drops a future may drop a
+//! message with it, if a sender on another thread has handed it over and the executor has not
+//! polled again: the future was given the value, as a function that returned. Where nothing runs
+//! between the last poll and the drop there is no such moment, so on a current-thread runtime a
+//! dropped future has received nothing.
 
 use crate::support::{Cx, Task, executors, runtime, scaled, vary};
 use crate::watch::watched;
@@ -256,7 +258,8 @@ async fn cancelled_tasks_conserve_messages(cx: Cx) {
                                 received.fetch_add(1, Ordering::Relaxed);
                             }
                         }
-                        // A task can be cancelled where it is pending, and events that are ready are not.
+                        // A task can be cancelled where it is pending, and events that are ready
+                        // are not.
                         if vary(8) == 0 {
                             cx.yield_now().await;
                         }
@@ -275,8 +278,8 @@ async fn cancelled_tasks_conserve_messages(cx: Cx) {
     assert!(ledger.is_even(), "{ledger:?}");
 }
 
-/// tokio's own timeout around an event's future, thousands of times, on one thread: in order, none missing. Each side
-/// stops now and then until the other's timeout has been over once more.
+/// tokio's own timeout around an event's future, thousands of times, on one thread: in order, none
+/// missing. Each side stops now and then until the other's timeout has been over once more.
 #[test]
 fn tokios_timeout_loses_nothing_on_one_thread() {
     async fn one_more(timeouts: &AtomicUsize) {
@@ -323,7 +326,8 @@ fn tokios_timeout_loses_nothing_on_one_thread() {
     });
 }
 
-/// The same on two workers, with a choice in the place of the future that may be dropped after its commit.
+/// The same on two workers, with a choice in the place of the future that may be dropped after its
+/// commit.
 #[test]
 fn a_timeout_of_tokios_may_be_chosen_without_loss() {
     let _watched = watched();

@@ -127,8 +127,8 @@ impl<T> Task<T> {
         }
     }
 
-    /// Cancels the task, and waits until its future has been dropped: tokio's `abort`, smol's `cancel`. Gives
-    /// its value if it was faster.
+    /// Cancels the task, and waits until its future has been dropped: tokio's `abort`, smol's
+    /// `cancel`. Gives its value if it was faster.
     pub(crate) async fn cancel(self) -> Option<T> {
         match self {
             Task::Tokio(task) => {

@@ -1,4 +1,5 @@
-//! What only tokio has: `select!`, `timeout`, tasks that stay on their thread, threads for what blocks.
+//! What only tokio has: `select!`, `timeout`, tasks that stay on their thread, threads for what
+//! blocks.
 
 use crate::support::{runtime, scaled};
 use crate::watch::watched;
@@ -12,7 +13,8 @@ use std::rc::Rc;
 use std::time::Duration;
 use tokio::task::{LocalSet, block_in_place, spawn_blocking, spawn_local};
 
-/// Futures that are kept by `&mut` instead of dropped, as one does there, keep their places in the queues.
+/// Futures that are kept by `&mut` instead of dropped, as one does there, keep their places in the
+/// queues.
 #[test]
 fn tokios_select_over_pinned_events_loses_nothing() {
     let _watched = watched();
@@ -57,8 +59,9 @@ fn tokios_select_over_pinned_events_loses_nothing() {
     });
 }
 
-/// What a choice is for: futures are offered to partners one by one, so two of them may be taken before the task
-/// is polled, and the message of the one that `tokio::select!` drops then is lost. A choice is taken once.
+/// What a choice is for: futures are offered to partners one by one, so two of them may be taken
+/// before the task is polled, and the message of the one that `tokio::select!` drops then is lost.
+/// A choice is taken once.
 #[test]
 fn a_choice_takes_one_where_tokios_select_takes_both() {
     let _watched = watched();
@@ -149,7 +152,8 @@ fn events_in_a_local_set_need_not_be_send() {
     });
 }
 
-/// `sync` waits in place, which tokio allows where it is told so; the thread is then as any plain thread.
+/// `sync` waits in place, which tokio allows where it is told so; the thread is then as any plain
+/// thread.
 #[test]
 fn events_are_synced_where_blocking_is_allowed() {
     let _watched = watched();

@@ -30,8 +30,9 @@ enum Kind {
 const KINDS: [Kind; 4] = [Kind::Fiber, Kind::Thread, Kind::Tokio, Kind::Smol];
 
 impl Kind {
-    /// Performs `event` as this kind does. The future's type is hidden, or the compiler would have to show for
-    /// every spawned one that its bounds hold whatever the lifetimes in `E` (rust-lang/rust#110338).
+    /// Performs `event` as this kind does. The future's type is hidden, or the compiler would have
+    /// to show for every spawned one that its bounds hold whatever the lifetimes in `E`
+    /// (rust-lang/rust#110338).
     fn sync<'a, E: Event + Send + 'a>(
         self,
         event: E,
@@ -117,7 +118,8 @@ fn all_kinds_meet_on_one_channel() {
     assert!(worlds.fibers.shutdown(Duration::from_secs(60)).is_clean());
 }
 
-/// Everybody offers and asks at once; whoever is left over when the others have ended gives up by timeout.
+/// Everybody offers and asks at once; whoever is left over when the others have ended gives up by
+/// timeout.
 #[test]
 fn all_kinds_exchange_with_each_other() {
     fn exchange(

@@ -68,8 +68,8 @@ fn the_rows_of_the_readme_are_rows_of_the_document() {
     }
 }
 
-/// The README of the package `lisle`, whose program is a doctest, begins with the program of that of
-/// the repository, which no package contains.
+/// The README of the package `lisle`, whose program is a doctest, begins with the program of that
+/// of the repository, which no package contains.
 #[test]
 fn the_program_of_the_readme_is_the_one_that_is_tested() {
     let program = |name: &str| {

@@ -56,7 +56,8 @@ fn measured<'a>(rows: &'a [Value], name: &str) -> BTreeSet<&'a str> {
     its.filter_map(|row| row["system"].as_str()).collect()
 }
 
-/// Asserts that each of the locks, and no other, has each of the figures, and that they agree with each other.
+/// Asserts that each of the locks, and no other, has each of the figures, and that they agree with
+/// each other.
 fn have_all_figures(rows: &[Value], locks: &BTreeSet<&str>) {
     for row in rows {
         assert!(row["error"].is_null() || row["error"] == "has not measured this", "{row}");
@@ -129,8 +130,8 @@ fn threads_take_part_under_each_policy() {
     }
 }
 
-/// More threads than cores, which stand in line and spin: they end all the same. There may be too few locks for idle times,
-/// or none for seconds, and then the row says so.
+/// More threads than cores, which stand in line and spin: they end all the same. There may be too
+/// few locks for idle times, or none for seconds, and then the row says so.
 #[test]
 fn a_queue_of_spinning_threads_ends_in_time() {
     let locks = "ticket,mcs,clh,hemlock,reciprocating";

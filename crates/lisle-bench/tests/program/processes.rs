@@ -81,7 +81,8 @@ impl Run {
 
 /// What a signal does in this process, and in what it becomes.
 fn dispose(signal: i32, disposition: libc::sighandler_t) -> io::Result<()> {
-    // SAFETY: the disposition is one of the two that name no function: no code of ours is run by it.
+    // SAFETY: the disposition is one of the two that name no function: no code of ours is run by
+    // it.
     let before = unsafe { libc::signal(signal, disposition) };
     if before == libc::SIG_ERR { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

@@ -77,7 +77,8 @@ fn tasks_and_fibers_stand_side_by_side() {
 fn a_file_is_asked_for_its_size_in_each_way() {
     let systems = "call,lisle,lisle-blocking,lisle-uring,tokio-ct,tokio-mt,smol,threads,io-uring";
     let rows = rows(&run(&["stat", "--quick", "--systems", systems, "--json", "-"]));
-    // With one worker: all nine, and with 64 tasks all but the plain call. With two not the call, nor tokio's of one worker.
+    // With one worker: all nine, and with 64 tasks all but the plain call. With two not the call,
+    // nor tokio's of one worker.
     assert_eq!(rows.len(), 9 + 8 + 7 + 7);
     for row in &rows {
         let why = row["error"].as_str().unwrap_or_default();

@@ -1,5 +1,6 @@
-//! loom: every execution, without a bound on preemptions. It explores the weak orders of C11 as well, of
-//! sequentially consistent accesses some, so that it has more to look at where there are atomics.
+//! loom: every execution, without a bound on preemptions. It explores the weak orders of C11 as
+//! well, of sequentially consistent accesses some, so that it has more to look at where there are
+//! atomics.
 
 use crate::{program, threads::threads};
 

@@ -1,12 +1,12 @@
 //! One program, explored by one tool: a sample for `lisle-bench check`, which compares them.
 //!
 //! The programs are written once, for any [`Threads`]: each tool runs the same code, with its own
-//! threads, mutexes, condition variables and atomics. Channels are left out, since loom has none that
-//! wait: the bounded buffer is made of a mutex and two condition variables everywhere.
+//! threads, mutexes, condition variables and atomics. Channels are left out, since loom has none
+//! that wait: the bounded buffer is made of a mutex and two condition variables everywhere.
 //!
-//! An execution is one run of the program, for all tools: those that find out that they need not go on,
-//! and those with which an exploration begins anew, count. A process takes one sample, since a tool may
-//! leave something behind, or not come to an end.
+//! An execution is one run of the program, for all tools: those that find out that they need not go
+//! on, and those with which an exploration begins anew, count. A process takes one sample, since a
+//! tool may leave something behind, or not come to an end.
 //!
 //! ```sh
 //! cargo bench -p lisle-check --bench peers -- list

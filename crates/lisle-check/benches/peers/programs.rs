@@ -6,7 +6,8 @@ use std::sync::Arc;
 /// What is known of a program without its threads.
 pub(crate) struct Program {
     pub(crate) name: &'static str,
-    /// It goes wrong in some schedule. Then the tools that draw schedules by chance look for that, too.
+    /// It goes wrong in some schedule. Then the tools that draw schedules by chance look for that,
+    /// too.
     pub(crate) fails: bool,
 }
 
@@ -99,8 +100,8 @@ fn buffer<T: Threads>() {
     T::join(putter);
 }
 
-/// Philosophers, each of whom takes the fork to the left and then the one to the right; one of them the
-/// other way round, if it is right.
+/// Philosophers, each of whom takes the fork to the left and then the one to the right; one of them
+/// the other way round, if it is right.
 fn philosophers<T: Threads>(number: usize, is_right: bool) {
     let forks: Vec<_> = (0..number).map(|_| Arc::new(T::mutex(0))).collect();
     let philosophers: Vec<_> = (0..number)
@@ -132,8 +133,8 @@ fn crosswise<T: Threads>() {
     T::join(other);
 }
 
-/// Treiber's stack (*Systems programming: coping with parallelism*, 1986), whose nodes have numbers: two
-/// threads push one node each, and pop one.
+/// Treiber's stack (*Systems programming: coping with parallelism*, 1986), whose nodes have
+/// numbers: two threads push one node each, and pop one.
 fn treiber<T: Threads>() {
     struct Stack<T: Threads> {
         /// The number of the first node, and above it how often it has changed.
@@ -206,7 +207,8 @@ fn independent_reads<T: Threads>() {
     join_all::<T>(writers.into_iter().chain(readers));
 }
 
-/// SCTBench's `reorder`: threads that set one value and then another, and one that sees them in between.
+/// SCTBench's `reorder`: threads that set one value and then another, and one that sees them in
+/// between.
 fn reorder<T: Threads>(setters: usize) {
     let values = Arc::new([T::atomic(0), T::atomic(0)]);
     let mut threads: Vec<_> = (0..setters)
@@ -225,8 +227,8 @@ fn reorder<T: Threads>(setters: usize) {
     join_all::<T>(threads);
 }
 
-/// SCTBench's `twostage`: threads that set a value under one lock, and another under a second one; a
-/// thread that takes both locks sees the one without the other.
+/// SCTBench's `twostage`: threads that set a value under one lock, and another under a second one;
+/// a thread that takes both locks sees the one without the other.
 fn two_stage<T: Threads>(setters: usize) {
     let values = Arc::new([T::mutex(0), T::mutex(0)]);
     let mut threads: Vec<_> = (0..setters)

@@ -27,9 +27,9 @@ pub(crate) trait Threads: 'static {
     fn exchange(atomic: &Self::Atomic, current: u32, new: u32) -> bool;
 }
 
-/// The threads of a tool whose types are those of `std`: the handle of one and what spawns it, the modules
-/// that have the locks and the atomics, and what makes a guard of that which taking a lock comes to, for most
-/// have locks that can be poisoned.
+/// The threads of a tool whose types are those of `std`: the handle of one and what spawns it, the
+/// modules that have the locks and the atomics, and what makes a guard of that which taking a lock
+/// comes to, for most have locks that can be poisoned.
 macro_rules! threads {
     (
         $threads:ident: $spawn:path => $thread:ty,

@@ -1,7 +1,8 @@
 //! The types, for programs that may be checked.
 //!
-//! Each function does what that of `std` does if nobody checks, and asks the model otherwise. The value
-//! in place is that of the newest write, so that whoever looks at it without the model finds that.
+//! Each function does what that of `std` does if nobody checks, and asks the model otherwise. The
+//! value in place is that of the newest write, so that whoever looks at it without the model finds
+//! that.
 
 use crate::program::Access;
 use crate::program::shared::{self, Asked, is_checking};
@@ -116,8 +117,8 @@ macro_rules! common {
                 self.0.get_mut()
             }
 
-            /// Performs an operation as the model has it. Returns what it has read, and whether it has
-            /// written; `None` if nobody checks the caller.
+            /// Performs an operation as the model has it. Returns what it has read, and whether it
+            /// has written; `None` if nobody checks the caller.
             #[cold]
             fn perform(&self, asked: Asked, access: Access<'_>) -> Option<($value, bool)> {
                 let value = || self.0.load(Ordering::Relaxed).to_bits();
@@ -192,15 +193,15 @@ macro_rules! common {
 
             exchanges! {
                 $value,
-                /// Stores `new` if the value is `current`. Returns the value before, as an error if it was
-                /// another one.
+                /// Stores `new` if the value is `current`. Returns the value before, as an error if
+                /// it was another one.
                 ///
                 /// # Errors
                 ///
                 /// Returns the value if it is not `current`.
                 compare_exchange: false
-                /// Does the same as [`compare_exchange`](Self::compare_exchange), but may fail although the
-                /// value is `current`.
+                /// Does the same as [`compare_exchange`](Self::compare_exchange), but may fail
+                /// although the value is `current`.
                 ///
                 /// # Errors
                 ///
@@ -223,8 +224,8 @@ macro_rules! common {
                 Some(if has_written { Ok(before) } else { Err(before) })
             }
 
-            /// Replaces the value by what `f` makes of it, until nobody else has changed it meanwhile.
-            /// Returns the value before.
+            /// Replaces the value by what `f` makes of it, until nobody else has changed it
+            /// meanwhile. Returns the value before.
             ///
             /// # Errors
             ///

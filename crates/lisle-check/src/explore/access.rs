@@ -3,8 +3,8 @@
 //! All that the reduction knows of the program stands in [`Kind::commutes`] and
 //! [`Kind::is_enabled_by`]. Two steps are independent if each access of the one commutes with each
 //! access of the other. The table must be right in one direction only: kinds that it lets commute
-//! have to commute in every state in which both steps can run. The other direction costs executions,
-//! not results.
+//! have to commute in every state in which both steps can run. The other direction costs
+//! executions, not results.
 
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -28,8 +28,9 @@ pub enum Kind {
     Update,
     /// The step adds to the value in a way in which the order does not matter, and learns nothing.
     Add,
-    /// An [`Add`](Kind::Add) from one or to one, to a count whose last one is more than that: whoever brings
-    /// it to zero does an [`Update`](Kind::Update). See the section on counts in `README.md`.
+    /// An [`Add`](Kind::Add) from one or to one, to a count whose last one is more than that:
+    /// whoever brings it to zero does an [`Update`](Kind::Update). See the section on counts in
+    /// `README.md`.
     AddNearZero,
     /// The step takes the lock, alone. The process can run only while nobody holds the lock.
     Acquire,
@@ -64,26 +65,27 @@ impl Kind {
         )
     }
 
-    /// Returns `true` if a step that does `other` has no influence on what a step would do that once would
-    /// have done this.
+    /// Returns `true` if a step that does `other` has no influence on what a step would do that
+    /// once would have done this.
     ///
-    /// That is more than to commute. Of three that count down, the first and the second commute. But
-    /// after the second the first is the last one.
+    /// That is more than to commute. Of three that count down, the first and the second commute.
+    /// But after the second the first is the last one.
     pub(crate) const fn lets_sleep(self, other: Kind) -> bool {
         self.commutes(other) && !matches!((self, other), (Kind::Add, Kind::AddNearZero))
     }
 
     /// Returns `true` if this step could not have run before one that does `earlier` to the object.
     ///
-    /// The order of the two is then part of the history, and nothing that can be reversed. What can be
-    /// reversed is the order in which the lock was taken: see the section on locks in `README.md`.
+    /// The order of the two is then part of the history, and nothing that can be reversed. What can
+    /// be reversed is the order in which the lock was taken: see the section on locks in
+    /// `README.md`.
     pub const fn is_enabled_by(self, earlier: Kind) -> bool {
         use Kind::*;
         matches!((earlier, self), (Release, Acquire | Share) | (Unshare, Acquire))
     }
 
-    /// Returns `true` if both this step and one that does `other` take something of which there may be
-    /// enough for one of them only: a lock, a message, a place in a queue.
+    /// Returns `true` if both this step and one that does `other` take something of which there may
+    /// be enough for one of them only: a lock, a message, a place in a queue.
     ///
     /// Either may then be the first, even where the later one took what the earlier one had to give
     /// back, or a message that was sent because of it.

@@ -1,14 +1,14 @@
 //! Every schedule with few preemptions.
 //!
-//! A preemption is a switch away from a process that could have gone on. Most bugs show with one or two of
-//! them (Musuvathi and Qadeer, "Iterative context bounding for systematic testing of multithreaded
-//! programs", PLDI 2007), and the number of schedules with so few grows only polynomially with the length
-//! of the program. The bound goes up from zero, so that the first failure has as few preemptions as
-//! any.
+//! A preemption is a switch away from a process that could have gone on. Most bugs show with one or
+//! two of them (Musuvathi and Qadeer, "Iterative context bounding for systematic testing of
+//! multithreaded programs", PLDI 2007), and the number of schedules with so few grows only
+//! polynomially with the length of the program. The bound goes up from zero, so that the first
+//! failure has as few preemptions as any.
 //!
-//! There is no partial-order reduction here. A sleep set leaves out a schedule because an equivalent one
-//! is explored elsewhere; but equivalent schedules differ in their preemptions, and that other one may lie
-//! beyond the bound. Each schedule within the bound is run.
+//! There is no partial-order reduction here. A sleep set leaves out a schedule because an
+//! equivalent one is explored elsewhere; but equivalent schedules differ in their preemptions, and
+//! that other one may lie beyond the bound. Each schedule within the bound is run.
 
 use serde::{Deserialize, Serialize};
 
@@ -61,8 +61,8 @@ impl Bounded {
         }
     }
 
-    /// Returns the number of preemptions up to which all schedules have been run, or `None` if not even
-    /// those without any have.
+    /// Returns the number of preemptions up to which all schedules have been run, or `None` if not
+    /// even those without any have.
     pub fn explored_bound(&self) -> Option<u32> {
         if self.finished { Some(self.bound) } else { self.bound.checked_sub(1) }
     }
@@ -72,8 +72,8 @@ impl Bounded {
         self.finished && !self.limited
     }
 
-    /// Returns how an execution counts that ended so. What has fewer preemptions than the bound has been
-    /// run in the rounds before.
+    /// Returns how an execution counts that ended so. What has fewer preemptions than the bound has
+    /// been run in the rounds before.
     pub(super) fn counted(&self, ending: Ending) -> Ending {
         if self.used < self.bound { Ending::Stopped } else { ending }
     }

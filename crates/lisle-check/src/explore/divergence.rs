@@ -7,8 +7,8 @@ use super::Process;
 
 /// A step that did not do what it had done in an earlier execution after the same steps.
 ///
-/// Exploration rests on the program's being determined by its schedule. What is not is time, randomness
-/// and addresses that the program reads without asking the checker.
+/// Exploration rests on the program's being determined by its schedule. What is not is time,
+/// randomness and addresses that the program reads without asking the checker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Divergence {
     /// The number of steps before it.

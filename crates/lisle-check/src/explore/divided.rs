@@ -1,13 +1,15 @@
-//! Executions that are drawn one after the other, by several strategies in turn, divided among workers.
+//! Executions that are drawn one after the other, by several strategies in turn, divided among
+//! workers.
 //!
-//! No strategy is the best for all programs; several that take turns are never much slower than the best
-//! of them. And executions that are drawn do not wait for each other: which one has which number depends
-//! on the strategies and their seeds alone, so workers can take them as they come.
+//! No strategy is the best for all programs; several that take turns are never much slower than the
+//! best of them. And executions that are drawn do not wait for each other: which one has which
+//! number depends on the strategies and their seeds alone, so workers can take them as they come.
 //!
-//! Invariant: what an execution does is determined by its number. So what is found does not depend on
-//! how many workers there are, nor on how fast each of them is: the executions that count are those up to
-//! the first failing one, *first* by number. For this, an execution waits where it depends on others:
-//! the next one of [`Bounded`] on the one before, and priorities on all earlier rounds.
+//! Invariant: what an execution does is determined by its number. So what is found does not depend
+//! on how many workers there are, nor on how fast each of them is: the executions that count are
+//! those up to the first failing one, *first* by number. For this, an execution waits where it
+//! depends on others: the next one of [`Bounded`] on the one before, and priorities on all earlier
+//! rounds.
 
 mod drawing;
 
@@ -95,7 +97,8 @@ impl Divided {
         self.number.clone()
     }
 
-    /// Sets the number of executions, those of before included, after which no worker begins another one.
+    /// Sets the number of executions, those of before included, after which no worker begins
+    /// another one.
     pub fn limit(&self, most: u64) {
         self.shared.lock().most = most;
     }
@@ -107,28 +110,28 @@ impl Divided {
         self.shared.wake(&state);
     }
 
-    /// Returns `true` if no strategy has an execution that remains to be run. It never is if one of them
-    /// draws at random.
+    /// Returns `true` if no strategy has an execution that remains to be run. It never is if one of
+    /// them draws at random.
     pub fn is_finished(&self) -> bool {
         self.shared.lock().members.iter().all(|member| member.is_finished)
     }
 
-    /// Returns the number of preemptions up to which the first strategy has run all schedules, if it
-    /// counts them, and whether these are all that there are.
+    /// Returns the number of preemptions up to which the first strategy has run all schedules, if
+    /// it counts them, and whether these are all that there are.
     pub fn preemptions(&self) -> Option<(Option<u32>, bool)> {
         let state = self.shared.lock();
         let bounded = state.members.first()?.bounded.as_ref()?;
         Some((bounded.explored_bound(), bounded.is_exhaustive()))
     }
 
-    /// Returns the exploration as bytes, for [`resume`](Divided::resume). To be called when no execution is
-    /// in progress, and none has failed that ends it.
+    /// Returns the exploration as bytes, for [`resume`](Divided::resume). To be called when no
+    /// execution is in progress, and none has failed that ends it.
     pub fn save(&self) -> Vec<u8> {
         postcard::to_stdvec(&*self.shared.lock()).expect("a vector takes all that is written to it")
     }
 
-    /// Creates the exploration that goes on where the saved one was. Returns `None` if the bytes are not
-    /// what [`save`](Divided::save) returned.
+    /// Creates the exploration that goes on where the saved one was. Returns `None` if the bytes
+    /// are not what [`save`](Divided::save) returned.
     pub fn resume(bytes: &[u8]) -> Option<Self> {
         let state: State = postcard::from_bytes(bytes).ok()?;
         Some(Self::of(Shared::new(state)))

@@ -20,8 +20,8 @@ pub struct Planned {
 
 /// Takes the steps of a plan in their order, once.
 ///
-/// A step whose process cannot run is taken when it can: the first step of the plan runs that can. When
-/// the plan is at its end, the default runs: the process that ran last, or the first one.
+/// A step whose process cannot run is taken when it can: the first step of the plan runs that can.
+/// When the plan is at its end, the default runs: the process that ran last, or the first one.
 #[derive(Debug)]
 pub struct Follow {
     plan: Vec<Planned>,

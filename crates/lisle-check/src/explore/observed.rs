@@ -1,10 +1,11 @@
 //! How many of the executions differ in what the processes observed.
 //!
-//! Two executions that are not equivalent may be the same to the program: of two writes that nobody reads,
-//! the order does not show. [`Observed`] counts the classes of executions in which each process read from
-//! the same writes, had the same choices and got the same messages and locks in the same order. This is the
-//! reads-from equivalence (Chalupa et al., "Data-centric dynamic partial order reduction", POPL 2018). It
-//! counts what was explored, and leaves nothing out: the exploration behind it is that of the strategy.
+//! Two executions that are not equivalent may be the same to the program: of two writes that nobody
+//! reads, the order does not show. [`Observed`] counts the classes of executions in which each
+//! process read from the same writes, had the same choices and got the same messages and locks in
+//! the same order. This is the reads-from equivalence (Chalupa et al., "Data-centric dynamic
+//! partial order reduction", POPL 2018). It counts what was explored, and leaves nothing out: the
+//! exploration behind it is that of the strategy.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,8 +14,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{Decision, Ending, Kind, Mark, Object, Process, Strategy};
 use crate::forward_reports;
 
-/// The observably different executions so far. A clone is the same set: workers of one exploration, whose
-/// processes have the same numbers, put what they run into one.
+/// The observably different executions so far. A clone is the same set: workers of one exploration,
+/// whose processes have the same numbers, put what they run into one.
 ///
 /// It keeps eight bytes for each of them.
 #[derive(Clone, Debug, Default)]

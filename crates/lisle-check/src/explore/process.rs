@@ -29,8 +29,8 @@ impl Process {
 
 /// Gives each place in the family of processes its number.
 ///
-/// A clone shares the numbers with its original: each worker of a parallel exploration has one. Looking
-/// up a place that this clone has seen before takes no lock.
+/// A clone shares the numbers with its original: each worker of a parallel exploration has one.
+/// Looking up a place that this clone has seen before takes no lock.
 ///
 /// ```
 /// use lisle_check::explore::{Family, Process};
@@ -80,7 +80,8 @@ impl Family {
     ///
     /// # Panics
     ///
-    /// Panics if the children of `parent` before the `nth` one have not been looked up by this clone.
+    /// Panics if the children of `parent` before the `nth` one have not been looked up by this
+    /// clone.
     pub fn child(&mut self, parent: Process, nth: u32) -> Process {
         if self.known.len() <= parent.index() {
             self.known.resize_with(parent.index() + 1, Vec::new);

@@ -1,8 +1,8 @@
 //! Races, and the sequences that reverse them.
 //!
 //! A race is a pair of steps that do not commute, with nothing between them that orders them: some
-//! equivalent schedule has them side by side. To reverse it, the steps that do not need the first one
-//! are run without it, and then the second one.
+//! equivalent schedule has them side by side. To reverse it, the steps that do not need the first
+//! one are run without it, and then the second one.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -18,13 +18,13 @@ pub(crate) struct Race {
     pub(crate) second: u32,
 }
 
-/// Fills `steps` with those that can run before the second step of the race once the first one does not,
-/// also such as have run after it, and returns the depth from which on they run.
+/// Fills `steps` with those that can run before the second step of the race once the first one does
+/// not, also such as have run after it, and returns the depth from which on they run.
 ///
-/// All that the second step needs is among them or before that depth. The depth is that of the first
-/// step, unless the two contend for a lock that several hold: then all holders have to go. Returns as well
-/// how many choices the second step certainly makes in the ways in which it has made them. Returns `None`
-/// if the second step needs one of the holders.
+/// All that the second step needs is among them or before that depth. The depth is that of the
+/// first step, unless the two contend for a lock that several hold: then all holders have to go.
+/// Returns as well how many choices the second step certainly makes in the ways in which it has
+/// made them. Returns `None` if the second step needs one of the holders.
 ///
 /// `process` and `accesses` are those of the second step.
 pub(crate) fn steps_to_reverse(

@@ -1,9 +1,10 @@
 //! Schedules at random: a random walk, and priorities with a guarantee.
 //!
-//! Both are determined by a seed and the number of the execution, so that each execution can be run again
-//! by itself, and several workers can divide them. Priorities also need to know how long executions are.
-//! They are told so at the beginning of each *round*, which is twice as long as the one before, by the
-//! executions of all earlier rounds: these are the same ones, whoever has run them.
+//! Both are determined by a seed and the number of the execution, so that each execution can be run
+//! again by itself, and several workers can divide them. Priorities also need to know how long
+//! executions are. They are told so at the beginning of each *round*, which is twice as long as the
+//! one before, by the executions of all earlier rounds: these are the same ones, whoever has run
+//! them.
 
 use serde::{Deserialize, Serialize};
 
@@ -54,8 +55,8 @@ impl Lengths {
         Lengths { steps: self.steps.max(other.steps), processes: self.processes.max(other.processes) }
     }
 
-    /// Returns `true` if a round begins with this execution. What is assumed from then on is what was
-    /// seen of all executions before it.
+    /// Returns `true` if a round begins with this execution. What is assumed from then on is what
+    /// was seen of all executions before it.
     pub(super) fn change_at(number: u64) -> bool {
         number.is_power_of_two()
     }
@@ -64,9 +65,10 @@ impl Lengths {
 /// Runs the process of the highest priority, and lowers priorities at a few random points.
 ///
 /// This is probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi and Nagarakatti, "A
-/// randomized scheduler with probabilistic guarantees of finding bugs", ASPLOS 2010). A bug of depth d is
-/// one that shows as soon as d orders between steps are as it needs them. Each execution of a program of n
-/// processes and k steps shows such a bug with a probability of at least 1 / (n * k^(d-1)).
+/// randomized scheduler with probabilistic guarantees of finding bugs", ASPLOS 2010). A bug of
+/// depth d is one that shows as soon as d orders between steps are as it needs them. Each execution
+/// of a program of n processes and k steps shows such a bug with a probability of at least 1 / (n *
+/// k^(d-1)).
 #[derive(Debug)]
 pub struct Priorities {
     seed: u64,
@@ -107,8 +109,8 @@ impl Priorities {
         }
     }
 
-    /// Returns a probability with which each execution shows a bug of the depth that is looked for, at
-    /// least, by the longest execution and the most processes seen so far.
+    /// Returns a probability with which each execution shows a bug of the depth that is looked for,
+    /// at least, by the longest execution and the most processes seen so far.
     pub fn probability(&self) -> f64 {
         let Lengths { steps, processes } = self.seen;
         1.0 / (f64::from(processes) * f64::from(steps).powi(self.depth as i32 - 1))
@@ -131,8 +133,8 @@ impl Priorities {
         Lengths { steps: self.step.max(1), processes: self.processes.max(1) }
     }
 
-    /// Returns the priority of a process. It is drawn when the process can run for the first time, so that
-    /// it does not depend on the process's number, which may depend on earlier executions.
+    /// Returns the priority of a process. It is drawn when the process can run for the first time,
+    /// so that it does not depend on the process's number, which may depend on earlier executions.
     fn priority(&mut self, process: Process) -> u64 {
         if self.priorities.len() <= process.index() {
             self.priorities.resize(process.index() + 1, None);

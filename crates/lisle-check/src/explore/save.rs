@@ -49,8 +49,8 @@ struct Saved {
 }
 
 impl Exhaustive {
-    /// Returns what remains of the exploration, for [`resume`](Exhaustive::resume). Executions in progress
-    /// count as not begun.
+    /// Returns what remains of the exploration, for [`resume`](Exhaustive::resume). Executions in
+    /// progress count as not begun.
     ///
     /// `family` is the one that gave the processes their numbers.
     pub fn save(&self, family: &Family) -> Vec<u8> {
@@ -68,7 +68,8 @@ impl Exhaustive {
         bytes
     }
 
-    /// Creates the exploration that goes on where the saved one was, and the family of its processes.
+    /// Creates the exploration that goes on where the saved one was, and the family of its
+    /// processes.
     ///
     /// # Errors
     ///

@@ -1,9 +1,9 @@
 //! A schedule as a value: what was decided, relative to what would be decided by default.
 //!
-//! By default the running process goes on; if it cannot, the first runnable one runs; and a choice takes
-//! its first way. A schedule says for each decision by how much it departs from that. Most do not, so that
-//! a schedule is mostly zeros, and its token is short. Since it speaks of places among the runnable
-//! processes, not of their numbers, it means the same on another machine.
+//! By default the running process goes on; if it cannot, the first runnable one runs; and a choice
+//! takes its first way. A schedule says for each decision by how much it departs from that. Most do
+//! not, so that a schedule is mostly zeros, and its token is short. Since it speaks of places among
+//! the runnable processes, not of their numbers, it means the same on another machine.
 
 use super::{Counts, Decision, Ending, Mark, Process, Strategy};
 use crate::forward_reports;
@@ -11,8 +11,8 @@ use crate::forward_reports;
 /// The decisions of an execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Schedule {
-    /// For each decision, zero for the default and the number of the option otherwise. There is no zero
-    /// at the end.
+    /// For each decision, zero for the default and the number of the option otherwise. There is no
+    /// zero at the end.
     codes: Vec<u32>,
     /// The name of what the program has to be run under, if that is not what is so by default.
     setting: Option<Box<str>>,
@@ -146,8 +146,8 @@ impl<S: Strategy> Strategy for Recorded<S> {
 
 /// Runs one schedule, once.
 ///
-/// A decision that the program does not offer is taken by default: a shortened schedule need not fit.
-/// [`fits`](Replay::fits) says whether it did.
+/// A decision that the program does not offer is taken by default: a shortened schedule need not
+/// fit. [`fits`](Replay::fits) says whether it did.
 #[derive(Debug)]
 pub struct Replay {
     schedule: Schedule,
@@ -164,7 +164,8 @@ impl Replay {
         Replay { schedule, position: 0, begun: false, fits: true, counts: Counts::default(), step: 0 }
     }
 
-    /// Returns `true` if the program offered each decision of the schedule, and came to the last one.
+    /// Returns `true` if the program offered each decision of the schedule, and came to the last
+    /// one.
     pub fn fits(&self) -> bool {
         self.fits && self.position >= self.schedule.codes.len()
     }

@@ -1,17 +1,19 @@
 //! A shorter schedule that fails in the same way.
 //!
-//! This is delta debugging (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input",
-//! TSE 2002) on the departures of a schedule from its default: halves of them are made defaults, then
-//! quarters, down to single ones, for as long as the failure remains. After that, what is left is moved
-//! nearer to the default, and the decisions after the last departure are defaults anyway.
+//! This is delta debugging (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing
+//! input", TSE 2002) on the departures of a schedule from its default: halves of them are made
+//! defaults, then quarters, down to single ones, for as long as the failure remains. After that,
+//! what is left is moved nearer to the default, and the decisions after the last departure are
+//! defaults anyway.
 
 use super::Schedule;
 
 /// Returns a schedule with as few departures from the default as can be found, that still fails.
 ///
-/// `fails` runs a schedule, and returns the schedule that was really run if it fails, or `None` if it does
-/// not. It is called at most `attempts` times. The result is what one of those calls returned, or else
-/// `schedule` itself: no single departure can be taken from it, unless the attempts were used up.
+/// `fails` runs a schedule, and returns the schedule that was really run if it fails, or `None` if
+/// it does not. It is called at most `attempts` times. The result is what one of those calls
+/// returned, or else `schedule` itself: no single departure can be taken from it, unless the
+/// attempts were used up.
 ///
 /// ```
 /// use lisle_check::explore::{Decision, Ending, Process, Random};

@@ -6,7 +6,8 @@
 //!
 //! A sleeper is a step, not a process: the same step with another choice does not sleep with it.
 //!
-//! [`Sleepers`] holds the sets along one path, one for each depth, so that going back is truncating.
+//! [`Sleepers`] holds the sets along one path, one for each depth, so that going back is
+//! truncating.
 
 use super::Process;
 use super::access::{Access, Label, sleeps_on};
@@ -52,8 +53,8 @@ impl Sleepers {
         }
     }
 
-    /// Adds the set of the next depth: those of the last depth that the step of `process` with these
-    /// accesses lets sleep on, and those that `more` begin to sleep there.
+    /// Adds the set of the next depth: those of the last depth that the step of `process` with
+    /// these accesses lets sleep on, and those that `more` begin to sleep there.
     pub(crate) fn push(&mut self, process: Process, accesses: &[Access], more: &[Sleeper]) {
         if let Some(depth) = self.ends.len().checked_sub(1) {
             let start = if depth == 0 { 0 } else { self.ends[depth - 1] };
@@ -72,7 +73,8 @@ impl Sleepers {
 
 /// Returns `true` if `outcomes` hold each way in which a step that has chosen `prefix` can go on.
 ///
-/// Each of the outcomes says how many ways there were. An outcome stands for all that begin with it.
+/// Each of the outcomes says how many ways there were. An outcome stands for all that begin with
+/// it.
 pub(crate) fn covers<'a>(outcomes: impl Iterator<Item = &'a [Choice]> + Clone, prefix: &mut Outcome) -> bool {
     let shortest =
         outcomes.clone().filter(|outcome| agree(outcome, prefix)).min_by_key(|outcome| outcome.len());

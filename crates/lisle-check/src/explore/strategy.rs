@@ -1,4 +1,5 @@
-//! What a way of choosing schedules is: the interface between the engine and the program under test.
+//! What a way of choosing schedules is: the interface between the engine and the program under
+//! test.
 //!
 //! An execution is a sequence of calls: [`begin`](Strategy::begin), then for each step
 //! [`next`](Strategy::next) and the reports of that step, at last [`end`](Strategy::end). All
@@ -80,16 +81,16 @@ impl Counts {
 
 /// A way of choosing schedules.
 ///
-/// What is reported is for strategies that reduce: the others need none of it. A strategy that wraps
-/// another one forwards every call, with `forward_reports!`.
+/// What is reported is for strategies that reduce: the others need none of it. A strategy that
+/// wraps another one forwards every call, with `forward_reports!`.
 pub trait Strategy {
     /// Begins an execution, and returns `true` if there is one to run.
     ///
     /// A worker of a parallel exploration may wait here until another one has work to share.
     fn begin(&mut self) -> bool;
 
-    /// Returns `true` if the strategy leaves out schedules that are equivalent to others. Then what is
-    /// reported has to be complete, also of a step that turns out to be impossible.
+    /// Returns `true` if the strategy leaves out schedules that are equivalent to others. Then what
+    /// is reported has to be complete, also of a step that turns out to be impossible.
     fn reduces(&self) -> bool {
         false
     }
@@ -125,8 +126,9 @@ pub trait Strategy {
     /// Returns the step in progress.
     fn mark(&mut self) -> Mark;
 
-    /// Reports that the step in progress could not have run before the marked one of this execution:
-    /// it receives the message that was sent there, or takes the permit that was given back there.
+    /// Reports that the step in progress could not have run before the marked one of this
+    /// execution: it receives the message that was sent there, or takes the permit that was given
+    /// back there.
     fn follows(&mut self, mark: Mark) {
         let _ = mark;
     }
@@ -144,9 +146,10 @@ pub trait Strategy {
     fn counts(&self) -> Counts;
 }
 
-/// Forwards what a strategy that wraps another one has nothing to say about to that: the reports, whether it
-/// reduces, and the counts. `forward_reports!(self => self.strategy)` is a part of `impl Strategy`. One that
-/// looks at what steps do adds `, except those of steps`, and has functions for these.
+/// Forwards what a strategy that wraps another one has nothing to say about to that: the reports,
+/// whether it reduces, and the counts. `forward_reports!(self => self.strategy)` is a part of
+/// `impl Strategy`. One that looks at what steps do adds `, except those of steps`, and has
+/// functions for these.
 ///
 /// It is written out, and not a default of the trait, so that nothing is called through a pointer.
 #[doc(hidden)]

@@ -1,8 +1,8 @@
 //! A schedule as a short text: to be printed with a failure, and given back to replay it.
 //!
-//! A token is a version digit and bytes in the URL-safe alphabet of base 64: runs of defaults and the
-//! decisions after them as variable-length numbers, and a check sum of four bytes before them. What the
-//! program has to be run under, if anything, stands before it with a point.
+//! A token is a version digit and bytes in the URL-safe alphabet of base 64: runs of defaults and
+//! the decisions after them as variable-length numbers, and a check sum of four bytes before them.
+//! What the program has to be run under, if anything, stands before it with a point.
 
 use std::error::Error;
 use std::fmt;
@@ -25,7 +25,8 @@ pub enum TokenError {
     Version(char),
     /// There is a character that tokens do not have, at this place, counted from zero.
     Character(usize),
-    /// The schedule is one of a program that is run under something of which this library knows nothing.
+    /// The schedule is one of a program that is run under something of which this library knows
+    /// nothing.
     Setting(String),
     /// The text was cut short, or has a wrong character in it.
     CheckSum,

@@ -1,12 +1,12 @@
 //! What happened in an execution, and what happened before what.
 //!
-//! A [`Trace`] keeps the steps of the execution in progress with their accesses, and a vector clock for
-//! each step. The next execution mostly begins as the last one did. Its common part is not computed
-//! again: the trace is cut back to it ([`Trace::truncate`]) and goes on from there.
+//! A [`Trace`] keeps the steps of the execution in progress with their accesses, and a vector clock
+//! for each step. The next execution mostly begins as the last one did. Its common part is not
+//! computed again: the trace is cut back to it ([`Trace::truncate`]) and goes on from there.
 //!
-//! Invariants: accesses, wakes and clocks are in the order of the steps, so that cutting back
-//! is popping. Each list (the accesses to an object, the steps of a process, the wakes of a process) is
-//! linked from its newest entry to older ones, so that popping restores its head.
+//! Invariants: accesses, wakes and clocks are in the order of the steps, so that cutting back is
+//! popping. Each list (the accesses to an object, the steps of a process, the wakes of a process)
+//! is linked from its newest entry to older ones, so that popping restores its head.
 
 mod choices;
 mod clocks;
@@ -232,8 +232,8 @@ impl Trace {
         self.follows.push(step);
     }
 
-    /// Calls `visit` for each step that took this lock or gave it back since it was last taken alone, and
-    /// for that one, from the newest before `before` on.
+    /// Calls `visit` for each step that took this lock or gave it back since it was last taken
+    /// alone, and for that one, from the newest before `before` on.
     pub(crate) fn visit_holders(&self, lock: Object, before: u32, mut visit: impl FnMut(u32, Kind)) {
         let mut position = self.newest(lock);
         while let Some(&Link { step, previous, .. }) = self.links.get(position as usize) {

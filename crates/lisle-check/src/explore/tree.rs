@@ -1,25 +1,25 @@
 //! The exploration tree: what was run, and what remains to be run.
 //!
-//! A node is a step after those of its ancestors. Its children are the branches after it, in the order
-//! in which they were found. The first step of a branch sleeps in all branches to the right of it.
-//! A sequence that is to be run is a chain of pending nodes down to a leaf; below the leaf, the execution
-//! is free. So the pending nodes below a node are its wake-up tree.
+//! A node is a step after those of its ancestors. Its children are the branches after it, in the
+//! order in which they were found. The first step of a branch sleeps in all branches to the right
+//! of it. A sequence that is to be run is a chain of pending nodes down to a leaf; below the leaf,
+//! the execution is free. So the pending nodes below a node are its wake-up tree.
 //!
-//! What is left of a node is explored without its help. What is right of it may still be added to by the
-//! executions below it, even where it is done already, for another worker may have been faster. So the
-//! children of a node are forgotten when it is done and all that is left of it and of its ancestors is
-//! done as well. The node itself stays, for it sleeps in its siblings to the right, until its parent's
-//! children are forgotten.
+//! What is left of a node is explored without its help. What is right of it may still be added to
+//! by the executions below it, even where it is done already, for another worker may have been
+//! faster. So the children of a node are forgotten when it is done and all that is left of it and
+//! of its ancestors is done as well. The node itself stays, for it sleeps in its siblings to the
+//! right, until its parent's children are forgotten.
 //!
 //! Invariants:
-//! - the step of a node that has run has the label that it really had; that of a pending one is taken
-//!   from the execution in which its reversal was found;
-//! - a pending node is taken only when all its siblings to the left have run, so that what sleeps in it
-//!   is known, and does not depend on how many workers there are;
+//! - the step of a node that has run has the label that it really had; that of a pending one is
+//!   taken from the execution in which its reversal was found;
+//! - a pending node is taken only when all its siblings to the left have run, so that what sleeps
+//!   in it is known, and does not depend on how many workers there are;
 //! - all nodes below a pending one are pending;
-//! - what a worker runs before it is free, a taken node and its first children down to a leaf, is taken, so
-//!   that nobody makes that leaf longer: what would be added there is not what the worker runs. All other
-//!   nodes below are pending;
+//! - what a worker runs before it is free, a taken node and its first children down to a leaf, is
+//!   taken, so that nobody makes that leaf longer: what would be added there is not what the worker
+//!   runs. All other nodes below are pending;
 //! - `open` counts the children that are not done.
 
 use rustc_hash::FxHashMap;
@@ -74,7 +74,8 @@ pub(crate) struct Node {
     /// What the step does, unless it is a way of a step that has only gone in other ways.
     pub(crate) label: Option<Label>,
     pub(crate) state: State,
-    /// Executions are free below this node, and nothing sleeps there: they reach all that begins with it.
+    /// Executions are free below this node, and nothing sleeps there: they reach all that begins
+    /// with it.
     pub(crate) leaf: bool,
     pub(crate) children: SmallVec<[u32; 4]>,
     open: u32,
@@ -222,7 +223,8 @@ impl Tree {
         self.mark_chain(id, State::Pending);
     }
 
-    /// Gives this state to a branch that has not run: to the node and all that a worker runs with it.
+    /// Gives this state to a branch that has not run: to the node and all that a worker runs with
+    /// it.
     fn mark_chain(&mut self, id: u32, state: State) {
         let mut next = Some(id);
         while let Some(id) = next {

@@ -1,30 +1,32 @@
 //! Loops that ask again and again until something is so, as waits.
 //!
-//! `while !flag.load(..) { yield_now() }` has executions without end: those in which whoever sets the flag
-//! never has a turn. No schedule of a real runtime is like that, and all of its rounds but the last are
-//! alike. So the rounds of a process are looked at: what it has read between two calls of `yield_now` or
-//! [`spin_loop`](crate::hint::spin_loop). A round is *in vain* if the process has changed nothing in it that
-//! others see. If it has read the same as in the round before, and nobody has changed any of that meanwhile,
-//! another round would be the same again, as far as others can tell. Then the process waits until somebody
-//! changes something that it has read. This is the treatment of awaits in M. Kokologiannakis, A. Raad and
-//! V. Vafeiadis, *Effective lock handling in stateless model checking* (OOPSLA 2019), and of B. Jonsson, M.
-//! Lång and K. Sagonas, *Awaiting for Godot* (FMCAD 2022). Here it is found while the program runs.
+//! `while !flag.load(..) { yield_now() }` has executions without end: those in which whoever sets
+//! the flag never has a turn. No schedule of a real runtime is like that, and all of its rounds but
+//! the last are alike. So the rounds of a process are looked at: what it has read between two calls
+//! of `yield_now` or [`spin_loop`](crate::hint::spin_loop). A round is *in vain* if the process has
+//! changed nothing in it that others see. If it has read the same as in the round before, and
+//! nobody has changed any of that meanwhile, another round would be the same again, as far as
+//! others can tell. Then the process waits until somebody changes something that it has read. This
+//! is the treatment of awaits in M. Kokologiannakis, A. Raad and V. Vafeiadis, *Effective lock
+//! handling in stateless model checking* (OOPSLA 2019), and of B. Jonsson, M. Lång and K. Sagonas,
+//! *Awaiting for Godot* (FMCAD 2022). Here it is found while the program runs.
 //!
-//! **Loops that give up.** A process can count its rounds, which nobody else sees: `try three times, then
-//! give up`. Were it to wait, what it does after it has given up would come too late. So when a process
-//! asks for the second time in vain at a place that is not known yet, it goes on alone, and it turns out
-//! after how many rounds it leaves the loop, if it does within a thousand. That execution is then given up,
-//! and the exploration begins anew with what was learnt: a loop that leaves after a few rounds never waits,
-//! and all of its behaviours are explored. One that takes more rounds than
-//! [`Checker::rounds`](super::Checker::rounds) allows, or does not leave, waits after its second round. If
-//! nothing else can run in the end, it goes on alone again. If it leaves then, the execution goes on; if it
-//! asks a thousand times more, nobody alive will change what it reads, and that is reported.
+//! **Loops that give up.** A process can count its rounds, which nobody else sees:
+//! `try three times, then give up`. Were it to wait, what it does after it has given up would come
+//! too late. So when a process asks for the second time in vain at a place that is not known yet,
+//! it goes on alone, and it turns out after how many rounds it leaves the loop, if it does within a
+//! thousand. That execution is then given up, and the exploration begins anew with what was learnt:
+//! a loop that leaves after a few rounds never waits, and all of its behaviours are explored. One
+//! that takes more rounds than [`Checker::rounds`](super::Checker::rounds) allows, or does not
+//! leave, waits after its second round. If nothing else can run in the end, it goes on alone again.
+//! If it leaves then, the execution goes on; if it asks a thousand times more, nobody alive will
+//! change what it reads, and that is reported.
 //!
-//! **What the reduction has to know.** The step in which a process begins to wait reads all that its round
-//! has read: a change before it and one after it lead to different things. The first step that changes any
-//! of it enables the process, and touches it as a wake touches what waits; so does each later one, until the
-//! process has gone on, since it could have been the first one. A process that goes on because nothing else
-//! could run comes after all that has happened.
+//! **What the reduction has to know.** The step in which a process begins to wait reads all that
+//! its round has read: a change before it and one after it lead to different things. The first step
+//! that changes any of it enables the process, and touches it as a wake touches what waits; so does
+//! each later one, until the process has gone on, since it could have been the first one. A process
+//! that goes on because nothing else could run comes after all that has happened.
 
 mod known;
 mod rounds;
@@ -107,8 +109,8 @@ impl Asking {
         &mut self.processes[process.index()]
     }
 
-    /// Returns `true` if nothing that a process does now is of interest: it has done something in this round,
-    /// and nobody has asked again.
+    /// Returns `true` if nothing that a process does now is of interest: it has done something in
+    /// this round, and nobody has asked again.
     #[inline]
     pub(super) fn has_no_rounds(&self, process: Process) -> bool {
         self.asking.is_empty() && self.processes.get(process.index()).is_some_and(|rounder| rounder.is_of_use)
@@ -137,8 +139,8 @@ impl Asking {
         self.leaves(process);
     }
 
-    /// Notes that a process has changed something. Returns which others wait for that, or have waited and
-    /// not gone on yet, and whether they are to go on now.
+    /// Notes that a process has changed something. Returns which others wait for that, or have
+    /// waited and not gone on yet, and whether they are to go on now.
     pub(super) fn has_changed(&mut self, process: Process, object: Object) -> Vec<(Process, bool)> {
         self.has_done_something(process);
         if self.of(process).state == State::Waits {
@@ -176,7 +178,8 @@ impl Asking {
         touched
     }
 
-    /// Ends a round of a process. `sees_old` tells that it has read something that is not the newest.
+    /// Ends a round of a process. `sees_old` tells that it has read something that is not the
+    /// newest.
     pub(super) fn asks_again(
         &mut self,
         process: Process,
@@ -237,7 +240,8 @@ impl Asking {
         Again::GoOn
     }
 
-    /// Notes that a process does something else than before: if it goes on alone, it has left its loop.
+    /// Notes that a process does something else than before: if it goes on alone, it has left its
+    /// loop.
     fn leaves(&mut self, process: Process) {
         let Some(alone) = self.alone.filter(|alone| alone.process == process) else { return };
         self.alone = None;

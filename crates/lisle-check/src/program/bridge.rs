@@ -244,7 +244,8 @@ impl Bridge {
         self.objects.borrow_mut().adopt(same);
     }
 
-    /// Returns a check sum of which process has taken each step of the execution, and where it was spawned.
+    /// Returns a check sum of which process has taken each step of the execution, and where it was
+    /// spawned.
     pub(super) fn sum_of_steps(&self) -> u32 {
         let mut sum = crc32fast::Hasher::new();
         for process in &self.course.borrow().steps {

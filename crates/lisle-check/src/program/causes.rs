@@ -1,9 +1,10 @@
 //! What must have come before a step, whatever the schedule was.
 //!
-//! A step comes after the earlier ones of its process, after the one that spawned the process or woke it, after
-//! the end of what it has joined, and after the one that left the message that it takes. Two steps that
-//! only happened to meet at an object are not ordered by that here: they could have come the other way
-//! round. So this is less than the order of an execution, and it is known while the execution runs.
+//! A step comes after the earlier ones of its process, after the one that spawned the process or
+//! woke it, after the end of what it has joined, and after the one that left the message that it
+//! takes. Two steps that only happened to meet at an object are not ordered by that here: they
+//! could have come the other way round. So this is less than the order of an execution, and it is
+//! known while the execution runs.
 
 use crate::explore::Process;
 use smallvec::SmallVec;

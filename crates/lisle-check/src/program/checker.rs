@@ -114,8 +114,8 @@ impl Checker {
         self
     }
 
-    /// Counts how many executions differ in what their fibers have observed. Two executions that do not are
-    /// the same to the program, though the order of some of its steps is another one.
+    /// Counts how many executions differ in what their fibers have observed. Two executions that do
+    /// not are the same to the program, though the order of some of its steps is another one.
     ///
     /// ```
     /// use lisle_check::Checker;

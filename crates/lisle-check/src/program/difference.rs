@@ -6,9 +6,9 @@ use std::fmt;
 
 /// Two schedules that come to different results.
 ///
-/// If [`is_one_reversal`](Difference::is_one_reversal), a step of one fiber comes earlier in the second
-/// schedule than in the first one, before steps of others, or goes another way of a choice. All that is
-/// different after it follows from that.
+/// If [`is_one_reversal`](Difference::is_one_reversal), a step of one fiber comes earlier in the
+/// second schedule than in the first one, before steps of others, or goes another way of a choice.
+/// All that is different after it follows from that.
 #[derive(Debug, Clone)]
 pub struct Difference {
     results: [String; 2],
@@ -41,7 +41,8 @@ impl Difference {
         self.traces = traces;
     }
 
-    /// Returns the first step that is another one in the second schedule, or 0 if that is not known.
+    /// Returns the first step that is another one in the second schedule, or 0 if that is not
+    /// known.
     pub(super) fn same_before(&self) -> usize {
         match self.reversal {
             Some(Reversal::Moved { to: step, .. } | Reversal::Chosen(step)) => step,

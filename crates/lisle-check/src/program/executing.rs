@@ -36,7 +36,8 @@ pub(super) struct Executing {
     /// What is asked of the results, if anything is.
     pub(super) judge: Option<Arc<dyn Judge>>,
     pub(super) division: Division,
-    /// A loop that asks again and again may ask so often in vain before it counts as one that waits.
+    /// A loop that asks again and again may ask so often in vain before it counts as one that
+    /// waits.
     pub(super) rounds: u32,
     pub(super) memory: Memory,
     /// How much of the memory is modelled, as far as is known that it has to be.
@@ -60,8 +61,8 @@ pub(super) struct Running<'a> {
 }
 
 impl Executing {
-    /// Locks how much of the memory is modelled. It changes only while nothing is executed: what is found in a
-    /// round is replayed with as much as it was found with.
+    /// Locks how much of the memory is modelled. It changes only while nothing is executed: what is
+    /// found in a round is replayed with as much as it was found with.
     pub(super) fn detail(&self) -> MutexGuard<'_, Detail> {
         self.detail.lock().unwrap_or_else(PoisonError::into_inner)
     }

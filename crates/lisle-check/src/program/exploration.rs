@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The first worker is alone for so many executions, unless the number of workers is chosen: most programs
-/// have fewer schedules than that.
+/// The first worker is alone for so many executions, unless the number of workers is chosen: most
+/// programs have fewer schedules than that.
 const ALONE: u64 = 1_000;
 
 /// How to explore.

@@ -63,7 +63,8 @@ impl Failure {
         }
     }
 
-    /// Returns what asks again and again for what nobody alive will change, if the program can never go on.
+    /// Returns what asks again and again for what nobody alive will change, if the program can
+    /// never go on.
     pub fn spins(&self) -> &[Spin] {
         match &self.what {
             What::Spins(spins, _) => spins,
@@ -71,7 +72,8 @@ impl Failure {
         }
     }
 
-    /// Returns the two accesses to a [cell](crate::cell) that nothing orders, if that is what has gone wrong.
+    /// Returns the two accesses to a [cell](crate::cell) that nothing orders, if that is what has
+    /// gone wrong.
     pub fn race(&self) -> Option<&DataRace> {
         match &self.what {
             What::Race(race) => Some(race),

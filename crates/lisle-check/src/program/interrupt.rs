@@ -1,9 +1,9 @@
 //! Ctrl-C: what is explored is kept.
 //!
-//! A handler cannot be taken away again without a trace, and the process may belong to others. So it is
-//! installed when an exploration first asks for it, and decides by a flag: while explorations ask for it,
-//! the first SIGINT or SIGTERM is noted, and ends them; each later one, and each one at another time, does
-//! what it does by default.
+//! A handler cannot be taken away again without a trace, and the process may belong to others. So
+//! it is installed when an exploration first asks for it, and decides by a flag: while explorations
+//! ask for it, the first SIGINT or SIGTERM is noted, and ends them; each later one, and each one at
+//! another time, does what it does by default.
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::{flag, low_level};
@@ -39,7 +39,8 @@ static NONE_ASKS: Condvar = Condvar::new();
 pub(super) struct Catching(());
 
 impl Catching {
-    /// Catches the first signal from now on. Returns `None` if one has been caught before, or none can be.
+    /// Catches the first signal from now on. Returns `None` if one has been caught before, or none
+    /// can be.
     pub(super) fn begin() -> Option<Self> {
         let flags = FLAGS.as_ref().ok()?;
         let mut asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -78,7 +79,8 @@ fn arrived() -> usize {
     FLAGS.as_ref().map_or(0, |flags| flags.arrived.load(SeqCst))
 }
 
-/// Ends the process as the signal that was caught would have, once no exploration has anything to save.
+/// Ends the process as the signal that was caught would have, once no exploration has anything to
+/// save.
 pub(super) fn end_process() {
     let mut asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
     while *asking > 0 {

@@ -41,18 +41,18 @@ pub use verdict::Verdict;
 
 /// Runs a program through every schedule.
 ///
-/// The program is run as a fiber. It may spawn fibers and tasks and use channels, choices, locks and
-/// timers as it likes; each is run as it is. It is run once for each class of schedules that could
-/// differ, so it has to come to the same when its fibers are scheduled in the same way: it must not
-/// depend on the time of day, on addresses, or on what other executions have left. Time is virtual. If
-/// there are many executions, several [threads](Checker::workers) run them.
+/// The program is run as a fiber. It may spawn fibers and tasks and use channels, choices, locks
+/// and timers as it likes; each is run as it is. It is run once for each class of schedules that
+/// could differ, so it has to come to the same when its fibers are scheduled in the same way: it
+/// must not depend on the time of day, on addresses, or on what other executions have left. Time is
+/// virtual. If there are many executions, several [threads](Checker::workers) run them.
 ///
 /// # Panics
 ///
-/// If the program panics in a schedule, or a fiber of it does that nobody joins, or if fibers are left
-/// that wait and nothing can wake. The message says how, shows the schedule with a column for each fiber,
-/// and has a token: with `LISLE_CHECK_REPLAY=token` in the environment the same test runs that schedule
-/// alone. With `LISLE_CHECK_HTML=file.html` it writes the schedule as a page.
+/// If the program panics in a schedule, or a fiber of it does that nobody joins, or if fibers are
+/// left that wait and nothing can wake. The message says how, shows the schedule with a column for
+/// each fiber, and has a token: with `LISLE_CHECK_REPLAY=token` in the environment the same test
+/// runs that schedule alone. With `LISLE_CHECK_HTML=file.html` it writes the schedule as a page.
 ///
 /// # Examples
 ///
@@ -88,8 +88,8 @@ pub fn check(program: impl Fn() + Send + Sync + 'static) {
 ///
 /// # Panics
 ///
-/// As [`check`], and if two schedules come to different results. The message shows two that differ in the
-/// order of two steps, if they can be found. See [`Checker::same_result`].
+/// As [`check`], and if two schedules come to different results. The message shows two that differ
+/// in the order of two steps, if they can be found. See [`Checker::same_result`].
 ///
 /// # Examples
 ///

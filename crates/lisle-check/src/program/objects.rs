@@ -1,19 +1,20 @@
 //! The names of what an execution touches.
 //!
-//! The library reports addresses. They differ from one execution to the next, and the engine compares
-//! what steps of different executions have done. So an object is named when it is *declared*, before the
-//! step that first touches it: by the process that declares it first, by where it was made, if it keeps that,
-//! or else its size, and how many such objects that process has met before. Each word of it is an object by
-//! itself. Which objects a process meets first may depend on what it has read, and then two of a kind have one
-//! name in some executions: more steps count as dependent than are. So the kind is a small one.
+//! The library reports addresses. They differ from one execution to the next, and the engine
+//! compares what steps of different executions have done. So an object is named when it is
+//! *declared*, before the step that first touches it: by the process that declares it first, by
+//! where it was made, if it keeps that, or else its size, and how many such objects that process
+//! has met before. Each word of it is an object by itself. Which objects a process meets first may
+//! depend on what it has read, and then two of a kind have one name in some executions: more steps
+//! count as dependent than are. So the kind is a small one.
 //!
-//! If two processes may come first, the object has two names, and the executions in which the one comes
-//! first would be compared with those of the other. That is noticed in the first execution in which both
-//! come: the names are one from then on, and the exploration begins anew.
+//! If two processes may come first, the object has two names, and the executions in which the one
+//! comes first would be compared with those of the other. That is noticed in the first execution in
+//! which both come: the names are one from then on, and the exploration begins anew.
 //!
-//! Memory that belongs to a process, its stack and its cell, is one object for each process: what others
-//! touch there are its waits, and the end that they join. What is neither declared nor owned is the
-//! scheduler's own, and decides nothing.
+//! Memory that belongs to a process, its stack and its cell, is one object for each process: what
+//! others touch there are its waits, and the end that they join. What is neither declared nor owned
+//! is the scheduler's own, and decides nothing.
 
 use super::causes::Moment;
 use crate::explore::{Object, Process};
@@ -21,7 +22,8 @@ use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::panic::Location;
 
-/// The bits of a name: the process, the kind of the object and the how-many-th of that kind it is, the word.
+/// The bits of a name: the process, the kind of the object and the how-many-th of that kind it is,
+/// the word.
 const WORD_BITS: u32 = 16;
 const DECLARATION_BITS: u32 = 24;
 const KIND_BITS: u32 = 8;
@@ -41,8 +43,8 @@ pub(super) struct Objects {
     found: Cell<Option<(usize, Object)>>,
 }
 
-/// What is known of an object without its name. Where it was made is always the same; which part of it is
-/// declared, and so how large that is, may depend on the operation.
+/// What is known of an object without its name. Where it was made is always the same; which part of
+/// it is declared, and so how large that is, may depend on the operation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Thing {
     pub(super) size: usize,
@@ -152,8 +154,8 @@ impl Objects {
         self.found.set(None);
     }
 
-    /// Returns `true` if the last object that a process has declared is this one, and is there still. To
-    /// declare it again changes nothing.
+    /// Returns `true` if the last object that a process has declared is this one, and is there
+    /// still. To declare it again changes nothing.
     #[inline]
     pub(super) fn is_latest(&self, process: Process, address: usize, size: usize) -> bool {
         self.latest.get(process.index()) == Some(&(address, size))
@@ -169,17 +171,18 @@ impl Objects {
         self.same.iter().map(|(&one, &other)| (one, other)).collect()
     }
 
-    /// Notes pairs of names that others have found to be of one object. Returns `true` if one of them was
-    /// not known. What follows from pairs does not depend on the order in which they are noted.
+    /// Notes pairs of names that others have found to be of one object. Returns `true` if one of
+    /// them was not known. What follows from pairs does not depend on the order in which they are
+    /// noted.
     pub(super) fn adopt(&mut self, same: &[(u64, u64)]) -> bool {
         let had_learnt = std::mem::take(&mut self.has_learnt);
         same.iter().for_each(|&(one, other)| self.learn(one, other));
         std::mem::replace(&mut self.has_learnt, had_learnt)
     }
 
-    /// Notes that a process declares the object at an address, at this moment. `is_past` tells of another
-    /// moment whether it must have come before this one. Takes time in proportion to the number of
-    /// objects.
+    /// Notes that a process declares the object at an address, at this moment. `is_past` tells of
+    /// another moment whether it must have come before this one. Takes time in proportion to the
+    /// number of objects.
     pub(super) fn declare(
         &mut self,
         process: Process,

@@ -1,8 +1,9 @@
 //! How far an exploration has come, for those who wait for it.
 //!
-//! On a terminal, an exploration that takes longer than a second shows a bar on the standard error. Where
-//! that is no terminal, nothing is written: a test's output is the same whether it took long or not. The
-//! environment variable `LISLE_CHECK_PROGRESS` asks for lines there (`1`), or for nothing anywhere (`0`).
+//! On a terminal, an exploration that takes longer than a second shows a bar on the standard error.
+//! Where that is no terminal, nothing is written: a test's output is the same whether it took long
+//! or not. The environment variable `LISLE_CHECK_PROGRESS` asks for lines there (`1`), or for
+//! nothing anywhere (`0`).
 
 use super::limit::{Limits, Seconds};
 use super::verdict::grouped;
@@ -17,7 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// A bar is drawn so often, and a line written so often.
 const BAR: Duration = Duration::from_millis(200);
 const LINE: Duration = Duration::from_secs(10);
-/// The estimate walks through the tree, while no worker can add to it. It may take a hundredth of the time.
+/// The estimate walks through the tree, while no worker can add to it. It may take a hundredth of
+/// the time.
 const SHARE_OF_ESTIMATE: u32 = 100;
 
 /// The bars of all explorations of the process, one below the other.
@@ -98,8 +100,8 @@ impl Progress {
         self.shown != Shown::Nowhere && Instant::now() >= self.next
     }
 
-    /// Shows how far the exploration has come. `estimate` returns the share that is explored, if that can
-    /// be told; it is not asked each time.
+    /// Shows how far the exploration has come. `estimate` returns the share that is explored, if
+    /// that can be told; it is not asked each time.
     pub(super) fn show(&mut self, state: State, estimate: impl FnOnce() -> Option<f64>) {
         let now = Instant::now();
         if now >= self.next_estimate {

@@ -1,10 +1,10 @@
 //! Which step has left what another one takes out of a queue.
 //!
-//! The ends of a queue commute, so that nothing but this says that a message is received after it is sent,
-//! and that a place is filled after it is free. The n-th message that is taken is the n-th that was put,
-//! whoever does either. It is so only as long as all who touch the queue do it in this way. A step that does
-//! anything else commutes with nothing, and so comes after all that were before it: then nothing is known of
-//! what the queue has, and nothing has to be.
+//! The ends of a queue commute, so that nothing but this says that a message is received after it
+//! is sent, and that a place is filled after it is free. The n-th message that is taken is the n-th
+//! that was put, whoever does either. It is so only as long as all who touch the queue do it in
+//! this way. A step that does anything else commutes with nothing, and so comes after all that were
+//! before it: then nothing is known of what the queue has, and nothing has to be.
 
 use super::causes::{Causes, Clock};
 use super::memory::Modelled;
@@ -59,8 +59,8 @@ impl Queues {
         self.0.clear();
     }
 
-    /// Notes that the step in progress touches an object, and reports what it follows. Returns the kind of
-    /// the access, if that is not the one of the touch.
+    /// Notes that the step in progress touches an object, and reports what it follows. Returns the
+    /// kind of the access, if that is not the one of the touch.
     pub(super) fn touched(
         &mut self,
         object: Object,
@@ -83,7 +83,8 @@ impl Queues {
                 queue.places.push_back(by.left());
                 queue.messages.pop_front()
             }
-            // A try could have come before what let it succeed. What it leaves is needed all the same.
+            // A try could have come before what let it succeed. What it leaves is needed all the
+            // same.
             Touch::TryPut(free) => {
                 let queue = self.0.entry(object).or_default();
                 queue.messages.push_back(by.left());

@@ -117,7 +117,8 @@ impl Search<'_> {
         Some(None)
     }
 
-    /// Runs an execution. Returns its steps, and what it has come to, unless too many have been run.
+    /// Runs an execution. Returns its steps, and what it has come to, unless too many have been
+    /// run.
     fn run(&mut self, strategy: impl Strategy + 'static) -> Option<(Vec<Planned>, Came)> {
         if self.running.is_stuck() {
             return None;

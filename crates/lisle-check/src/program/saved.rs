@@ -1,9 +1,10 @@
 //! An exploration as a file: to go on with it another time.
 //!
-//! What is saved means something for the same program only. So it says which one it is of: by the name of its
-//! type, a check sum of the executable file, and one of what the program does in the schedule of defaults,
-//! for a closure may have captured other values. A program that was built from other code would not do the
-//! same after the same steps, and an exploration that went on with it would be none.
+//! What is saved means something for the same program only. So it says which one it is of: by the
+//! name of its type, a check sum of the executable file, and one of what the program does in the
+//! schedule of defaults, for a closure may have captured other values. A program that was built
+//! from other code would not do the same after the same steps, and an exploration that went on with
+//! it would be none.
 
 use super::asking::Loops;
 use super::memory::Detail;
@@ -50,7 +51,8 @@ pub(super) struct Saved {
 pub(super) struct Identity {
     site: String,
     name: String,
-    /// How many checks of this name have begun before it, in this thread: by its name, for a test has one.
+    /// How many checks of this name have begun before it, in this thread: by its name, for a test
+    /// has one.
     nth: u32,
     executable: Executable,
     /// The check sum of what the program does by default.
@@ -104,7 +106,8 @@ impl Check {
         self.site
     }
 
-    /// Returns what is saved of the program, of which this is the check sum of what it does by default.
+    /// Returns what is saved of the program, of which this is the check sum of what it does by
+    /// default.
     pub(super) fn identity(&self, default: u32) -> Identity {
         Identity {
             site: self.site.to_string(),
@@ -124,8 +127,8 @@ impl Check {
         directory.join(format!("{name}-{}{nth}.{EXTENSION}", self.site.line()))
     }
 
-    /// Returns why it cannot go on with what was saved, if it cannot. `default` returns the check sum of what
-    /// the program does by default.
+    /// Returns why it cannot go on with what was saved, if it cannot. `default` returns the check
+    /// sum of what the program does by default.
     pub(super) fn objection(
         &self,
         saved: &Saved,
@@ -164,12 +167,14 @@ impl Check {
     /// Removes the file of this check, which has come to its end.
     pub(super) fn remove(&self, path: &Path) {
         if Saved::read(path).is_ok_and(|saved| saved.program.name == self.name) {
-            // It stays if it cannot be removed, and is refused as soon as the program is another one.
+            // It stays if it cannot be removed, and is refused as soon as the program is another
+            // one.
             let _ = std::fs::remove_file(path);
         }
     }
 
-    /// Returns `true` if a file is of an earlier or a later check by the same code in the same test.
+    /// Returns `true` if a file is of an earlier or a later check by the same code in the same
+    /// test.
     pub(super) fn is_beside(&self, saved: &Saved) -> bool {
         (saved.program.name.as_str(), saved.program.site.as_str()) == (self.name, &self.site.to_string())
             && saved.program.nth != self.nth

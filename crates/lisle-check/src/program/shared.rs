@@ -1,9 +1,9 @@
 //! What the atomics and cells of a checked program call.
 //!
-//! Outside of checks this is one look at a count that nobody changes then. Within one, an operation gives
-//! way first, so that others may come before it, and then asks the model what it reads. If the model cannot
-//! go on from there, because it does not allow what was read, or because of a race, the fiber gives way
-//! once more, and is unwound with all others.
+//! Outside of checks this is one look at a count that nobody changes then. Within one, an operation
+//! gives way first, so that others may come before it, and then asks the model what it reads. If
+//! the model cannot go on from there, because it does not allow what was read, or because of a
+//! race, the fiber gives way once more, and is unwound with all others.
 
 use super::bridge;
 use super::memory::{Access, CellAccess, Done, Operation};
@@ -42,8 +42,9 @@ pub(crate) struct Asked {
     pub(crate) site: &'static Location<'static>,
 }
 
-/// Lets a checked program perform an operation on an atomic, whose value `value` returns. Returns `None` if
-/// no checked program does that. It is inlined, since a return after a switch is mispredicted.
+/// Lets a checked program perform an operation on an atomic, whose value `value` returns. Returns
+/// `None` if no checked program does that. It is inlined, since a return after a switch is
+/// mispredicted.
 #[inline(always)]
 pub(crate) fn perform<T>(
     atomic: &T,

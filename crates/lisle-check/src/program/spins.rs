@@ -61,7 +61,8 @@ impl fmt::Display for Spin {
 }
 
 impl Bridge {
-    /// Notes that the running process has done this, as far as those are concerned that ask again and again.
+    /// Notes that the running process has done this, as far as those are concerned that ask again
+    /// and again.
     #[inline(always)]
     pub(super) fn asked_or_changed(&self, object: Object, kind: Kind) {
         if let Some(process) = self.running.get()
@@ -147,8 +148,8 @@ impl Bridge {
 }
 
 impl Asking {
-    /// Notes that a process takes a step because nothing else can run. It comes after all that the others
-    /// have done.
+    /// Notes that a process takes a step because nothing else can run. It comes after all that the
+    /// others have done.
     pub(super) fn comes_last(all: &[Process], process: Process, strategy: &mut dyn Strategy) {
         let mut others = all.to_vec();
         others.sort_unstable();

@@ -1,15 +1,17 @@
 //! What the workers of one exploration have in common.
 //!
-//! Each worker runs executions on a thread of its own; the strategy, of which each has a part, says which.
-//! They agree on the numbers of processes, for these are taken from one [`Family`], and on what was learnt:
-//! which names are of one object, and how often loops ask again. What an execution did before is compared with
-//! what it does now, so all must know the same. If one of them learns something, the workers end, and the
-//! exploration begins anew. What is explored between two such moments is a *round*.
+//! Each worker runs executions on a thread of its own; the strategy, of which each has a part, says
+//! which. They agree on the numbers of processes, for these are taken from one [`Family`], and on
+//! what was learnt: which names are of one object, and how often loops ask again. What an execution
+//! did before is compared with what it does now, so all must know the same. If one of them learns
+//! something, the workers end, and the exploration begins anew. What is explored between two such
+//! moments is a *round*.
 //!
-//! The workers are plain threads. They cannot be the domains of a runtime, nor the parts of one of the
-//! library's loops: each is itself the only worker of a runtime that its model runs, and a thread has one
-//! runtime at most. A worker that waits for others in the engine would also block its domain. And the loop
-//! over executions is not one over a range: what remains is known when others end.
+//! The workers are plain threads. They cannot be the domains of a runtime, nor the parts of one of
+//! the library's loops: each is itself the only worker of a runtime that its model runs, and a
+//! thread has one runtime at most. A worker that waits for others in the engine would also block
+//! its domain. And the loop over executions is not one over a range: what remains is known when
+//! others end.
 
 use super::asking::Loops;
 use super::bridge::Bridge;
@@ -215,8 +217,8 @@ impl<'a> Together<'a> {
         }
     }
 
-    /// Runs executions on this worker until nothing remains for it in this round. Calls `after_each` after
-    /// each of them.
+    /// Runs executions on this worker until nothing remains for it in this round. Calls
+    /// `after_each` after each of them.
     pub(super) fn work(&self, running: &Running<'_>, is_first: bool, mut after_each: impl FnMut(Ending)) {
         let (bridge, number) = self.part(running, is_first);
         let _installed = bridge.install();
@@ -237,7 +239,8 @@ impl<'a> Together<'a> {
         self.lock().seen.add(&bridge.memory());
     }
 
-    /// Notes that something was chosen. Returns `true` if other executions have been explored as if nothing were.
+    /// Notes that something was chosen. Returns `true` if other executions have been explored as if
+    /// nothing were.
     fn has_chosen_late(&self) -> bool {
         let mut common = self.lock();
         let is_new = !std::mem::replace(&mut common.has_chosen, true);
@@ -279,7 +282,8 @@ impl<'a> Together<'a> {
         common.source.stop();
     }
 
-    /// Notes what an execution has learnt. The round ends if the next executions are others for that.
+    /// Notes what an execution has learnt. The round ends if the next executions are others for
+    /// that.
     fn learnt(&self, number: u64, running: &Running<'_>, bridge: &Bridge) {
         let detail = bridge.learnt_detail();
         let mut common = self.lock();
@@ -314,8 +318,8 @@ impl<'a> Together<'a> {
         !self.executing.past_failures || failure.stuck.is_some()
     }
 
-    /// Begins another round if something was learnt in the last one, and returns `true` if it did. All workers
-    /// must have ended.
+    /// Begins another round if something was learnt in the last one, and returns `true` if it did.
+    /// All workers must have ended.
     pub(super) fn begins_anew(&mut self) -> bool {
         let mut common = self.lock();
         let Some(learnt) = common.learnt.take() else { return false };

@@ -72,9 +72,10 @@ impl Verdict {
         self.how == How::Exhaustive
     }
 
-    /// Returns the number of executions that differ for the memory model: in what each fiber does, in what
-    /// its loads read, in the order of the stores to each atomic, and in what it gets from channels and
-    /// locks. Only executions that come to their end are counted, each once however often it was run.
+    /// Returns the number of executions that differ for the memory model: in what each fiber does,
+    /// in what its loads read, in the order of the stores to each atomic, and in what it gets from
+    /// channels and locks. Only executions that come to their end are counted, each once however
+    /// often it was run.
     ///
     /// If no operation can see anything but the newest value that is each of them.
     pub fn graphs(&self) -> u64 {
@@ -89,9 +90,9 @@ impl Verdict {
         self.limit
     }
 
-    /// Returns an estimate of the explored share of all schedules, from 0 to 1. It takes all branches for
-    /// equally large (Knuth, *Estimating the efficiency of backtrack programs*, 1975), and may be far off. It
-    /// is zero where schedules were drawn by chance.
+    /// Returns an estimate of the explored share of all schedules, from 0 to 1. It takes all
+    /// branches for equally large (Knuth, *Estimating the efficiency of backtrack programs*, 1975),
+    /// and may be far off. It is zero where schedules were drawn by chance.
     pub fn explored(&self) -> f64 {
         if self.is_exhaustive() { 1.0 } else { self.explored.unwrap_or(0.0) }
     }

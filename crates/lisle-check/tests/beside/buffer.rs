@@ -1,9 +1,9 @@
-//! The orders of the buffer that differ, by hand: a thread that puts two messages into one place, and one
-//! that takes them, with a condition variable each, in all interleavings of their steps.
+//! The orders of the buffer that differ, by hand: a thread that puts two messages into one place,
+//! and one that takes them, with a condition variable each, in all interleavings of their steps.
 //!
-//! A *section* is what a thread does under the lock. Two interleavings are the same if each thread's sections
-//! follow the same ones, its notifications come after the same looks and waits, and it is woken by the same
-//! notification.
+//! A *section* is what a thread does under the lock. Two interleavings are the same if each
+//! thread's sections follow the same ones, its notifications come after the same looks and waits,
+//! and it is woken by the same notification.
 
 use std::collections::BTreeSet;
 
@@ -38,8 +38,8 @@ struct State {
 }
 
 impl State {
-    /// Returns the state after the next step of a thread. If `waits_at_once`, a thread that finds the place as
-    /// it does not want it waits in the same step.
+    /// Returns the state after the next step of a thread. If `waits_at_once`, a thread that finds
+    /// the place as it does not want it waits in the same step.
     fn after(&self, thread: usize, waits_at_once: bool) -> State {
         let (mut state, other) = (self.clone(), 1 - thread);
         let name = 2 * self.histories[thread].len() + thread + 1;

@@ -1,8 +1,8 @@
-//! The programs that are compared with loom and shuttle: how many executions each has, and how many of them
-//! differ in what is observed.
+//! The programs that are compared with loom and shuttle: how many executions each has, and how many
+//! of them differ in what is observed.
 //!
-//! What is observed is a bound: whatever commutes and is told apart all the same, that many executions have to
-//! be run. So these numbers say where there is something left to reduce.
+//! What is observed is a bound: whatever commutes and is told apart all the same, that many
+//! executions have to be run. So these numbers say where there is something left to reduce.
 
 // What is there for the programs that go wrong is not used.
 #![allow(dead_code)]

@@ -1,6 +1,7 @@
 //! All interleavings, one by one, and which of them are equivalent.
 //!
-//! This is what the engine is compared with. It shares nothing with it but the table of what commutes.
+//! This is what the engine is compared with. It shares nothing with it but the table of what
+//! commutes.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, HashSet};

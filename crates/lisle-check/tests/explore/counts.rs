@@ -20,13 +20,15 @@ fn complete(complete: u64) -> Counts {
     Counts { complete, ..Counts::default() }
 }
 
-/// N processes that read one variable and each write one of their own, and one that writes the variable.
+/// N processes that read one variable and each write one of their own, and one that writes the
+/// variable.
 pub(crate) fn readers(n: usize) -> Program {
     let readers = (1..=n).map(|i| vec![Op::Read(0), Op::Write(i, 1)]);
     Program { processes: std::iter::once(vec![Op::Write(0, 1)]).chain(readers).collect() }
 }
 
-/// N writers of one place each, each after a look at the place before; one process looks for the last zero.
+/// N writers of one place each, each after a look at the place before; one process looks for the
+/// last zero.
 pub(crate) fn last_zero(n: usize) -> Program {
     let writers = (1..=n).map(|i| vec![Op::Read(i - 1), Op::WriteRegister(i)]);
     Program { processes: std::iter::once(vec![Op::Set(n as i64), Op::LastZero]).chain(writers).collect() }
@@ -62,8 +64,8 @@ fn last_zero_has_its_counts() {
 
 #[test]
 fn locks_in_a_circle() {
-    // Each of the n locks is taken by two processes in one of two orders: 2^n, less the two that go around.
-    // One of these is the deadlock, the other one is impossible.
+    // Each of the n locks is taken by two processes in one of two orders: 2^n, less the two that go
+    // around. One of these is the deadlock, the other one is impossible.
     for n in 2..=6 {
         let counts = Counts { complete: (1 << n) - 2, blocked: 1, ..Counts::default() };
         assert_eq!(explore(&philosophers(n)), counts, "{n} philosophers");

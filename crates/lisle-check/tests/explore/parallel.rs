@@ -12,7 +12,8 @@ use crate::counts::{explore, last_zero, philosophers, readers};
 use crate::random_programs::{EVERYTHING, Mix, NOTHING, program};
 use crate::toy::{Machine, Program};
 
-/// Explores the program with this many workers, each on a thread of its own, none of them at an even speed.
+/// Explores the program with this many workers, each on a thread of its own, none of them at an
+/// even speed.
 fn explore_with(program: &Program, workers: usize) -> Counts {
     let first = Exhaustive::new();
     let all: Vec<Exhaustive> = (0..workers).map(|_| first.worker()).collect();

@@ -112,7 +112,8 @@ fn compare(name: &str, mix: Mix, count: u64, reduction: Reduction, redundant: bo
         assert_eq!(strategy.divergence(), None, "seed {seed}: {program:?}");
         let counts = strategy.counts();
         assert!(finals == truth.finals, "seed {seed}: {counts:?}, not {truth:?}: {program:?}");
-        // Which of several that leave comes near the last is no part of a class, but a part of their labels.
+        // Which of several that leave comes near the last is no part of a class, but a part of
+        // their labels.
         if !mix.groups {
             assert_eq!(
                 (counts.complete, counts.blocked),
@@ -174,7 +175,8 @@ fn choices() {
     compare("choices", mix, 2500, Reduction::Optimal, true);
 }
 
-/// What is left of the first race belongs to a branch that only a later step of the execution leads to.
+/// What is left of the first race belongs to a branch that only a later step of the execution leads
+/// to.
 #[test]
 fn what_has_run_after_a_race_is_part_of_its_reversal() {
     compare_one(&[
@@ -185,9 +187,9 @@ fn what_has_run_after_a_race_is_part_of_its_reversal() {
     ]);
 }
 
-/// Each of these once missed a class. In the first, a later step of the execution goes in one way only; in the
-/// second, the reversal forgets what the first steps lead to; in the others, a sleeper has a step that is no part of the
-/// reversal.
+/// Each of these once missed a class. In the first, a later step of the execution goes in one way
+/// only; in the second, the reversal forgets what the first steps lead to; in the others, a sleeper
+/// has a step that is no part of the reversal.
 #[test]
 fn choices_that_once_missed_a_class() {
     compare_one(&[&[WriteRegister(0), Add(1, 1)], &[Choose(2)], &[Write(0, 3), Read(1), Choose(2)]]);

@@ -1,4 +1,5 @@
-//! How fast the engine is. Run with `cargo test --release --test explore speed -- --ignored --nocapture`.
+//! How fast the engine is. Run with
+//! `cargo test --release --test explore speed -- --ignored --nocapture`.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -8,8 +9,9 @@ use lisle_check::explore::{Counts, Exhaustive, Random, Strategy};
 use crate::counts::{last_zero, philosophers, readers, store_buffering};
 use crate::toy::{Machine, Program};
 
-/// Runs the program with strategies that are made anew when they are done, for half a second. Returns the
-/// nanoseconds for a step, and the counts of a whole exploration, if one came to its end.
+/// Runs the program with strategies that are made anew when they are done, for half a second.
+/// Returns the nanoseconds for a step, and the counts of a whole exploration, if one came to its
+/// end.
 fn run<S: Strategy>(program: &Program, make: impl Fn() -> S) -> (f64, f64, Option<Counts>) {
     let mut machine = Machine::new();
     let mut strategy = make();

@@ -120,7 +120,8 @@ fn a_seed_determines_the_schedules() {
 
 #[test]
 fn priorities_keep_their_promise() {
-    // The deadlock needs two orders: each of the two takes its first lock before the other's second.
+    // The deadlock needs two orders: each of the two takes its first lock before the other's
+    // second.
     let program = philosophers(2);
     let mut strategy = Priorities::new(7, 4000, 2);
     let mut machine = Machine::new();
@@ -221,7 +222,8 @@ fn a_program_that_does_something_else_is_noticed() {
     let mut strategy = Exhaustive::new();
     let mut executions = 0;
     while strategy.begin() {
-        // Process 0 touches another object each time; the others make sure that there are several times.
+        // Process 0 touches another object each time; the others make sure that there are several
+        // times.
         let mut left = vec![Process(0), Process(1), Process(2)];
         let mut ending = Ending::Complete;
         while !left.is_empty() {

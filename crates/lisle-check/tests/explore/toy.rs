@@ -1,7 +1,7 @@
 //! A small language of concurrent programs, and its interpreter under a strategy.
 //!
-//! A program is a list of processes, each a list of instructions. A process that no instruction spawns is
-//! there from the start. Each instruction is one step, but for the local ones.
+//! A program is a list of processes, each a list of instructions. A process that no instruction
+//! spawns is there from the start. Each instruction is one step, but for the local ones.
 
 use lisle_check::explore::{Decision, Ending, Kind, Object, Process, Strategy};
 
@@ -24,8 +24,8 @@ pub(crate) enum Op {
     Lock(usize),
     /// Gives the lock back.
     Unlock(usize),
-    /// Tries to take the lock. The register says whether that succeeded; an unlock of a lock that the
-    /// process does not hold does nothing.
+    /// Tries to take the lock. The register says whether that succeeded; an unlock of a lock that
+    /// the process does not hold does nothing.
     Try(usize),
     /// Takes the read-write lock together with others.
     Share(usize),
@@ -41,8 +41,8 @@ pub(crate) enum Op {
     Spawn(usize),
     /// Waits for the end of this process.
     Join(usize),
-    /// Reads the variable whose number is in the register. While it is not zero, makes the register one
-    /// less and does so again, each time in a step of its own.
+    /// Reads the variable whose number is in the register. While it is not zero, makes the register
+    /// one less and does so again, each time in a step of its own.
     LastZero,
     /// Makes the register this value, as part of the step before.
     Set(i64),

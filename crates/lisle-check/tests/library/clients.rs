@@ -1,5 +1,5 @@
-//! Servers and locks whose clients go away, at any point: the request to go comes from another fiber, which
-//! the explorer lets run at each of them.
+//! Servers and locks whose clients go away, at any point: the request to go comes from another
+//! fiber, which the explorer lets run at each of them.
 
 use crate::holds;
 use lisle::rpc::{CallError, rpc};
@@ -13,7 +13,8 @@ fn unless_cancelled<E: Event>(event: E) -> Option<E::Output> {
     choose((event.wrap(Some), fiber::cancelled_evt().wrap(|()| None))).sync()
 }
 
-/// A manager of numbers gives each to one client. A client that goes has taken one, or none was meant for it.
+/// A manager of numbers gives each to one client. A client that goes has taken one, or none was
+/// meant for it.
 #[test]
 fn no_ticket_is_lost_with_a_client() {
     let verdict = holds(|| {
@@ -39,8 +40,9 @@ fn no_ticket_is_lost_with_a_client() {
     assert!(verdict.counts().complete > 2);
 }
 
-/// Two clients, one of whom goes while both wait: the other is served, and the manager is told of the first.
-/// There are too many schedules for each time the tests run: those with one interruption are looked at.
+/// Two clients, one of whom goes while both wait: the other is served, and the manager is told of
+/// the first. There are too many schedules for each time the tests run: those with one interruption
+/// are looked at.
 #[test]
 fn the_client_that_stays_is_served() {
     let verdict = Checker::new().preemptions(1).explore(|| {

@@ -1,13 +1,15 @@
-//! Fibers and tasks are exchangeable: what may come of a program does not depend on which of its threads
-//! are fibers and which are tasks.
+//! Fibers and tasks are exchangeable: what may come of a program does not depend on which of its
+//! threads are fibers and which are tasks.
 //!
 //! The second seed of the library says so of its semantics (KC Sivaramakrishnan, L. Ziarek and S.
-//! Jagannathan, *Featherweight Threads for Communication*, 2011, section 3). Here it is shown of the
-//! implementation, for *all* programs of two threads of so many operations each, in all schedules.
+//! Jagannathan, *Featherweight Threads for Communication*, 2011, section 3). Here it is shown of
+//! the implementation, for *all* programs of two threads of so many operations each, in all
+//! schedules.
 //!
-//! A task begins as a call of its spawner's, and the spawner goes on when it waits or has ended. So the
-//! outcomes of a program whose tasks begin like that are some of those of its fibers: the schedules in
-//! which a thread runs as soon as it is spawned. A task that is inflated at once has all of them.
+//! A task begins as a call of its spawner's, and the spawner goes on when it waits or has ended. So
+//! the outcomes of a program whose tasks begin like that are some of those of its fibers: the
+//! schedules in which a thread runs as soon as it is spawned. A task that is inflated at once has
+//! all of them.
 
 use crate::outcomes::{Notes, all};
 use lisle::channel::{Receiver, Sender, bounded};
@@ -147,8 +149,8 @@ fn bodies(alphabet: &[Operation], length: usize) -> Vec<Body> {
     })
 }
 
-/// Returns all programs of so many threads, of so many operations each. The order of threads does not
-/// matter.
+/// Returns all programs of so many threads, of so many operations each. The order of threads does
+/// not matter.
 fn programs(alphabet: &[Operation], threads: usize, length: usize) -> Vec<Vec<Body>> {
     let bodies = bodies(alphabet, length);
     (0..threads).fold(vec![Vec::new()], |shorter, _| {

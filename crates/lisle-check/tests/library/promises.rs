@@ -1,7 +1,8 @@
 //! What the library promises of all programs: its invariants, as far as one thread can break them.
 //!
-//! That a fiber stays on its thread, that an idle runtime costs nothing, that nothing is allocated and
-//! that all goes through the shim are shown elsewhere: an execution of a check runs on one thread.
+//! That a fiber stays on its thread, that an idle runtime costs nothing, that nothing is allocated
+//! and that all goes through the shim are shown elsewhere: an execution of a check runs on one
+//! thread.
 
 use crate::holds;
 use lisle::channel::{Receiver, bounded};
@@ -61,8 +62,8 @@ fn an_event_belongs_to_nobody() {
     });
 }
 
-/// Invariant 4: one arm commits. The nack of each other one fires, before the winner's function is called;
-/// its own never does.
+/// Invariant 4: one arm commits. The nack of each other one fires, before the winner's function is
+/// called; its own never does.
 #[test]
 fn one_arm_commits_and_the_others_are_told() {
     holds(|| {
@@ -109,8 +110,8 @@ fn a_choice_that_is_over_has_left_no_trace() {
     });
 }
 
-/// Invariant 5: no message is lost, none comes twice, and those of one sender come in its order, through a
-/// rendezvous and through buffers.
+/// Invariant 5: no message is lost, none comes twice, and those of one sender come in its order,
+/// through a rendezvous and through buffers.
 #[test]
 fn messages_arrive_once_and_in_order() {
     for capacity in [0, 1, 2] {

@@ -1,5 +1,5 @@
-//! A small language of programs that share atomics. A program is run by the checker, with the checker's
-//! atomics, and written as a litmus test in C, so that both can be asked what it can do.
+//! A small language of programs that share atomics. A program is run by the checker, with the
+//! checker's atomics, and written as a litmus test in C, so that both can be asked what it can do.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -238,8 +238,8 @@ pub(crate) fn model(memory: Memory) -> Model {
     }
 }
 
-/// Asks the checker and the axioms, and compares. Returns the executions that were run, those that were
-/// run in vain, and the number of graphs.
+/// Asks the checker and the axioms, and compares. Returns the executions that were run, those that
+/// were run in vain, and the number of graphs.
 #[track_caller]
 pub(crate) fn compare(program: &Program, memory: Memory) -> (u64, u64, u64) {
     let checker = Checker::new().memory(memory);

@@ -1,4 +1,5 @@
-//! Each thing of the library that one fiber can wait for orders what comes before with what comes after.
+//! Each thing of the library that one fiber can wait for orders what comes before with what comes
+//! after.
 
 use lisle::sync::{
     Barrier, Condition, Condvar, IVar, Latch, MVar, Mutex, OnceCell, RwLock, Semaphore, WaitGroup, Watch,
@@ -13,8 +14,8 @@ struct Shared(Cell<u32>);
 // SAFETY: the checker checks each access before it is made.
 unsafe impl Sync for Shared {}
 
-/// Makes the two ends of something: what one calls when it has written, and what the other calls before it
-/// reads, which returns `true` if it has come after.
+/// Makes the two ends of something: what one calls when it has written, and what the other calls
+/// before it reads, which returns `true` if it has come after.
 #[track_caller]
 fn orders<S, W>(make: impl Fn() -> (S, W) + Send + Sync + 'static)
 where

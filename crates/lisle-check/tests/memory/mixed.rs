@@ -1,5 +1,5 @@
-//! Atomics together with what the library has: exploring finds all that sampling finds, and locks and
-//! messages order what the atomics do not.
+//! Atomics together with what the library has: exploring finds all that sampling finds, and locks
+//! and messages order what the atomics do not.
 
 use lisle::sync::Mutex;
 use lisle::{channel, spawn};

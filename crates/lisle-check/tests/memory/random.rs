@@ -1,5 +1,5 @@
-//! Random programs: the checker finds each outcome that the axioms of the litmus tests allow, and no other,
-//! and distinguishes as many executions.
+//! Random programs: the checker finds each outcome that the axioms of the litmus tests allow, and
+//! no other, and distinguishes as many executions.
 
 use super::language::{Op, Program, Value, compare};
 use lisle_check::Memory;

@@ -51,7 +51,8 @@ fn a_message_that_is_waited_for_in_a_loop() {
     }
 }
 
-/// Each of two fibers says that it is there, and waits for the other one. What they see first may be old.
+/// Each of two fibers says that it is there, and waits for the other one. What they see first may
+/// be old.
 #[test]
 fn what_is_old_is_not_seen_for_ever() {
     let verdict = explore(|| {

@@ -75,7 +75,8 @@ fn peterson_needs_an_order_of_all() {
         is_clean(memory, peterson(Doorway { exchanges: true, ..FENCED }));
     }
     is_clean(Memory::Tso, peterson(FENCED));
-    // A release does not hold what comes before it back from those who only overwrite what it stores.
+    // A release does not hold what comes before it back from those who only overwrite what it
+    // stores.
     fails(Memory::Rc11, peterson(FENCED));
     is_clean(Memory::Sc, peterson(WEAK));
     fails(Memory::Tso, peterson(WEAK));

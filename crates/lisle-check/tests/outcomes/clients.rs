@@ -1,4 +1,5 @@
-//! The clients: programs of two threads, of which one does two operations at most, and the other one.
+//! The clients: programs of two threads, of which one does two operations at most, and the other
+//! one.
 
 use lisle_core::channel::{Receiver, Sender};
 use lisle_core::{Event, choose};

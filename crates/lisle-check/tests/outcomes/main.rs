@@ -1,10 +1,10 @@
 //! What loom sees of the library's primitives, and what the checker sees of them, are the same.
 //!
-//! loom runs small clients through the atomics inside of a primitive, in weak orders and interrupted within
-//! each operation. The checker takes an operation for one step. That may only be done if nothing comes of
-//! the first that does not come of the second. So both run the same clients, all of up to three operations
-//! by two threads for each primitive, and what may come of each is in a list: the checker finds exactly
-//! what is listed, and what loom finds is listed.
+//! loom runs small clients through the atomics inside of a primitive, in weak orders and
+//! interrupted within each operation. The checker takes an operation for one step. That may only be
+//! done if nothing comes of the first that does not come of the second. So both run the same
+//! clients, all of up to three operations by two threads for each primitive, and what may come of
+//! each is in a list: the checker finds exactly what is listed, and what loom finds is listed.
 //!
 //! ```sh
 //! cargo test -p lisle-check --test outcomes

@@ -97,8 +97,8 @@ mod atomics {
         }
     }
 
-    /// `lastzero`: a reader looks for the last zero of an array whose elements are made one more than
-    /// the one before.
+    /// `lastzero`: a reader looks for the last zero of an array whose elements are made one more
+    /// than the one before.
     #[test]
     fn last_zero() {
         for (n, executions) in [(1, 2), (2, 5), (3, 12), (4, 28)] {

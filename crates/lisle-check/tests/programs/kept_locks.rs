@@ -1,17 +1,18 @@
 //! Locks that not everybody gives back: nidhugg's programs of mutexes, with its counts.
 //!
 //! They are in `tests/smoke/C-tests` of github.com/nidhugg/nidhugg, and the counts in its
-//! `reference.results.txt`. An execution in which a thread waits for ever counts as one that ends does. So two
-//! orders are the same if they differ only in who would have come after the one that keeps the lock.
+//! `reference.results.txt`. An execution in which a thread waits for ever counts as one that ends
+//! does. So two orders are the same if they differ only in who would have come after the one that
+//! keeps the lock.
 
 use lisle::sync::Mutex;
 use lisle_check::{Checker, Counts};
 use std::mem::forget;
 use std::sync::Arc;
 
-/// Explores a program of so many fibers, each of which takes the lock of a number, adds one, and keeps the lock
-/// if `keeps` says so of the fiber and of what the number was. Returns how many executions come to an end,
-/// and in how many the others wait for ever.
+/// Explores a program of so many fibers, each of which takes the lock of a number, adds one, and
+/// keeps the lock if `keeps` says so of the fiber and of what the number was. Returns how many
+/// executions come to an end, and in how many the others wait for ever.
 fn executions(fibers: usize, keeps: fn(usize, usize) -> bool) -> (u64, u64) {
     let verdict = Checker::new().past_failures().explore(move || {
         let number = Arc::new(Mutex::new(0));
@@ -43,8 +44,8 @@ fn whoever_takes_it_keeps_it() {
     assert_eq!([2, 3, 4].map(|fibers| executions(fibers, |_, _| true)), [(0, 2), (0, 3), (0, 4)]);
 }
 
-/// `mutex_deadlock_one` and `mutex_deadlock_one_first`: five each, for those before the keeper come in any
-/// order, and those after it in none.
+/// `mutex_deadlock_one` and `mutex_deadlock_one_first`: five each, for those before the keeper come
+/// in any order, and those after it in none.
 #[test]
 fn one_of_three_keeps_it() {
     assert_eq!(executions(3, |fiber, _| fiber == 2), (2, 3));

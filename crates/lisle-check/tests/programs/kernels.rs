@@ -1,9 +1,9 @@
 //! Programs that go wrong, after bugs of real programs, and their mended versions.
 //!
-//! The names are those of the collections that the bugs are known from: GoKer (T. Yuan, G. Li, J. Lu, C.
-//! Liu, L. Li and J. Xue, *GoBench: a benchmark suite of real-world Go concurrency bugs*, CGO 2021) and
-//! SCTBench (P. Thomson, A. Donaldson and A. Betts, *Concurrency testing using schedule bounding*,
-//! PPoPP 2014). The programs are written anew.
+//! The names are those of the collections that the bugs are known from: GoKer (T. Yuan, G. Li, J.
+//! Lu, C. Liu, L. Li and J. Xue, *GoBench: a benchmark suite of real-world Go concurrency bugs*,
+//! CGO 2021) and SCTBench (P. Thomson, A. Donaldson and A. Betts, *Concurrency testing using
+//! schedule bounding*, PPoPP 2014). The programs are written anew.
 
 use lisle::sync::{Condvar, Mutex, RwLock, WaitGroup};
 use lisle::time::after;
@@ -273,8 +273,8 @@ fn senders_in_any_order() {
     panics("left: 2", || receive(|first, _| assert_eq!(first, 1)));
 }
 
-/// SCTBench's twostage, with 101 fibers: one value is set before the other, and a reader sees the one
-/// without the other.
+/// SCTBench's twostage, with 101 fibers: one value is set before the other, and a reader sees the
+/// one without the other.
 #[test]
 fn two_stages_with_many_fibers() {
     let verdict = Checker::new().portfolio(1).executions(20_000).explore(|| {
@@ -326,16 +326,18 @@ fn a_reordering_of_many_fibers() {
     assert!(verdict.failure().is_some(), "{verdict}");
 }
 
-/// The first draft of `recv` in A. Wingo, *A new concurrent ML* (2017), which is marked there as racy: who
-/// comes to a meeting-place looks for a partner, and then waits to be found by one. Two that look at the
-/// same time do not see each other, and both wait. The queues have room for one here.
+/// The first draft of `recv` in A. Wingo, *A new concurrent ML* (2017), which is marked there as
+/// racy: who comes to a meeting-place looks for a partner, and then waits to be found by one. Two
+/// that look at the same time do not see each other, and both wait. The queues have room for one
+/// here.
 #[test]
 fn a_meeting_place_where_both_wait() {
     use lisle::sync::IVar;
     use lisle_check::atomic::{AtomicU32, Ordering::SeqCst};
     use lisle_check::hint::spin_loop;
 
-    /// Nobody waits in the queue; somebody does, and can be met; is about to meet another; has met one.
+    /// Nobody waits in the queue; somebody does, and can be met; is about to meet another; has met
+    /// one.
     const AWAY: u32 = 0;
     const WAITS: u32 = 1;
     const CLAIMS: u32 = 2;
@@ -405,16 +407,16 @@ fn a_meeting_place_where_both_wait() {
             other.resume.put(()).unwrap();
         }
 
-        /// Looks again, now that the other can see the one that looks. Returns `true` if they meet, and
-        /// `false` if it is to wait, or has been met.
+        /// Looks again, now that the other can see the one that looks. Returns `true` if they meet,
+        /// and `false` if it is to wait, or has been met.
         fn meets_after_all(&self, me: &Queue, other: &Queue, role: Role) -> bool {
             loop {
                 if me.turns(WAITS, CLAIMS).is_err() {
                     return false;
                 }
                 let mut met = other.turns(WAITS, MET);
-                // Of two that claim each other, the receiver insists and the sender gives way. If both gave
-                // way, they could do so for ever.
+                // Of two that claim each other, the receiver insists and the sender gives way. If
+                // both gave way, they could do so for ever.
                 while role == Role::Receives && met == Err(CLAIMS) {
                     spin_loop();
                     met = other.turns(WAITS, MET);

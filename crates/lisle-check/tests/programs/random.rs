@@ -1,8 +1,9 @@
-//! Small programs by chance, of everything that the library has: exploring finds all that sampling finds.
+//! Small programs by chance, of everything that the library has: exploring finds all that sampling
+//! finds.
 //!
-//! What commutes is said by the library, for each of its operations. If it says too much, an exploration
-//! that calls itself exhaustive leaves outcomes out. Each operation here ends by itself, so that an outcome
-//! is what all operations came to.
+//! What commutes is said by the library, for each of its operations. If it says too much, an
+//! exploration that calls itself exhaustive leaves outcomes out. Each operation here ends by
+//! itself, so that an outcome is what all operations came to.
 
 use crate::found::{self, Executions};
 use lisle::channel::{self, MailReceiver, MailSender, Multicast, Port, Receiver, Sender};

@@ -9,8 +9,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Returns the report of what goes wrong, with the white space of each line made one space: what a test
-/// asks for is not where the columns begin.
+/// Returns the report of what goes wrong, with the white space of each line made one space: what a
+/// test asks for is not where the columns begin.
 fn report(program: impl Fn() + Send + Sync + 'static) -> String {
     let verdict = Checker::new().explore(program);
     let text = verdict.failure().expect("something goes wrong").to_string();

@@ -1,4 +1,5 @@
-//! Whether a program returns the same in each schedule, and which two schedules differ if it does not.
+//! Whether a program returns the same in each schedule, and which two schedules differ if it does
+//! not.
 
 use lisle::sync::Mutex;
 use lisle::{channel, spawn};

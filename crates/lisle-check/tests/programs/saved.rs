@@ -194,7 +194,8 @@ fn wait_for(child: &mut Child, what: &str) {
     }
 }
 
-/// Runs for a test below: explores all orders. In the middle it waits for a line, and then for a signal.
+/// Runs for a test below: explores all orders. In the middle it waits for a line, and then for a
+/// signal.
 #[test]
 #[ignore = "it is run by another test"]
 fn all_orders() {
@@ -203,7 +204,8 @@ fn all_orders() {
     let verdict = Checker::new().workers(2).check(|| {
         if EXECUTIONS.fetch_add(1, SeqCst) >= 500 {
             WAITED.get_or_init(|| {
-                // What is registered last is called last: then the checker has noted the signal, too.
+                // What is registered last is called last: then the checker has noted the signal,
+                // too.
                 let has_arrived = Arc::<AtomicBool>::default();
                 let signals =
                     std::env::var_os("LISLE_CHECK_SAVE").map_or([].as_slice(), |_| &[SIGINT, SIGTERM]);

@@ -162,7 +162,8 @@ fn a_lock_for_readers_and_a_semaphore() {
     let _ = fibers.map(|fiber| fiber.join().unwrap());
 }
 
-/// Loops that ask again, one of which gives up: how often they do is learnt, and the exploration begins anew.
+/// Loops that ask again, one of which gives up: how often they do is learnt, and the exploration
+/// begins anew.
 fn loops_that_ask() {
     let flags = variables::<2>();
     let of_other = flags.clone();

@@ -33,7 +33,8 @@ pub(crate) struct Executions {
 
 /// Asserts of 60 programs, made from numbers, that exploring finds all that sampling finds.
 ///
-/// The environment may ask for more: `LISLE_CHECK_PROGRAMS` says how many, `LISLE_CHECK_FIRST` from which on.
+/// The environment may ask for more: `LISLE_CHECK_PROGRAMS` says how many, `LISLE_CHECK_FIRST` from
+/// which on.
 pub(crate) fn exploring_finds_all_that_sampling_finds<T, P>(executions: Executions, make: impl Fn(u64) -> P)
 where
     T: Ord + Debug + Send + 'static,

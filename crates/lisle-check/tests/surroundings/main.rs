@@ -1,5 +1,5 @@
-//! What a program may do inside of the model: loops over all cores, loops that ask until something is so,
-//! and what has no place there.
+//! What a program may do inside of the model: loops over all cores, loops that ask until something
+//! is so, and what has no place there.
 
 #[path = "../support/found.rs"]
 mod found;

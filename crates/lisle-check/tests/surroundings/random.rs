@@ -1,5 +1,5 @@
-//! Small programs by chance, of loops over all cores and loops that ask again: exploring finds all that
-//! sampling finds.
+//! Small programs by chance, of loops over all cores and loops that ask again: exploring finds all
+//! that sampling finds.
 
 use crate::found::{self, Executions};
 use lisle::fiber::yield_now;

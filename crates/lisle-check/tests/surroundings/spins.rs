@@ -114,7 +114,8 @@ fn a_loop_that_gives_up_does_all_that_it_can_do() {
         flag.1.store(1, SeqCst);
         (tries, other.join().unwrap())
     };
-    // It finds the flag set after 0, 1, 2 tries, or gives up, and the other sees that it has or not.
+    // It finds the flag set after 0, 1, 2 tries, or gives up, and the other sees that it has or
+    // not.
     let found = outcomes(program);
     assert_eq!(found, [(0, 0), (1, 0), (2, 0), (3, 0), (3, 1)]);
     // A loop that asks often gives up when nothing else can run.

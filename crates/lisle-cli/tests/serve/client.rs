@@ -95,7 +95,8 @@ impl Client {
         Some(response)
     }
 
-    /// Whether the server closes the connection without another byte. A reset is an end like another.
+    /// Whether the server closes the connection without another byte. A reset is an end like
+    /// another.
     #[track_caller]
     pub(crate) fn is_closed(&mut self) -> bool {
         self.buffer.is_empty() && !self.read_more()

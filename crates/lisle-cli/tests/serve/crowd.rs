@@ -109,7 +109,8 @@ fn clients_that_do_not_read_a_large_file_hold_neither_its_bytes_nor_descriptors(
     for _ in 0..20 {
         assert_eq!(server.get("/").text(), "top", "others are served meanwhile");
     }
-    // A client's stack and its request take some 30 KiB; its share of the file would be as much as it is sent at once.
+    // A client's stack and its request take some 30 KiB; its share of the file would be as much as
+    // it is sent at once.
     let growth = server.resident().saturating_sub(resident);
     assert!(growth < 56 * count as u64, "{growth} KiB for {count} clients");
     // Each domain has opened the file once, whoever asked for it, and may be looking at it again.

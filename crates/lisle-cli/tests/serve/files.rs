@@ -138,7 +138,8 @@ fn a_file_that_shrinks_under_way_ends_the_connection() {
     let server = Server::start(&site, &[]);
     let mut client = server.connect();
     client.send("GET /large.bin HTTP/1.1\r\nHost: test\r\n\r\n");
-    // The socket buffers hold a few megabytes; the rest is not read from the file before the client reads.
+    // The socket buffers hold a few megabytes; the rest is not read from the file before the client
+    // reads.
     std::io::Read::read_exact(&mut client.stream, &mut [0; 1000]).unwrap();
     std::fs::File::options().write(true).open(site.path().join("large.bin")).unwrap().set_len(1).unwrap();
     let mut rest = Vec::new();

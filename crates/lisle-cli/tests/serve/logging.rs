@@ -105,7 +105,8 @@ fn the_end_of_the_log_reaches_a_slow_reader() {
     wait_until("it stops", || std::net::TcpStream::connect(server.address).is_err());
     let lines = std::io::BufRead::lines(std::io::BufReader::new(reader)).count();
     let ended = server.wait();
-    // Should this test not have been given a processor in time, it is said how many lines are missing.
+    // Should this test not have been given a processor in time, it is said how many lines are
+    // missing.
     assert!(
         lines == 60 || ended.stderr.contains("the end of the access log is lost"),
         "{lines} {}",
@@ -127,14 +128,15 @@ fn nobody_reads_anything() {
         reader.read_exact(&mut byte).unwrap();
         text.extend(byte);
     }
-    // The same pipe, through an open file of its own, for the program's is to stay one whose writes wait.
+    // The same pipe, through an open file of its own, for the program's is to stay one whose writes
+    // wait.
     let path = format!("/proc/self/fd/{}", writer.as_raw_fd());
     let flags = rustix::fs::OFlags::NONBLOCK.bits() as i32;
     let mut filler = std::fs::File::options().write(true).custom_flags(flags).open(path).unwrap();
     while filler.write(&[b'x'; 4096]).is_ok() {}
     let pid = rustix::process::Pid::from_child(&child);
-    // What it is doing, nobody reads either. That it has tried to say it cannot be seen; should it take longer, then it has
-    // ended before, and less is tested.
+    // What it is doing, nobody reads either. That it has tried to say it cannot be seen; should it
+    // take longer, then it has ended before, and less is tested.
     rustix::process::kill_process(pid, rustix::process::Signal::QUIT).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(300));
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();

@@ -1,8 +1,8 @@
-//! `lisle serve` from outside: the real program on a port of its own, driven by an HTTP client that knows nothing of it
-//! (`ureq`) and by raw sockets that do what no client should.
+//! `lisle serve` from outside: the real program on a port of its own, driven by an HTTP client that
+//! knows nothing of it (`ureq`) and by raw sockets that do what no client should.
 //!
-//! No test waits for a guessed time: each waits until something can be observed, with a generous limit, and what the
-//! server does by the clock is made short by its options.
+//! No test waits for a guessed time: each waits until something can be observed, with a generous
+//! limit, and what the server does by the clock is made short by its options.
 
 mod abuse;
 mod basics;

@@ -226,8 +226,9 @@ impl Drop for Server {
 
 /// The program with `serve`, its standard error piped.
 ///
-/// Signals do to it what they do by default, whatever these tests have inherited: under `nohup` SIGHUP is ignored, in the
-/// background of a script SIGINT and SIGQUIT are, and the program takes note.
+/// Signals do to it what they do by default, whatever these tests have inherited: under `nohup`
+/// SIGHUP is ignored, in the background of a script SIGINT and SIGQUIT are, and the program takes
+/// note.
 pub(crate) fn command() -> Command {
     command_with_hang_up(libc::SIG_DFL)
 }
@@ -250,7 +251,8 @@ pub(crate) fn command_with_hang_up(hang_up: libc::sighandler_t) -> Command {
         }
         Ok(())
     };
-    // SAFETY: between fork and exec it only calls `signal`, which is async-signal-safe, and allocates nothing.
+    // SAFETY: between fork and exec it only calls `signal`, which is async-signal-safe, and
+    // allocates nothing.
     unsafe { command.pre_exec(prepare) };
     command
 }

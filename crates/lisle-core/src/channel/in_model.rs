@@ -1,11 +1,13 @@
-//! What a model is told of a channel, which is one object for it, and not a lock and what lies under it.
+//! What a model is told of a channel, which is one object for it, and not a lock and what lies
+//! under it.
 //!
-//! In a buffer, sends and receives commute as long as each has what it needs. The model lets blocking
-//! ones begin only then (`awaits`), and is told which message and which place they took (`touch_since`).
-//! All else that changes something commutes with nothing: tries, choices, meetings, waiters.
+//! In a buffer, sends and receives commute as long as each has what it needs. The model lets
+//! blocking ones begin only then (`awaits`), and is told which message and which place they took
+//! (`touch_since`). All else that changes something commutes with nothing: tries, choices,
+//! meetings, waiters.
 //!
-//! Channels without a buffer are left alone: there a try succeeds only if somebody waits, and so one can see
-//! that a performer waits.
+//! Channels without a buffer are left alone: there a try succeeds only if somebody waits, and so
+//! one can see that a performer waits.
 
 use super::shared::{Inner, Shared};
 use crate::event::Attempt;

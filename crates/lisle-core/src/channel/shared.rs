@@ -253,8 +253,8 @@ impl<T> Shared<T> {
         Hint(self.hint.load(Ordering::Acquire))
     }
 
-    /// Does the same as [`hint`](Shared::hint), for a performer. What a model has let it wait for it does not
-    /// have to look for.
+    /// Does the same as [`hint`](Shared::hint), for a performer. What a model has let it wait for
+    /// it does not have to look for.
     #[inline(always)]
     pub(super) fn hint_for(&self, attempt: &Attempt<'_>) -> Hint {
         #[cfg(feature = "model")]

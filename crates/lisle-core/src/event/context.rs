@@ -33,8 +33,8 @@ pub struct Interrupted;
 #[derive(Debug, Clone, Copy)]
 #[doc(hidden)]
 pub enum Doing<'a> {
-    /// This operation on an object, of which the label and the address are given. If the operation is
-    /// empty, nobody knows its name, and the label's kind is a type's.
+    /// This operation on an object, of which the label and the address are given. If the operation
+    /// is empty, nobody knows its name, and the label's kind is a type's.
     One(&'static str, &'a Label, usize),
     /// The first of these that can be done.
     First(&'a [BlockedOn]),
@@ -99,8 +99,8 @@ pub unsafe trait Context {
     unsafe fn disarm(&self, timer: NonNull<Timer>);
 
     /// Called before the performer does something that others can see: performs an event, signals,
-    /// fills a cell. A model may let others run first. Fibers of the library's own workers call it only
-    /// where there can be models (feature `model`).
+    /// fills a cell. A model may let others run first. Fibers of the library's own workers call it
+    /// only where there can be models (feature `model`).
     fn visible(&self) {}
 
     /// Returns `true` if a model decides what runs here.
@@ -108,20 +108,22 @@ pub unsafe trait Context {
         false
     }
 
-    /// Called before [`visible`](Context::visible), with what the performer does then, for models that
-    /// tell people of it.
+    /// Called before [`visible`](Context::visible), with what the performer does then, for models
+    /// that tell people of it.
     fn about_to(&self, doing: Doing<'_>) {
         let _ = doing;
     }
 
-    /// Called before [`visible`](Context::visible), with memory that the operation may touch, and where the
-    /// object was made that is there, if it keeps that. Each operation on an object tells the same.
+    /// Called before [`visible`](Context::visible), with memory that the operation may touch, and
+    /// where the object was made that is there, if it keeps that. Each operation on an object tells
+    /// the same.
     fn about_to_touch(&self, address: usize, size: usize, made: Option<&'static Location<'static>>) {
         let _ = (address, size, made);
     }
 
-    /// Called before the performer does what would wait until `is_so` returns `true`. A model may let
-    /// others run until then; if it never is so, the performer waits as it would without a model.
+    /// Called before the performer does what would wait until `is_so` returns `true`. A model may
+    /// let others run until then; if it never is so, the performer waits as it would without a
+    /// model.
     #[cfg(feature = "model")]
     fn wait_until(&self, awaited: super::awaited::Awaited, is_so: &dyn Fn() -> bool) {
         let _ = (awaited, is_so);

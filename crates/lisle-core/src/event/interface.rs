@@ -217,8 +217,8 @@ pub trait Event {
         let _ = (branch, waits);
     }
 
-    /// Returns what a performer with this branch waits for, if that is one thing, and nobody can see that
-    /// it waits. For a model.
+    /// Returns what a performer with this branch waits for, if that is one thing, and nobody can
+    /// see that it waits. For a model.
     #[cfg(feature = "model")]
     #[doc(hidden)]
     fn awaits<'e>(&'e self, branch: &Self::Branch<'e>) -> Option<super::awaited::Awaits> {

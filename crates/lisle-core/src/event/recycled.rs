@@ -303,8 +303,8 @@ impl Recycled {
     }
 
     /// Returns `true` if the task's turn has lasted so long that it must leave. Its future then
-    /// wakes the task and returns from its poll. Called within the poll. Where a model runs it, no turn
-    /// is long: what happens there must not depend on how fast the computer is.
+    /// wakes the task and returns from its poll. Called within the poll. Where a model runs it, no
+    /// turn is long: what happens there must not depend on how fast the computer is.
     #[inline(always)]
     pub(super) fn overstays(&self) -> bool {
         let overstays = self.runs_here() && self.began.get() != tick::now() && !is_modelled();

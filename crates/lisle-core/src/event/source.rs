@@ -224,9 +224,10 @@ impl<S, M> Source<S, M> {
         self.update_checked(change)
     }
 
-    /// Does the same as [`update`](Source::update), for a change that counts something up or down by one.
-    /// Such changes commute, and nobody waits for them, unless the count is zero before or after: that is
-    /// told to a model. `lowest` returns the lower of the counts before and after, from the state before.
+    /// Does the same as [`update`](Source::update), for a change that counts something up or down
+    /// by one. Such changes commute, and nobody waits for them, unless the count is zero before or
+    /// after: that is told to a model. `lowest` returns the lower of the counts before and after,
+    /// from the state before.
     #[inline]
     #[doc(hidden)]
     pub fn update_count<R>(
@@ -256,8 +257,8 @@ impl<S, M> Source<S, M> {
         }
     }
 
-    /// Does the same as [`update`](Source::update). `touch` tells a model what the change does, from the state
-    /// before and from whether nobody waits.
+    /// Does the same as [`update`](Source::update). `touch` tells a model what the change does,
+    /// from the state before and from whether nobody waits.
     #[cfg(feature = "model")]
     pub(crate) fn update_as<R>(
         &self,
@@ -273,8 +274,8 @@ impl<S, M> Source<S, M> {
         unreported(|| self.update_checked(change))
     }
 
-    /// Tells a model how the count of [`update_count`](Source::update_count) is touched, which is a word by
-    /// itself.
+    /// Tells a model how the count of [`update_count`](Source::update_count) is touched, which is a
+    /// word by itself.
     #[cfg(feature = "model")]
     fn touched_count(&self, touch: Touch) {
         touched(std::ptr::from_ref(&self.label).addr(), touch);
@@ -298,7 +299,8 @@ impl<S, M> Source<S, M> {
         self.update_undeclared(change)
     }
 
-    /// Does the same as [`update_plain`](Source::update_plain), and does not name the source to a model.
+    /// Does the same as [`update_plain`](Source::update_plain), and does not name the source to a
+    /// model.
     #[inline(always)]
     #[doc(hidden)]
     pub fn update_undeclared<R>(&self, change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R) -> R {

@@ -85,8 +85,8 @@ fn sync_unless<E: Event>(event: &E, interruptible: bool) -> E::Output {
     sync_elsewhere(event, interruptible)
 }
 
-/// Tells a model that an operation on `object` follows, which others see. Where there can be no model
-/// it costs nothing.
+/// Tells a model that an operation on `object` follows, which others see. Where there can be no
+/// model it costs nothing.
 #[inline(always)]
 #[doc(hidden)]
 pub fn visible_on<T: ?Sized>(object: &T) {
@@ -95,8 +95,8 @@ pub fn visible_on<T: ?Sized>(object: &T) {
     let _ = object;
 }
 
-/// Does the same as [`visible_on`], and says which operation it is: a verb that the object, of which
-/// this is the label, is appended to.
+/// Does the same as [`visible_on`], and says which operation it is: a verb that the object, of
+/// which this is the label, is appended to.
 #[inline(always)]
 #[doc(hidden)]
 pub fn visible_doing<T: ?Sized>(operation: &'static str, label: &Label, object: &T) {
@@ -118,8 +118,8 @@ pub fn visible() {
     installed().into_iter().for_each(Context::visible);
 }
 
-/// Returns `true` if a model runs the calling code, which then takes no short cut: an operation that is
-/// tried first and then performed would be two steps.
+/// Returns `true` if a model runs the calling code, which then takes no short cut: an operation
+/// that is tried first and then performed would be two steps.
 #[inline(always)]
 #[doc(hidden)]
 pub fn is_modelled() -> bool {
@@ -129,7 +129,8 @@ pub fn is_modelled() -> bool {
     false
 }
 
-/// Tells a model of an object without a label that the running operation touches, and how large it is.
+/// Tells a model of an object without a label that the running operation touches, and how large it
+/// is.
 #[inline(always)]
 #[doc(hidden)]
 pub fn declare<T: ?Sized>(object: &T) {
@@ -138,8 +139,8 @@ pub fn declare<T: ?Sized>(object: &T) {
     let _ = object;
 }
 
-/// Tells a model of an object that the running operation touches, how large it is, and by its label where it was
-/// made.
+/// Tells a model of an object that the running operation touches, how large it is, and by its label
+/// where it was made.
 #[inline(always)]
 #[doc(hidden)]
 pub fn declare_made<T: ?Sized>(label: &Label, object: &T) {
@@ -163,8 +164,9 @@ pub fn gone<T: ?Sized>(object: &T) {
     let _ = object;
 }
 
-/// Adds to a count, which is at `place`, and returns what `add` returns. A model is told that this commutes
-/// with what others add if `commutes` returns `true`: the count learns nothing, and nobody waits for it.
+/// Adds to a count, which is at `place`, and returns what `add` returns. A model is told that this
+/// commutes with what others add if `commutes` returns `true`: the count learns nothing, and nobody
+/// waits for it.
 #[inline(always)]
 #[doc(hidden)]
 pub fn add_to<T, R>(place: &T, add: impl FnOnce() -> R, commutes: impl FnOnce(&R) -> bool) -> R {
@@ -183,8 +185,8 @@ pub fn add_to<T, R>(place: &T, add: impl FnOnce() -> R, commutes: impl FnOnce(&R
     }
 }
 
-/// Tells a model that the event is tried next. A performance that is not `interruptible` is not unwound
-/// here either.
+/// Tells a model that the event is tried next. A performance that is not `interruptible` is not
+/// unwound here either.
 #[cfg(feature = "model")]
 pub(super) fn announce<'e, E: Event>(
     event: &'e E,
@@ -199,8 +201,8 @@ pub(super) fn announce<'e, E: Event>(
     }
 }
 
-/// Does the same as [`announce`] for an event that is performed, and not only tried. A model may let it begin
-/// when it can end.
+/// Does the same as [`announce`] for an event that is performed, and not only tried. A model may
+/// let it begin when it can end.
 #[cfg(feature = "model")]
 fn announce_performed<'e, E: Event>(
     event: &'e E,

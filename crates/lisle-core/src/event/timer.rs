@@ -85,7 +85,8 @@ impl Timer {
         if !std::ptr::eq(record, attempt.record()) {
             misuse("it withdraws a timer in another performance than it has published it in");
         }
-        // Who gives up a single event withdraws it, and no more. That came before what the timer does.
+        // Who gives up a single event withdraws it, and no more. That came before what the timer
+        // does.
         #[cfg(feature = "model")]
         if attempt.record().is_single() && attempt.record().is_withdrawn() {
             let state = attempt.record().state_address();

@@ -156,9 +156,9 @@ mod in_domain {
         is_often() && may_pass()
     }
 
-    /// Counts something that a task may do again and again while others wait for it. If that was often,
-    /// the turn of the task that runs here counts as long: the next event that it awaits begins in
-    /// another turn.
+    /// Counts something that a task may do again and again while others wait for it. If that was
+    /// often, the turn of the task that runs here counts as long: the next event that it awaits
+    /// begins in another turn.
     #[inline]
     pub fn went_first() {
         // SAFETY: the task runs here, so it is alive.
@@ -191,8 +191,8 @@ mod in_domain {
 
     /// Returns `true` if this is a fiber that may be suspended where it has not asked to be.
     /// Returns `false` if it has forbidden suspension or is in a step of an event. A fiber that
-    /// unwinds may be suspended: what its destructor waits for may depend on others, too. Where a model
-    /// runs it, it gives way as the model wants, and not as long as its turn has been.
+    /// unwinds may be suspended: what its destructor waits for may depend on others, too. Where a
+    /// model runs it, it gives way as the model wants, and not as long as its turn has been.
     #[inline]
     pub fn may_pass() -> bool {
         parker::running().is_some() && step::is_free() && !is_modelled()

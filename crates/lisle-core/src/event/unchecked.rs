@@ -1,11 +1,11 @@
 //! What has no place in a checked program.
 //!
-//! A model runs a program alone, again and again, and decides what comes next. What happens outside of
-//! the program would come when it likes, and not again in the same way. An operation that lets it in
-//! therefore panics where a model runs the calling code, and says what to put in its place.
+//! A model runs a program alone, again and again, and decides what comes next. What happens outside
+//! of the program would come when it likes, and not again in the same way. An operation that lets
+//! it in therefore panics where a model runs the calling code, and says what to put in its place.
 
-/// Panics if a model runs the calling code. `what` is something that cannot be checked because of `why`;
-/// `instead` says what can.
+/// Panics if a model runs the calling code. `what` is something that cannot be checked because of
+/// `why`; `instead` says what can.
 #[inline(always)]
 #[track_caller]
 #[doc(hidden)]

@@ -297,7 +297,8 @@ impl<B: Send> Reply<B> {
     }
 
     fn leave(self, answer: Answered<B>) {
-        // The channel has room for one answer, so this does not wait. It fails if the caller has gone.
+        // The channel has room for one answer, so this does not wait. It fails if the caller has
+        // gone.
         drop(self.reply.send(answer));
     }
 }

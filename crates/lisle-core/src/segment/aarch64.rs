@@ -3,8 +3,8 @@
 use std::arch::{asm, naked_asm};
 use std::cell::Cell;
 
-/// Suspends what runs here: leaves the stack pointer in `save`, and goes on with that in `load`. Returns
-/// what the switch back to here passes.
+/// Suspends what runs here: leaves the stack pointer in `save`, and goes on with that in `load`.
+/// Returns what the switch back to here passes.
 ///
 /// # Safety
 ///
@@ -28,7 +28,8 @@ pub(super) unsafe fn switch(save: &Cell<*mut u8>, load: &Cell<*mut u8>, pass: *m
             // A jump, so that the processor does not take it for a return.
             "br x9",
             "2:",
-            // The unwinder looks for what is at this address, so it must not be the end of the block.
+            // The unwinder looks for what is at this address, so it must not be the end of the
+            // block.
             "ldr x19, [sp, #16]",
             "add sp, sp, #32",
             inlateout("x0") save.as_ptr() => _,
@@ -42,8 +43,8 @@ pub(super) unsafe fn switch(save: &Cell<*mut u8>, load: &Cell<*mut u8>, pass: *m
     passed
 }
 
-/// Makes a stack, which grows down from the closure, one that can be switched to: `begin` is then called
-/// with the address of the way and of the closure.
+/// Makes a stack, which grows down from the closure, one that can be switched to: `begin` is then
+/// called with the address of the way and of the closure.
 ///
 /// # Safety
 ///
@@ -57,14 +58,16 @@ pub(super) unsafe fn prepare(closure: *mut u8, begin: *const ()) -> *mut u8 {
     top.cast()
 }
 
-/// The root of the frames of each segment: calls `begin`, and tells the unwinder how to go on to the resumer.
+/// The root of the frames of each segment: calls `begin`, and tells the unwinder how to go on to
+/// the resumer.
 #[unsafe(naked)]
 unsafe extern "C" fn root() {
     naked_asm!(
         ".cfi_startproc",
         // gdb wants each frame to be above the one that it has called, unless that is a signal's.
         ".cfi_signal_frame",
-        // The way is the frame's frame record, since its first word is the address of the resumer's.
+        // The way is the frame's frame record, since its first word is the address of the
+        // resumer's.
         "mov x29, x0",
         // The frame that has called this one ends 32 bytes above that address:
         // DW_CFA_def_cfa_expression { DW_OP_breg29 0, DW_OP_deref, DW_OP_plus_uconst 32 }.

@@ -74,8 +74,8 @@ fn resume(coroutine: &mut Coroutine<(), Request, (), Place>) -> CoroutineResult<
     coroutine.resume(())
 }
 
-/// Returns `true` if the function at `start`, whose frame is beyond the root of a segment, is the one that
-/// its resumer has called to resume it. Others of the switch come before.
+/// Returns `true` if the function at `start`, whose frame is beyond the root of a segment, is the
+/// one that its resumer has called to resume it. Others of the switch come before.
 #[inline]
 pub(crate) fn is_resumer(start: usize) -> bool {
     start == resume as *const () as usize

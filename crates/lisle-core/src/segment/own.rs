@@ -3,14 +3,15 @@
 //! # The protocol
 //!
 //! At the top of a segment's stack lies its [`Way`]: two stack pointers, that of the resumer while
-//! the segment runs, and that of the segment while it does not. Below it is the closure that the segment
-//! consists of. A stack that is not running has at its stack pointer, from there upwards, the frame
-//! pointer and the address where it goes on: a frame record, as frames have it. A switch pushes these
-//! two (and the registers that the compiler does not let go), writes the stack pointer to one of the
-//! two places, takes that of the other, and jumps.
+//! the segment runs, and that of the segment while it does not. Below it is the closure that the
+//! segment consists of. A stack that is not running has at its stack pointer, from there upwards,
+//! the frame pointer and the address where it goes on: a frame record, as frames have it. A switch
+//! pushes these two (and the registers that the compiler does not let go), writes the stack pointer
+//! to one of the two places, takes that of the other, and jumps.
 //!
-//! The way is at the root of the segment's chain of frame pointers, since its first word points to the
-//! frame record of the resumer. By the same word the unwinder comes from the root to the resumer.
+//! The way is at the root of the segment's chain of frame pointers, since its first word points to
+//! the frame record of the resumer. By the same word the unwinder comes from the root to the
+//! resumer.
 
 use super::{Place, Request};
 use std::cell::Cell;
@@ -50,7 +51,8 @@ impl Segment {
     ///
     /// # Safety
     ///
-    /// What `root` borrows outlives the segment. It does not panic. If it is never called, it is not dropped.
+    /// What `root` borrows outlives the segment. It does not panic. If it is never called, it is
+    /// not dropped.
     #[inline(always)]
     pub unsafe fn new<F: FnOnce(&Way)>(place: Place, root: F) -> Self {
         const { assert!(align_of::<F>() <= 16) };

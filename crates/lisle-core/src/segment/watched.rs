@@ -1,5 +1,5 @@
-//! What AddressSanitizer is told of a switch: the bounds of the stack that is entered. It tells in turn those
-//! of the stack that was left, and these are kept for the way back.
+//! What AddressSanitizer is told of a switch: the bounds of the stack that is entered. It tells in
+//! turn those of the stack that was left, and these are kept for the way back.
 
 use std::ptr::{null, null_mut};
 
@@ -23,7 +23,8 @@ impl Bounds {
         Bounds { lowest: std::ptr::with_exposed_provenance(limit), size: base - limit }
     }
 
-    /// Tells that this stack will be switched to, and returns what `entered` is to be told on the way back.
+    /// Tells that this stack will be switched to, and returns what `entered` is to be told on the
+    /// way back.
     #[inline(always)]
     pub(super) fn about_to_enter(self) -> *mut u8 {
         let mut left = null_mut();

@@ -3,8 +3,8 @@
 //! A model runs a program on one thread, one operation after the other. Two operations have to be
 //! tried in both orders only if they touch the same memory, and one of them changes it. All shared
 //! memory of this library is behind the atomics of the shim and the locks made of them. So what an
-//! operation touched says on what it depends, whichever object it belonged to. An operation says only
-//! at which objects it is going to look (`visible_on`), so that the model can name them.
+//! operation touched says on what it depends, whichever object it belonged to. An operation says
+//! only at which objects it is going to look (`visible_on`), so that the model can name them.
 //!
 //! Outside of models each access costs a look at a thread-local. This is compiled with the feature
 //! `model` only.
@@ -22,14 +22,15 @@ pub enum Touch {
     Store,
     /// It has changed a count, which was more than one before and is after. Such changes commute.
     Count,
-    /// It has changed a count from one or to one. It commutes with other changes, but what changes the
-    /// count next may do more than it would have done before.
+    /// It has changed a count from one or to one. It commutes with other changes, but what changes
+    /// the count next may do more than it would have done before.
     CountNearZero,
     /// It has put a message into a queue with so many places left, which it had waited for.
     Put(usize),
     /// It has taken the first of so many messages out of a queue, which it had waited for.
     Take(usize),
-    /// It has put a message into a queue with so many places left, and would not have waited for one.
+    /// It has put a message into a queue with so many places left, and would not have waited for
+    /// one.
     TryPut(usize),
     /// It has taken the first of so many messages out of a queue, and would not have waited for it.
     TryTake(usize),
@@ -48,8 +49,8 @@ pub enum Touch {
 }
 
 impl Touch {
-    /// Returns how a count is touched that is changed by one. `lowest` is the lower of the counts before
-    /// and after.
+    /// Returns how a count is touched that is changed by one. `lowest` is the lower of the counts
+    /// before and after.
     pub fn of_count(lowest: usize) -> Touch {
         match lowest {
             0 => Touch::Write,

@@ -7,8 +7,8 @@ use crate::shim::{hint, thread};
 /// long as most locks are held, for each look takes the line of memory from the holder.
 const SPINS: u32 = 30;
 
-/// How often a plain thread looks again after that. Each time it offers its core to others: with more
-/// threads than cores, the holder may be one that waits for a core.
+/// How often a plain thread looks again after that. Each time it offers its core to others: with
+/// more threads than cores, the holder may be one that waits for a core.
 const LOOKS: u32 = 20;
 
 /// Tells a model that this lock is about to be tried, and returns the performer's id. This reads a

@@ -186,8 +186,8 @@ fn a_shutdown_unwinds_clauses_and_what_they_handle() {
     assert_eq!(DROPPED.load(Ordering::Relaxed), 2);
 }
 
-/// The end of a runtime leaves a fiber where it is whose producer waits, if the consumer is a function that no
-/// panic leaves. The producer is unwound.
+/// The end of a runtime leaves a fiber where it is whose producer waits, if the consumer is a
+/// function that no panic leaves. The producer is unwound.
 #[test]
 fn a_shutdown_does_not_unwind_a_consumer_that_foreign_code_has_called() {
     static DROPPED: AtomicU32 = AtomicU32::new(0);

@@ -42,8 +42,8 @@ pub(crate) fn message_of<T>(f: impl FnOnce() -> T) -> String {
     }
 }
 
-/// Runs the test of this name alone, in another process, and returns what it has written to standard
-/// error and whether it ended well.
+/// Runs the test of this name alone, in another process, and returns what it has written to
+/// standard error and whether it ended well.
 pub(crate) fn elsewhere(name: &str) -> Option<(String, bool)> {
     const PART: &str = "LISLE_EFFECT_PART";
     if std::env::var(PART).is_ok_and(|part| part == name) {

@@ -65,8 +65,8 @@ pub enum Deadline {
     /// The frame waits for the call, however long it takes.
     #[default]
     Wait,
-    /// After this time the frame goes on without the stream, which keeps its last value, and gets the
-    /// result in a later frame.
+    /// After this time the frame goes on without the stream, which keeps its last value, and gets
+    /// the result in a later frame.
     KeepLast(Duration),
     /// After this time the call fails with [`CallError::Deadline`](crate::CallError::Deadline). Its
     /// result is dropped when it comes.
@@ -124,8 +124,8 @@ impl Class {
         class
     }
 
-    /// Returns the class of the closures of a type, which are not made foreign by name: theirs is the
-    /// place of the first that is called. A thread asks the others once for each type.
+    /// Returns the class of the closures of a type, which are not made foreign by name: theirs is
+    /// the place of the first that is called. A thread asks the others once for each type.
     pub(crate) fn of_closures<F: 'static>(site: &'static Location<'static>) -> &'static Class {
         type Classes = HashMap<TypeId, &'static Class>;
         static ALL: LazyLock<Mutex<Classes>> = LazyLock::new(Mutex::default);

@@ -10,7 +10,8 @@ use std::ptr::NonNull;
 const MOST: u32 = 256;
 /// A batch is to take at least so long, in nanoseconds: thirty times what it costs to hand it over.
 const SHORTEST: u64 = 10_000;
-/// It is not to take longer than this, in nanoseconds, so that the last ones of a frame end together.
+/// It is not to take longer than this, in nanoseconds, so that the last ones of a frame end
+/// together.
 const LONGEST: u64 = 100_000;
 /// Between the two, each worker is to have so many in a frame.
 const FOR_EACH: u64 = 32;
@@ -114,8 +115,8 @@ impl Lane {
     pub(crate) fn empty(&self, calls: u32) -> NonNull<Batch> {
         let size = self.columns.iter().position(|columns| columns.capacity >= calls);
         let size = size.unwrap_or(self.columns.len() - 1);
-        // How many batches of a size there are at a time depends on how long calls take. One that is
-        // too large is better than a new one.
+        // How many batches of a size there are at a time depends on how long calls take. One that
+        // is too large is better than a new one.
         let vacant = (size..self.columns.len()).find_map(|size| self.vacant[size].borrow_mut().pop());
         let batch = vacant.unwrap_or_else(|| self.grow(size));
         // SAFETY: batches live as long as the lane.
@@ -172,8 +173,8 @@ impl Lane {
         // What was measured for few calls counts less.
         let weight = u64::from(batch.count.get().min(64));
         let cost = self.cost.get().map_or(cost, |before| {
-            // A batch during which the system took the core for a while says little of the calls. It is
-            // not to make hundreds of small batches of those that come next.
+            // A batch during which the system took the core for a while says little of the calls.
+            // It is not to make hundreds of small batches of those that come next.
             let cost = cost.min(before.max(LEAST) * 4);
             (before * (256 - weight) + cost * weight) / 256
         });
@@ -213,8 +214,8 @@ impl Lane {
             let header = unsafe { batch.as_ref() };
             header.own.is_gone.set(true);
             if header.own.held.get() == 0 {
-                // SAFETY: what is not complete or empty was taken out of the table, and is being run.
-                // Nobody holds it.
+                // SAFETY: what is not complete or empty was taken out of the table, and is being
+                // run. Nobody holds it.
                 unsafe { Batch::end(batch) };
             }
         }

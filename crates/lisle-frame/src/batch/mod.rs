@@ -3,8 +3,8 @@
 //! What the world writes and what the runner of the batch writes lie on different pairs of cache
 //! lines: the header with the arguments is the world's before the batch is published; the results
 //! with the status of each call are the runner's; the owners are the world's alone. A batch is
-//! complete as a whole, by one atomic word. Batches are used again; a world that does not grow makes
-//! no new ones.
+//! complete as a whole, by one atomic word. Batches are used again; a world that does not grow
+//! makes no new ones.
 
 pub(crate) mod class;
 pub(crate) mod lane;
@@ -336,8 +336,9 @@ impl Batch {
     ///
     /// # Safety
     ///
-    /// The caller has the batch to itself until it is complete, but for the steps that the world may
-    /// take: `abandon` and `orphan`. It does not use the batch after that, unless it is the world.
+    /// The caller has the batch to itself until it is complete, but for the steps that the world
+    /// may take: `abandon` and `orphan`. It does not use the batch after that, unless it is the
+    /// world.
     pub(crate) unsafe fn run(this: NonNull<Batch>) {
         // SAFETY: passed on to the caller.
         unsafe { (this.as_ref().methods.run)(this) };
@@ -431,13 +432,13 @@ impl Batch {
         header.runner.state.store(COMPLETE, Ordering::Release);
     }
 
-    /// Frees a batch of a world that ends. If it has not completed yet, it is left to its runner, which
-    /// then frees it.
+    /// Frees a batch of a world that ends. If it has not completed yet, it is left to its runner,
+    /// which then frees it.
     ///
     /// # Safety
     ///
-    /// The batch is empty, or complete, or someone runs it. Nobody else refers to it, and the caller
-    /// does not any more.
+    /// The batch is empty, or complete, or someone runs it. Nobody else refers to it, and the
+    /// caller does not any more.
     pub(crate) unsafe fn end(this: NonNull<Batch>) {
         // SAFETY: alive: only who completes it, or ends it after that, frees it.
         let is_empty = unsafe { this.as_ref() }.count.get() == 0;
@@ -483,7 +484,8 @@ unsafe fn run<F: Native<S>, S>(this: NonNull<Batch>) {
         let mut last = begin;
         while at.get() < count {
             let call = at.get();
-            // SAFETY: the call was added, and is taken once: the position goes on, also if it panics.
+            // SAFETY: the call was added, and is taken once: the position goes on, also if it
+            // panics.
             let (f, args) = unsafe { Batch::column::<(F, F::Args)>(this, columns.args, call).read() };
             let status = Batch::column::<u8>(this, columns.status, call);
             let is_cancelled = header.any_cancelled.load(Ordering::Acquire)

@@ -32,8 +32,8 @@ impl<F: Native<S>, S: 'static> Call<F, S> {
         Call(State::Before { class, is_long, f, args })
     }
 
-    /// Makes the call if it has not been made, or takes the result if that has been delivered. Returns
-    /// `None` if the call has failed.
+    /// Makes the call if it has not been made, or takes the result if that has been delivered.
+    /// Returns `None` if the call has failed.
     #[inline(always)]
     fn poll_once(&mut self, core: &Core, cx: &Context<'_>) -> Poll<Option<F::Output>> {
         let is_late = match self.0 {
@@ -140,7 +140,8 @@ impl<F: Native<S>, S> Call<F, S> {
     }
 }
 
-/// Lets go of a batch. It goes back to its own lane, in whichever world's frame this is, or in none.
+/// Lets go of a batch. It goes back to its own lane, in whichever world's frame this is, or in
+/// none.
 ///
 /// # Safety
 ///

@@ -8,8 +8,8 @@ use std::ops::Deref;
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
-/// A function that other cores may run, in batches. It is made once (a few bytes are kept for it until
-/// the program ends), and copied into the bodies of streams.
+/// A function that other cores may run, in batches. It is made once (a few bytes are kept for it
+/// until the program ends), and copied into the bodies of streams.
 ///
 /// It is called like any function, on the caller's thread. To call it asynchronously takes one word
 /// more:
@@ -30,9 +30,9 @@ use std::time::Duration;
 /// # Batches
 ///
 /// The calls of a function are collected into batches, and a batch is sent to the workers when it
-/// has enough calls, or its first call has waited for the [`delay`](Foreign::delay), or the world has
-/// nothing else to do. How many calls are enough follows from what they have cost so far. Calls that
-/// cost less than to send them are run in place, on the world's thread.
+/// has enough calls, or its first call has waited for the [`delay`](Foreign::delay), or the world
+/// has nothing else to do. How many calls are enough follows from what they have cost so far. Calls
+/// that cost less than to send them are run in place, on the world's thread.
 ///
 /// # Order
 ///
@@ -144,8 +144,9 @@ impl<F> Foreign<F> {
         TryCall::new(self.call(args))
     }
 
-    /// Calls the function once for each of several arguments, on other cores. Returns the results in
-    /// the order of the arguments. It takes constant time for each result, however many there are.
+    /// Calls the function once for each of several arguments, on other cores. Returns the results
+    /// in the order of the arguments. It takes constant time for each result, however many there
+    /// are.
     ///
     /// If one of the calls fails, the stream that awaits it fails in this frame.
     ///

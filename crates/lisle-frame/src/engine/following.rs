@@ -16,9 +16,9 @@ impl Core {
         self.follows.borrow_mut().push((stream, follows));
     }
 
-    /// Lets the streams of last values look at their sources, once between two frames: before a frame
-    /// begins, or an input is set. All look before the first of them takes a new value, since they may
-    /// follow each other.
+    /// Lets the streams of last values look at their sources, once between two frames: before a
+    /// frame begins, or an input is set. All look before the first of them takes a new value, since
+    /// they may follow each other.
     pub(crate) fn look_at_sources(&self) {
         if self.has_looked.replace(true) {
             return;

@@ -72,8 +72,8 @@ impl Core {
         }
     }
 
-    /// Polls a stream that has failed while it waited, so that a body that is run anew in each frame
-    /// does not go on in the next one with what it has read in this one.
+    /// Polls a stream that has failed while it waited, so that a body that is run anew in each
+    /// frame does not go on in the next one with what it has read in this one.
     fn poll_failed(&self, pointer: NonNull<Head>, error: &StreamError) {
         self.wake_executors(pointer);
         // SAFETY: slots live as long as the world.

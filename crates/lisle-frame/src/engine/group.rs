@@ -130,7 +130,8 @@ impl Group {
                 piece
             }
         };
-        // SAFETY: alive; the slot is within the piece, which has room for it, and is initialized here.
+        // SAFETY: alive; the slot is within the piece, which has room for it, and is initialized
+        // here.
         unsafe {
             let used = &piece.as_ref().used;
             let head = self.slot_at(piece, used.get());
@@ -201,8 +202,8 @@ impl Group {
         unsafe { (self.methods.polls)(core, &Polls::One(Cell::new(Some(head)))) }
     }
 
-    /// Polls the streams whose calls have ended, up to the first one that is not of this group or has
-    /// given up its call.
+    /// Polls the streams whose calls have ended, up to the first one that is not of this group or
+    /// has given up its call.
     ///
     /// # Safety
     ///
@@ -363,7 +364,8 @@ unsafe fn run<T, F: Future<Output = ()>>(core: &Core, group: &Group) {
 ///
 /// # Safety
 ///
-/// The streams have these types. Those that are not looked at here have a future and are not running.
+/// The streams have these types. Those that are not looked at here have a future and are not
+/// running.
 unsafe fn polls<T, F: Future<Output = ()>>(core: &Core, polls: &Polls<'_>) {
     let waker = core.waker();
     let mut cx = Context::from_waker(&waker);

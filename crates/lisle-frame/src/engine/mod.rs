@@ -42,8 +42,8 @@ pub(crate) mod flags {
     pub(crate) const QUEUED: u8 = 4;
 }
 
-/// The functions of the waker that streams are polled with. They do nothing: what a stream waits for
-/// knows it.
+/// The functions of the waker that streams are polled with. They do nothing: what a stream waits
+/// for knows it.
 static VTABLE: RawWakerVTable =
     RawWakerVTable::new(|_| RawWaker::new(std::ptr::null(), &VTABLE), |_| {}, |_| {}, |_| {});
 
@@ -61,8 +61,8 @@ pub(crate) struct Core {
     usual: Cell<State>,
     /// The stream that is being polled.
     pub(crate) current: Cell<Option<NonNull<Head>>>,
-    /// A byte, since the compiler sets bits of it by instructions for bytes: a wider load soon after
-    /// would wait for the store.
+    /// A byte, since the compiler sets bits of it by instructions for bytes: a wider load soon
+    /// after would wait for the store.
     pub(crate) flags: Cell<u8>,
     failure: RefCell<Option<StreamError>>,
     errors: RefCell<HashMap<NonNull<Head>, StreamError>>,
@@ -187,8 +187,9 @@ impl Core {
         self.flags.get() & flags::QUEUED != 0
     }
 
-    /// Returns the waker with which streams are polled. It is told by the address of its functions from
-    /// those of executors within streams. It leads back here: see [`of_context`](Core::of_context).
+    /// Returns the waker with which streams are polled. It is told by the address of its functions
+    /// from those of executors within streams. It leads back here: see
+    /// [`of_context`](Core::of_context).
     #[inline(always)]
     fn waker(&self) -> Waker {
         // SAFETY: the functions do nothing.

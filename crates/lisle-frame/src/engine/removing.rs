@@ -130,8 +130,8 @@ impl Core {
         self.has_owners.set(!self.owned.borrow().is_empty() || !self.kept.borrow().is_empty());
     }
 
-    /// Removes a stream and what it has made. Futures and values are dropped as soon as no stream is
-    /// being polled and no function of the user's looks at a value.
+    /// Removes a stream and what it has made. Futures and values are dropped as soon as no stream
+    /// is being polled and no function of the user's looks at a value.
     pub(crate) fn remove(&self, stream: Living) {
         if self.remove_alone(stream) {
             self.remove_owned(stream.head);

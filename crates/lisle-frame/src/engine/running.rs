@@ -9,8 +9,8 @@ use crate::current::unsuspended;
 use crate::foreign::{Ended, Streams};
 use std::ptr::NonNull;
 
-/// So deep may streams that read each other be polled within each other, in bytes of the stack. What
-/// is deeper is polled from the queue.
+/// So deep may streams that read each other be polled within each other, in bytes of the stack.
+/// What is deeper is polled from the queue.
 const DEEPEST: usize = 24 << 10;
 
 impl Core {
@@ -92,7 +92,8 @@ impl Core {
         }
     }
 
-    /// Returns `true` if a stream has waited, and is polled next. It does not count as waiting then.
+    /// Returns `true` if a stream has waited, and is polled next. It does not count as waiting
+    /// then.
     #[inline(always)]
     pub(super) fn is_resumed(&self, pointer: NonNull<Head>, head: &Head) -> bool {
         if !head.waits() {

@@ -51,8 +51,8 @@ impl Core {
         self.wake_readers(state.number());
     }
 
-    /// Runs streams. A panic is that of the one that is being polled, which fails. Returns `true` if
-    /// there was one.
+    /// Runs streams. A panic is that of the one that is being polled, which fails. Returns `true`
+    /// if there was one.
     #[inline(always)]
     pub(crate) fn caught(&self, f: impl FnOnce()) -> bool {
         let Err(panic) = catch_unwind(AssertUnwindSafe(f)) else { return false };

@@ -5,11 +5,11 @@
 //!
 //! # How a frame goes
 //!
-//! A stream that calls is put, with its arguments, into the open batch of the function. A batch that
-//! is full is sent, or run in place. When no stream can go on, the world *retires* calls in the order
-//! in which they were made: it waits until the batch of the oldest is complete, gives the result to
-//! its stream and runs that, then the next. So what happens does not depend on how calls are
-//! batched, nor on who runs them. While it waits, the world runs batches itself.
+//! A stream that calls is put, with its arguments, into the open batch of the function. A batch
+//! that is full is sent, or run in place. When no stream can go on, the world *retires* calls in
+//! the order in which they were made: it waits until the batch of the oldest is complete, gives the
+//! result to its stream and runs that, then the next. So what happens does not depend on how calls
+//! are batched, nor on who runs them. While it waits, the world runs batches itself.
 
 mod order;
 
@@ -26,11 +26,11 @@ use std::rc::Rc;
 
 /// The streams of a world, as its foreign calls know them.
 pub(crate) trait Streams {
-    /// Polls streams whose calls have ended: at least the next one, if it has an owner. A panic of one
-    /// goes on.
+    /// Polls streams whose calls have ended: at least the next one, if it has an owner. A panic of
+    /// one goes on.
     fn deliver(&self, ended: &Ended<'_>);
-    /// Runs streams. A panic is that of the one that is being polled, which fails. Returns `true` if
-    /// there was one.
+    /// Runs streams. A panic is that of the one that is being polled, which fails. Returns `true`
+    /// if there was one.
     fn caught(&self, f: impl FnOnce()) -> bool;
     /// Returns `true` if streams are in the queue.
     fn has_queued(&self) -> bool;
@@ -54,8 +54,8 @@ impl Ended<'_> {
         if self.at.get() >= self.to {
             return None;
         }
-        // SAFETY: the call is in the batch, which lives as long as its lane. Only the world's thread
-        // uses the owners.
+        // SAFETY: the call is in the batch, which lives as long as its lane. Only the world's
+        // thread uses the owners.
         unsafe { self.owners.add(self.at.get() as usize).read() }
     }
 
@@ -100,8 +100,8 @@ impl Foreigns {
 
     #[inline(always)]
     fn lane<F: Native<S>, S: 'static>(&self, class: &'static Class) -> &Lane {
-        // SAFETY: no code of the user's runs while the list is referred to. Lanes are not moved with
-        // it, and never removed.
+        // SAFETY: no code of the user's runs while the list is referred to. Lanes are not moved
+        // with it, and never removed.
         let lanes = unsafe { &*self.lanes.get() };
         match lanes.get(class.id as usize) {
             Some(Some(lane)) => lane,
@@ -285,7 +285,8 @@ impl Foreigns {
     }
 }
 
-/// Runs a batch on the world's thread. The functions are in no frame, as they are in none elsewhere.
+/// Runs a batch on the world's thread. The functions are in no frame, as they are in none
+/// elsewhere.
 ///
 /// # Safety
 ///

@@ -164,7 +164,8 @@ impl Foreigns {
                     let call = ended.at.get();
                     ended.pass();
                     if Batch::is_abandoned(batch, call) {
-                        // SAFETY: complete. Who gives up a call before it is delivered leaves its result.
+                        // SAFETY: complete. Who gives up a call before it is delivered leaves its
+                        // result.
                         unsafe { Batch::drop_result(batch, call) };
                     }
                 }
@@ -249,8 +250,8 @@ impl Foreigns {
 
     /// Retires the batches of unordered functions that are complete.
     fn retire_unordered(&self, streams: &impl Streams) {
-        // The list is looked through once, however many are complete. Streams that go on meanwhile add to
-        // another one.
+        // The list is looked through once, however many are complete. Streams that go on meanwhile
+        // add to another one.
         let mut looked_at = self.looked_at.take();
         std::mem::swap(&mut looked_at, &mut *self.unordered.borrow_mut());
         looked_at.retain(|batch| {
@@ -268,8 +269,8 @@ impl Foreigns {
         *self.looked_at.borrow_mut() = looked_at;
     }
 
-    /// Waits until a batch of an unordered function is complete, or its deadline has passed. Returns
-    /// `false` if there is none, and none is being filled.
+    /// Waits until a batch of an unordered function is complete, or its deadline has passed.
+    /// Returns `false` if there is none, and none is being filled.
     fn wait_for_unordered(&self, streams: &impl Streams) -> bool {
         self.close_open(true);
         // SAFETY: batches live as long as their lane.

@@ -28,8 +28,8 @@ use std::rc::Rc;
 /// ```
 pub struct List<T: 'static>(Stream<Members<T>>);
 
-/// The streams of a list in a frame; it dereferences to a slice of them. A clone is a reference to the
-/// same memory.
+/// The streams of a list in a frame; it dereferences to a slice of them. A clone is a reference to
+/// the same memory.
 pub struct Members<T: 'static>(Rc<Vec<Stream<T>>>);
 
 impl<T> Members<T> {
@@ -45,8 +45,8 @@ impl<T: Clone> List<T> {
         self.0
     }
 
-    /// Waits for the last member, and returns all. As results come in the order of calls, the others are
-    /// usually done by then, and the reader has been woken once and not by each.
+    /// Waits for the last member, and returns all. As results come in the order of calls, the
+    /// others are usually done by then, and the reader has been woken once and not by each.
     async fn settled(self) -> Members<T> {
         let members = self.0.await;
         if let Some(last) = members.last() {
@@ -75,8 +75,8 @@ impl<T: Clone> List<T> {
 }
 
 impl Here {
-    /// Makes a list of so many streams, each of which is run anew in each frame. `make` is called for
-    /// each number from 0.
+    /// Makes a list of so many streams, each of which is run anew in each frame. `make` is called
+    /// for each number from 0.
     #[track_caller]
     pub fn list<T, B>(&self, streams: usize, make: impl FnMut(usize) -> B) -> List<T>
     where
@@ -313,8 +313,8 @@ impl Making<'_> {
         Making { ..*self }
     }
 
-    /// Makes a list's stream, of a body that lives over frames. What it keeps beside its value follows
-    /// from the values of others.
+    /// Makes a list's stream, of a body that lives over frames. What it keeps beside its value
+    /// follows from the values of others.
     #[track_caller]
     fn at_rest<T, B>(self, body: B) -> Stream<Members<T>>
     where

@@ -1,8 +1,8 @@
 //! Where a thread of a pool gets its work, and where it sleeps.
 //!
-//! Who is about to sleep says so, and then looks once more whether there is something to do. Who has
-//! something for it looks whether it sleeps, after that. Both swap the same flag: the one that comes
-//! second has seen what the first did before.
+//! Who is about to sleep says so, and then looks once more whether there is something to do. Who
+//! has something for it looks whether it sleeps, after that. Both swap the same flag: the one that
+//! comes second has seen what the first did before.
 
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::sync::{Mutex, MutexGuard};
@@ -69,8 +69,8 @@ impl<W> Inbox<W> {
         drop(left);
     }
 
-    /// Sleeps until something is submitted, or the thread is woken, or has something to do, which it
-    /// says itself.
+    /// Sleeps until something is submitted, or the thread is woken, or has something to do, which
+    /// it says itself.
     pub(crate) fn sleep(&self, has_to_do: impl Fn() -> bool) {
         self.asleep.swap(true, Ordering::SeqCst);
         while self.asleep.load(Ordering::SeqCst) && !self.has_submitted.load(Ordering::SeqCst) && !has_to_do()

@@ -114,7 +114,8 @@ impl Link {
 }
 
 impl Linked {
-    /// Calls the pool, which is in no frame. Its panic must not cut off what the frame is about to do.
+    /// Calls the pool, which is in no frame. Its panic must not cut off what the frame is about to
+    /// do.
     fn calls<R>(&self, f: impl FnOnce(&dyn Pool) -> R) -> Option<R> {
         let call = || outside_of_frames(|| f(&*self.pool));
         match catch_unwind(AssertUnwindSafe(call)) {

@@ -1,8 +1,8 @@
 //! Loom models of what a world and its workers share: rings, seats, batches, the sleep of a thread.
 //!
-//! A call counts in a cell that loom watches, so that a call that is run twice, or whose effect is not
-//! seen with its result, is found. Loom also watches the memory of batches, and the references that
-//! are their arguments and results: what is freed twice or never is found.
+//! A call counts in a cell that loom watches, so that a call that is run twice, or whose effect is
+//! not seen with its result, is found. Loom also watches the memory of batches, and the references
+//! that are their arguments and results: what is freed twice or never is found.
 
 use super::inbox::Inbox;
 use super::link::Link;
@@ -248,7 +248,8 @@ fn two_takers_and_the_world() {
 }
 
 /// The world sends, and does not look after it: what was sent while a worker was about to leave is
-/// run by that one, or the world finds the seat free and submits. So when all have left, all is done.
+/// run by that one, or the world finds the seat free and submits. So when all have left, all is
+/// done.
 #[test]
 fn nothing_that_was_sent_is_left() {
     explore(3, || {
@@ -313,8 +314,8 @@ fn a_full_table() {
     });
 }
 
-/// A batch that has retired is filled and sent again, while the thread that ran it may not have gone
-/// yet.
+/// A batch that has retired is filled and sent again, while the thread that ran it may not have
+/// gone yet.
 #[test]
 fn a_batch_is_used_again() {
     explore(3, || {

@@ -2,7 +2,8 @@
 //!
 //! - `ring`, `table`: what the world and its workers share.
 //! - `work`: a seat at a world's table, for whoever wants to work there; the trait for pools.
-//! - `workers`: a pool of threads of its own; `inbox`: where they sleep. `domains`: the domains of a Lisle runtime.
+//! - `workers`: a pool of threads of its own; `inbox`: where they sleep. `domains`: the domains of
+//!   a Lisle runtime.
 //! - `link`: the world's side.
 
 #[cfg(all(feature = "runtime", not(lisle_loom)))]

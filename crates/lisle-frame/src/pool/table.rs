@@ -1,9 +1,9 @@
 //! The table between a world and its workers: batches to be taken, and seats for workers.
 //!
-//! The world publishes a batch by pushing it into a ring: the common one, or that of the worker that
-//! has the data. Whoever takes it runs it, and says so in the batch. A worker serves its own ring
-//! first, then the common one, then those of workers that are busy. Nothing waits for a worker: what
-//! nobody takes, the world takes itself.
+//! The world publishes a batch by pushing it into a ring: the common one, or that of the worker
+//! that has the data. Whoever takes it runs it, and says so in the batch. A worker serves its own
+//! ring first, then the common one, then those of workers that are busy. Nothing waits for a
+//! worker: what nobody takes, the world takes itself.
 //!
 //! A *seat* is a worker's place at the table. Work is submitted to the pool once for each seat; the
 //! seat is free again when that work is dropped. Whoever finds nothing to do when no frame is under
@@ -69,7 +69,8 @@ impl<B> Table<B> {
         unsafe { ring.push(batch) }
     }
 
-    /// Publishes a batch that may take longer than a frame, or returns `false` if there are too many.
+    /// Publishes a batch that may take longer than a frame, or returns `false` if there are too
+    /// many.
     ///
     /// # Safety
     ///
@@ -158,8 +159,8 @@ impl<B> Table<B> {
             .find_map(|home| self.homes[home].take())
     }
 
-    /// Takes a batch whose home is elsewhere, whatever the worker there does: it may have been given
-    /// its seat, and not have come.
+    /// Takes a batch whose home is elsewhere, whatever the worker there does: it may have been
+    /// given its seat, and not have come.
     pub(crate) fn take_left(&self) -> Option<NonNull<B>> {
         self.homes.iter().find_map(Ring::take)
     }

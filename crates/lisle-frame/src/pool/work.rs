@@ -9,9 +9,9 @@ use std::ptr::NonNull;
 /// A pool of threads that run the foreign calls of worlds. A host program implements it for its own
 /// job system; this crate does for [`Workers`](crate::Workers).
 ///
-/// A world submits a [`Work`] for each worker. The pool runs it on any of its threads, as long as it
-/// likes to. A simple pool calls [`Work::run`] once and drops it: it is submitted again when there is
-/// more to do. A pool with threads to spare keeps it, and runs it again until it is over.
+/// A world submits a [`Work`] for each worker. The pool runs it on any of its threads, as long as
+/// it likes to. A simple pool calls [`Work::run`] once and drops it: it is submitted again when
+/// there is more to do. A pool with threads to spare keeps it, and runs it again until it is over.
 ///
 /// Nothing depends on the pool being fast, or running anything at all: a world runs itself what
 /// nobody takes.
@@ -75,8 +75,8 @@ pub enum Progress {
     Over,
 }
 
-/// The right to work at a world's table, for one thread at a time. It may be sent to any thread, and
-/// may outlive the world.
+/// The right to work at a world's table, for one thread at a time. It may be sent to any thread,
+/// and may outlive the world.
 pub struct Work {
     table: Arc<Table<Batch>>,
     seat: usize,
@@ -91,8 +91,8 @@ impl Work {
         table.take_seat().map(|seat| Work { table: table.clone(), seat })
     }
 
-    /// Runs the calls that there are, until there are none. A panic of a call is caught, and given to
-    /// the stream that has made it.
+    /// Runs the calls that there are, until there are none. A panic of a call is caught, and given
+    /// to the stream that has made it.
     pub fn run(&self) -> Progress {
         let mut progress = Progress::Idle;
         while let Some(batch) = self.table.take(self.seat) {
@@ -114,7 +114,8 @@ impl Work {
         self.table.is_closed()
     }
 
-    /// Returns `true` if there may be something to run. A thread that is to sleep looks at this last.
+    /// Returns `true` if there may be something to run. A thread that is to sleep looks at this
+    /// last.
     pub fn is_ready(&self) -> bool {
         self.table.is_open() || self.table.has_batches()
     }
@@ -124,7 +125,8 @@ impl Drop for Work {
     fn drop(&mut self) {
         self.table.leave(self.seat);
         // The world may have sent something when the seat was still taken, and so have submitted
-        // nothing. It is run here, whosever home it was sent to. That holds each time the seat is left.
+        // nothing. It is run here, whosever home it was sent to. That holds each time the seat is
+        // left.
         while self.table.has_batches() && self.table.sit(self.seat) {
             while let Some(batch) = self.table.take(self.seat).or_else(|| self.table.take_any()) {
                 self.run_batch(batch);

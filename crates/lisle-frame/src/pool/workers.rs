@@ -15,7 +15,8 @@ use std::thread::{self, JoinHandle};
 /// So many times a thread that has found nothing looks again before it may sleep.
 const LOOKS: u32 = 2_000;
 
-/// A pool of threads that run foreign calls. Several worlds may share it: pass a clone of it to each.
+/// A pool of threads that run foreign calls. Several worlds may share it: pass a clone of it to
+/// each.
 ///
 /// The threads end when the last clone is dropped that is not a world's; a world that has lost its
 /// pool runs its calls itself.
@@ -47,8 +48,8 @@ struct Shared {
 }
 
 impl Workers {
-    /// Starts so many threads. The world's own thread runs calls too, so that one less than there are
-    /// cores is usual.
+    /// Starts so many threads. The world's own thread runs calls too, so that one less than there
+    /// are cores is usual.
     ///
     /// # Errors
     ///
@@ -164,8 +165,8 @@ fn rank(progress: Progress) -> u8 {
 /// What a world has of the pool.
 pub(crate) struct Handle {
     shared: Arc<Shared>,
-    /// The thread that gets the next work. Each world goes round by itself, so that all threads work
-    /// for each.
+    /// The thread that gets the next work. Each world goes round by itself, so that all threads
+    /// work for each.
     next: Cell<usize>,
 }
 

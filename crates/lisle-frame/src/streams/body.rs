@@ -18,8 +18,9 @@ use std::task::{Context, Poll};
 
 /// The value that a stream gives, in the stream's own hands.
 ///
-/// It is lent to the body of a stream that lives over frames; see [`Here::live`](crate::Here::live).
-/// Its lifetime is a name that no other stream's has, so that two bodies cannot exchange theirs:
+/// It is lent to the body of a stream that lives over frames; see
+/// [`Here::live`](crate::Here::live). Its lifetime is a name that no other stream's has, so that
+/// two bodies cannot exchange theirs:
 ///
 /// ```compile_fail,E0521
 /// use lisle_frame::{Out, World};
@@ -46,8 +47,8 @@ impl<T> Out<'_, T> {
         Out { head, value: PhantomData, stream: PhantomData }
     }
 
-    /// Sets the stream's value, which readers have from now on: in this frame, and in those after it
-    /// until it is set again.
+    /// Sets the stream's value, which readers have from now on: in this frame, and in those after
+    /// it until it is set again.
     ///
     /// Readers see the value when the stream is done for this frame, so only the last of several is
     /// seen.
@@ -72,8 +73,8 @@ impl<T> Out<'_, T> {
         }
     }
 
-    /// Calls `f` with the stream's value, to change it in place. Returns what `f` returns, or `None`
-    /// if the stream has no value yet or is being dropped.
+    /// Calls `f` with the stream's value, to change it in place. Returns what `f` returns, or
+    /// `None` if the stream has no value yet or is being dropped.
     #[inline]
     pub fn update<R>(&mut self, f: impl FnOnce(&mut T) -> R) -> Option<R> {
         // SAFETY: alive while its future is, by the promise of `new`.
@@ -122,8 +123,8 @@ impl Future for Done {
 /// The future of a stream that is run anew in each frame. It is written by hand, since it is what a
 /// stream costs: the compiler's, a loop around the body, takes 40 bytes more.
 ///
-/// In each frame `start` makes a body of what the stream is made of, and `end` is given what the body
-/// returns. If `CATCHES`, a panic is a failure like others.
+/// In each frame `start` makes a body of what the stream is made of, and `end` is given what the
+/// body returns. If `CATCHES`, a panic is a failure like others.
 pub(crate) struct Anew<M, B, S, E, const CATCHES: bool> {
     /// The body under way. It borrows from `made_of`, and is dropped before that.
     body: Option<B>,
@@ -167,8 +168,8 @@ where
         // SAFETY: nothing is moved out of it.
         let this = unsafe { self.get_unchecked_mut() };
         if this.body.is_none() {
-            // SAFETY: the body that borrows it is dropped before anything else uses it, and before it
-            // is moved or dropped.
+            // SAFETY: the body that borrows it is dropped before anything else uses it, and before
+            // it is moved or dropped.
             let made_of = unsafe { NonNull::from(&mut this.made_of).as_mut() };
             this.body = Some((this.start)(core, head, made_of));
         }
@@ -220,8 +221,8 @@ fn poll_caught<B: Future>(body: Pin<&mut B>, cx: &mut Context<'_>) -> Poll<B::Ou
     })
 }
 
-/// Returns the future of a stream that is run anew in each frame. What a run has made lives until the
-/// next run.
+/// Returns the future of a stream that is run anew in each frame. What a run has made lives until
+/// the next run.
 #[inline(always)]
 pub(crate) fn anew<const CATCHES: bool, T, B>(body: B) -> impl Future<Output = ()> + 'static
 where
@@ -232,7 +233,8 @@ where
         core.remove_made(head);
         body()
     };
-    // SAFETY: it is given to a stream with values of type `T`. The body's code holds for all lifetimes.
+    // SAFETY: it is given to a stream with values of type `T`. The body's code holds for all
+    // lifetimes.
     unsafe {
         Anew::<_, _, _, _, CATCHES>::new(body, start, |_, head, _, value| Out::<T>::new(head).set(value))
     }

@@ -26,7 +26,8 @@ use std::rc::Rc;
 /// let short = String::from("of the stack");
 /// world.set(word, short.as_str()).unwrap();
 /// ```
-// The handle of a stream may stand for one of a supertype, since it is only read. This one is written.
+// The handle of a stream may stand for one of a supertype, since it is only read. This one is
+// written.
 pub struct Input<T>(Stream<T>, PhantomData<fn(T) -> T>);
 
 impl<T> Input<T> {
@@ -89,8 +90,8 @@ impl<T: Clone + 'static> Follows for Followed<T> {
     }
 }
 
-/// Returns the value that a stream has had in the last frame, or before that. One that was never run
-/// has had none, whatever it begins with.
+/// Returns the value that a stream has had in the last frame, or before that. One that was never
+/// run has had none, whatever it begins with.
 fn last_value<T: Clone>(core: &Core, stream: Stream<T>) -> Option<T> {
     let living = stream.living(core).ok()?;
     let state = living.get()?.state.get();
@@ -141,8 +142,8 @@ impl Here {
         self.stream(async move || (a.await, b.await))
     }
 
-    /// Makes a stream with a state that goes on from frame to frame: `f` changes it by each value of
-    /// `source`. In a frame in which `source` fails, it fails too and keeps its state.
+    /// Makes a stream with a state that goes on from frame to frame: `f` changes it by each value
+    /// of `source`. In a frame in which `source` fails, it fails too and keeps its state.
     ///
     /// ```
     /// use lisle_frame::World;

@@ -22,8 +22,8 @@ use std::rc::Rc;
 /// lives over frames, as long as the body's stream. What a scope makes lives as long as the scope,
 /// and what the function of a [list](Here::keyed) makes for a member as long as the member.
 ///
-/// What is made during a frame is evaluated in that frame if it is read there, and from the next one
-/// on in any case. A stream costs the memory of its future, of its value, and 8 bytes.
+/// What is made during a frame is evaluated in that frame if it is read there, and from the next
+/// one on in any case. A stream costs the memory of its future, of its value, and 8 bytes.
 pub struct Here {
     pub(crate) core: Rc<Core>,
     owner: Option<Living>,
@@ -120,10 +120,10 @@ impl Here {
     /// Makes a stream whose body is run anew in each frame. What the body returns is the stream's
     /// value for that frame.
     ///
-    /// The body is run at most once in a frame, however many streams read it. It may wait within the
-    /// frame: for other streams, and for foreign calls. If it waits over frames, as for
-    /// [`next_frame`](crate::next_frame), the stream keeps its last value meanwhile, and it has none
-    /// before it has returned once.
+    /// The body is run at most once in a frame, however many streams read it. It may wait within
+    /// the frame: for other streams, and for foreign calls. If it waits over frames, as for
+    /// [`next_frame`](crate::next_frame), the stream keeps its last value meanwhile, and it has
+    /// none before it has returned once.
     ///
     /// ```
     /// use lisle_frame::World;

@@ -11,8 +11,8 @@ use std::task::Poll;
 /// Starts a future that goes on beside the running body, and belongs to it: it is dropped when the
 /// body's stream is removed, and if the body is run anew in each frame, before its next run.
 ///
-/// The future is run until it first waits. Returns a stream that is `None` until the future is done,
-/// and has its output from then on.
+/// The future is run until it first waits. Returns a stream that is `None` until the future is
+/// done, and has its output from then on.
 ///
 /// ```
 /// use lisle_frame::{World, branch, frames, next_frame};
@@ -58,7 +58,8 @@ where
     stream
 }
 
-/// Several futures of which [`rush`] awaits the first: a tuple of two to eight, a vector or an array.
+/// Several futures of which [`rush`] awaits the first: a tuple of two to eight, a vector or an
+/// array.
 pub trait Rush {
     /// The output of each.
     type Output;

@@ -8,7 +8,8 @@ use std::task::{Context, Poll};
 #[derive(Debug)]
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct NextFrame {
-    /// How many frames it waits; once it has begun, the frame that it ends in and a bit that says so.
+    /// How many frames it waits; once it has begun, the frame that it ends in and a bit that says
+    /// so.
     frames: u64,
 }
 

@@ -5,8 +5,8 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
-/// Several futures with the same output, of which [`race`] awaits the first: a tuple of two to eight,
-/// a vector or an array.
+/// Several futures with the same output, of which [`race`] awaits the first: a tuple of two to
+/// eight, a vector or an array.
 pub trait Race {
     /// The output of each.
     type Output;

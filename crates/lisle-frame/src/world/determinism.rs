@@ -1,9 +1,9 @@
 //! Does a world depend on the time that its calls take?
 //!
-//! Calls are retired in the order in which they were made, so that a frame comes to the same for any
-//! number of workers. What can still depend on time are unordered functions, and bodies that share
-//! something behind the world's back, such as a list that they push to when their call is done. The
-//! mode that shuffles retires calls in a random order, as if they had taken random times.
+//! Calls are retired in the order in which they were made, so that a frame comes to the same for
+//! any number of workers. What can still depend on time are unordered functions, and bodies that
+//! share something behind the world's back, such as a list that they push to when their call is
+//! done. The mode that shuffles retires calls in a random order, as if they had taken random times.
 
 use crate::error::{Origin, StreamError};
 use crate::streams::handle::Stream;
@@ -64,8 +64,8 @@ impl World {
         self.watch_by(stream, T::hash::<DefaultHasher>)
     }
 
-    /// Does the same as [`watch`](World::watch) for values that have no hash, such as numbers with a
-    /// fraction: `f` hashes them.
+    /// Does the same as [`watch`](World::watch) for values that have no hash, such as numbers with
+    /// a fraction: `f` hashes them.
     ///
     /// ```
     /// use lisle_frame::World;
@@ -101,8 +101,8 @@ impl World {
         Ok(())
     }
 
-    /// Returns a hash of the values that the watched streams had in the last frame. For one build of
-    /// a program it is the same in each run, and for any number of workers.
+    /// Returns a hash of the values that the watched streams had in the last frame. For one build
+    /// of a program it is the same in each run, and for any number of workers.
     pub fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.fingerprints().for_each(|fingerprint| fingerprint.hash(&mut hasher));

@@ -61,7 +61,8 @@ pub struct Builder {
 
 impl Builder {
     /// Lets the foreign calls be run by a pool: a reference to [`Workers`](crate::Workers), a value
-    /// of a type that is a [`Pool`], or one in a box. Without one they run on the world's own thread.
+    /// of a type that is a [`Pool`], or one in a box. Without one they run on the world's own
+    /// thread.
     #[cfg(feature = "threads")]
     pub fn pool<P>(self, pool: P) -> Self
     where
@@ -119,17 +120,17 @@ impl World {
     /// Evaluates every stream once, and returns when all have their values for this frame. (Streams
     /// that wait over frames keep their last ones.)
     ///
-    /// Bodies wait by `await` only. One that waits otherwise holds up the thread; with a Lisle runtime
-    /// (feature `runtime`), waiting for events in a body, or in a foreign function that is run in
-    /// place, is a panic.
+    /// Bodies wait by `await` only. One that waits otherwise holds up the thread; with a Lisle
+    /// runtime (feature `runtime`), waiting for events in a body, or in a foreign function that is
+    /// run in place, is a panic.
     ///
     /// It allocates no memory once it is warm: if streams, lists and calls do not grow, and the
     /// bodies of streams allocate nothing.
     ///
     /// # Panics
     ///
-    /// Panics of bodies and foreign functions are given to the streams concerned. If the pool panics,
-    /// so does this, when the frame is over.
+    /// Panics of bodies and foreign functions are given to the streams concerned. If the pool
+    /// panics, so does this, when the frame is over.
     pub fn frame(&mut self) -> Report {
         let core = &self.here.core;
         core.clock.begin();
@@ -214,8 +215,8 @@ impl World {
         self.core.look_at_sources();
         // What looks at a source clones it, and may have removed this.
         input.stream().living(&self.core)?;
-        // SAFETY: an input has a value from the start. Nobody looks at it, since that would need the
-        // world.
+        // SAFETY: an input has a value from the start. Nobody looks at it, since that would need
+        // the world.
         drop(unsafe { value_of::<T>(living.head).replace(value) });
         Ok(())
     }

@@ -26,8 +26,8 @@ type Kept = (Living, State, Option<Box<dyn Any>>);
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum SnapshotError {
-    /// The stream lives over frames, or waits over frames, or has failed: it has more state than its
-    /// value.
+    /// The stream lives over frames, or waits over frames, or has failed: it has more state than
+    /// its value.
     NotAtRest(Origin),
     /// So many streams of the snapshot have been removed since.
     Removed(usize),
@@ -61,8 +61,8 @@ impl fmt::Debug for SnapshotError {
 impl std::error::Error for SnapshotError {}
 
 impl World {
-    /// Returns a copy of the values of all streams, to go back to with [`restore`](World::restore), as
-    /// rollback networking needs it.
+    /// Returns a copy of the values of all streams, to go back to with [`restore`](World::restore),
+    /// as rollback networking needs it.
     ///
     /// A stream's state must be in its value: inputs, [`stream`](crate::Here::stream) with a body
     /// that changes nothing it has captured, [`fold`](crate::Here::fold),

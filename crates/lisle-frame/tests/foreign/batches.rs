@@ -113,8 +113,8 @@ fn lone_call(delay: Duration, before_last: impl Fn(&AtomicBool) + 'static) -> bo
     seen.get()
 }
 
-/// The batch is sent as soon as the world looks at the clock and the delay has passed: while streams
-/// still run. If it were held back, the last stream would wait for ever.
+/// The batch is sent as soon as the world looks at the clock and the delay has passed: while
+/// streams still run. If it were held back, the last stream would wait for ever.
 #[test]
 fn a_lone_call_is_not_held_back_longer_than_the_delay() {
     let _watched = watched();

@@ -132,8 +132,8 @@ struct Stuck {
     results: Arc<AtomicUsize>,
 }
 
-/// Makes a world with a stream whose call does not return before the gate is opened, but for that of
-/// the first frame. Returns the stream, another one, and how many of the results are there.
+/// Makes a world with a stream whose call does not return before the gate is opened, but for that
+/// of the first frame. Returns the stream, another one, and how many of the results are there.
 fn stuck(deadline: Deadline, gate: &Gate) -> Stuck {
     let (world, _workers) = world_with(1);
     let (passes, results) = (gate.clone(), Arc::new(AtomicUsize::new(0)));
@@ -248,8 +248,8 @@ fn a_call_that_does_not_return_is_cancelled() {
         "the foreign function 'stuck' has not returned before its deadline"
     );
     assert_eq!(u64::from(world.get(sibling).unwrap()), report.frame);
-    // In each frame it is tried again, and fails again, also when one of the calls has begun: one that
-    // has not when it is cancelled never does.
+    // In each frame it is tried again, and fails again, also when one of the calls has begun: one
+    // that has not when it is cancelled never does.
     while gate.entered() == 0 {
         world.frame();
     }

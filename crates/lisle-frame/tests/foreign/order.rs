@@ -6,8 +6,8 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Each stream awaits several calls, and writes down when it goes on. The order is that of issue: all
-/// first calls, then all second ones.
+/// Each stream awaits several calls, and writes down when it goes on. The order is that of issue:
+/// all first calls, then all second ones.
 #[test]
 fn results_come_in_the_order_of_issue() {
     let _watched = watched();

@@ -1,5 +1,5 @@
-//! Futures of streams and calls in the wrong hands: polled outside of frames, after they are ready, in
-//! another stream or another world, leaked, or dropped after their world.
+//! Futures of streams and calls in the wrong hands: polled outside of frames, after they are ready,
+//! in another stream or another world, leaked, or dropped after their world.
 
 use crate::worlds::{Counter, Make, Tokens, count};
 use lisle_frame::{CallError, Failure, Foreign, Get, Stream, TryCall, World, call, frames, here, next_frame};
@@ -100,7 +100,8 @@ fn futures_that_are_polled_again_after_they_are_ready(make: Make<'_>) {
     }
 }
 
-/// The second stream is on no list of readers. It does not hang the frame, and nobody else is woken for it.
+/// The second stream is on no list of readers. It does not hang the frame, and nobody else is woken
+/// for it.
 fn a_read_that_is_begun_in_one_stream_and_polled_in_another(make: Make<'_>) {
     let mut world = make();
     let work = Foreign::new("work", |n: u32| n).batch(1);

@@ -27,8 +27,8 @@ fn check_group(world: &mut World, make: impl Fn(&Here, usize) -> Stream<usize>) 
     }
 }
 
-/// Makes a stream that panics in its second frame, or gives its number, or ends, as `kind` says. What it
-/// holds removes the stream when it is dropped.
+/// Makes a stream that panics in its second frame, or gives its number, or ends, as `kind` says.
+/// What it holds removes the stream when it is dropped.
 fn self_removing(here: &Here, n: usize, kind: Kind) -> Stream<usize> {
     let itself = Later::new();
     let removing = itself.clone();
@@ -181,7 +181,8 @@ fn a_destructor_that_panics_hurts_nobody(make: Make<'_>) {
     assert_eq!(dropped.get(), 10);
 }
 
-/// 7. The stream has failed, and has the new value no less: it was set before the old one was dropped.
+/// 7. The stream has failed, and has the new value no less: it was set before the old one was
+///    dropped.
 fn a_value_whose_destructor_panics_is_replaced(make: Make<'_>) {
     #[derive(Clone)]
     struct Loud(usize, Rc<Cell<bool>>);

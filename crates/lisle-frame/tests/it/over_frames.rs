@@ -47,7 +47,8 @@ fn a_stream_keeps_its_value_while_it_waits(make: Make<'_>) {
     let reader = world.stream(async move || slow.try_get().await.ok());
     for frame in 1..=12_usize {
         world.frame();
-        // A run takes three frames: it begins in the frame after that in which the last one has ended.
+        // A run takes three frames: it begins in the frame after that in which the last one has
+        // ended.
         assert_eq!(runs.get(), frame.div_ceil(3));
         let expected = (frame >= 3).then_some(frame / 3);
         assert_eq!((world.get(slow).ok(), world.get(reader).unwrap()), (expected, expected));
@@ -144,7 +145,8 @@ fn both_kinds_of_waiting_in_one_body(make: Make<'_>) {
     }
 }
 
-/// 6. The arguments of what has begun stay valid until it is done; what has not begun does not begin.
+/// 6. The arguments of what has begun stay valid until it is done; what has not begun does not
+///    begin.
 fn a_world_ends_while_calls_over_frames_are_pending(make: Make<'_>) {
     let alive = Arc::new(());
     let wait = Foreign::new("wait", |token: Arc<()>, numbers: Vec<u64>| {

@@ -143,7 +143,8 @@ impl Drop for Token {
     }
 }
 
-/// The handle of a stream that is made after its readers, and so is run after them unless it is read.
+/// The handle of a stream that is made after its readers, and so is run after them unless it is
+/// read.
 pub(crate) struct Later<T>(Rc<Cell<Option<Stream<T>>>>);
 
 impl<T> Later<T> {

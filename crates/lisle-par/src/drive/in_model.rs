@@ -1,13 +1,14 @@
 //! A loop whose schedule a model decides.
 //!
-//! It is divided into parts of neighbouring blocks, down to single blocks as far as the model allows so
-//! many parts, and each part that could go to another domain is taken at once (`loops/modelled.rs` of
-//! `lisle-runtime`). Whatever steps of a loop that is divided less could do one after the other, these
-//! parts can do, too. What they cannot show is a state that several steps of one part share, and in which
-//! order values are merged: a model that wants to see that divides the loop in each way.
+//! It is divided into parts of neighbouring blocks, down to single blocks as far as the model
+//! allows so many parts, and each part that could go to another domain is taken at once
+//! (`loops/modelled.rs` of `lisle-runtime`). Whatever steps of a loop that is divided less could do
+//! one after the other, these parts can do, too. What they cannot show is a state that several
+//! steps of one part share, and in which order values are merged: a model that wants to see that
+//! divides the loop in each way.
 //!
-//! A part looks before it begins whether another one has panicked, as a block does. That is an operation
-//! that others can come before.
+//! A part looks before it begins whether another one has panicked, as a block does. That is an
+//! operation that others can come before.
 
 use super::Loop;
 use crate::consumer::Consumer;
@@ -65,8 +66,8 @@ fn divided<P: Part, C: Consumer<Item = P::Item>>(
     looping.merge(left, right)
 }
 
-/// Feeds a part that is not divided any further: as one block, unless the loop has said how long a block
-/// is.
+/// Feeds a part that is not divided any further: as one block, unless the loop has said how long a
+/// block is.
 fn feed<P: Part, C: Consumer<Item = P::Item>>(
     mut part: P,
     looping: &Loop<'_, C>,

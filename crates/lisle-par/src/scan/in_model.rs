@@ -1,15 +1,16 @@
 //! A scan whose schedule a model decides.
 //!
-//! The participants of [`chain`](super::chain) look whether the carry into a chunk has come, and add the
-//! chunk up first if it has not: the time decides. A model would have to try each of these looks, of which
-//! nothing comes but the association of the sums. Here one order of looks is decided beforehand, that in
-//! which a participant for each chunk begins at once: the first chunk is scanned while all others are added
-//! up; then the carries are handed on from chunk to chunk; then the others are scanned. What runs at the
-//! same time in one of these phases is a join, whose halves a model interleaves. So each call of the
-//! operation for one chunk meets those for each other chunk, and a scan that nobody sees costs one execution.
+//! The participants of [`chain`](super::chain) look whether the carry into a chunk has come, and
+//! add the chunk up first if it has not: the time decides. A model would have to try each of these
+//! looks, of which nothing comes but the association of the sums. Here one order of looks is
+//! decided beforehand, that in which a participant for each chunk begins at once: the first chunk
+//! is scanned while all others are added up; then the carries are handed on from chunk to chunk;
+//! then the others are scanned. What runs at the same time in one of these phases is a join, whose
+//! halves a model interleaves. So each call of the operation for one chunk meets those for each
+//! other chunk, and a scan that nobody sees costs one execution.
 //!
-//! A model that wants to see how sums are associated says of each chunk but the first whether it is added up,
-//! or waits for its carry and is scanned at once.
+//! A model that wants to see how sums are associated says of each chunk but the first whether it is
+//! added up, or waits for its carry and is scanned at once.
 
 use super::chain::Form;
 use crate::join_within as join;
@@ -30,8 +31,8 @@ pub(super) fn most_parts() -> usize {
     if modelled::takes_all(owner::pending()) { modelled::most_parts() } else { 1 }
 }
 
-/// Scans chunks. `carry` is the sum of all elements before, if there are any. Returns the sum of all
-/// elements, if the form asks for it. If `is_fixed`, all sums are those of whole chunks.
+/// Scans chunks. `carry` is the sum of all elements before, if there are any. Returns the sum of
+/// all elements, if the form asks for it. If `is_fixed`, all sums are those of whole chunks.
 pub(super) fn scan<S: Form>(
     form: &S,
     pieces: impl Iterator<Item = S::Piece>,
@@ -63,8 +64,8 @@ fn add_up<S: Form>(form: &S, chunks: &mut [Chunk<S>], parts: usize) {
     });
 }
 
-/// Hands the carry on through all chunks, and scans those that have been added up once their carries are
-/// known. Returns the carry out of the last chunk, if the form asks for it.
+/// Hands the carry on through all chunks, and scans those that have been added up once their
+/// carries are known. Returns the carry out of the last chunk, if the form asks for it.
 fn hand_on<S: Form>(
     form: &S,
     chunks: Vec<Chunk<S>>,

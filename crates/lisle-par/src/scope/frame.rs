@@ -225,8 +225,8 @@ impl Frame {
         Some(spawned)
     }
 
-    /// Has the strays of the scope taken, in a model. Otherwise they would not begin before the scope's
-    /// own function looks for them.
+    /// Has the strays of the scope taken, in a model. Otherwise they would not begin before the
+    /// scope's own function looks for them.
     #[cfg(feature = "model")]
     pub(super) fn take_strays(&self) {
         while let Some(spawned) = self.next_to_offer() {

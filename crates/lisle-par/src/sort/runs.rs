@@ -26,8 +26,9 @@ fn is_chain<T: Send>(slice: &mut [T], follows: &(impl Fn(&T, &T) -> bool + Sync)
     slice[..start].is_sorted_by(follows) && is_chain_in_parts(slice, follows, &AtomicBool::new(false), sizes)
 }
 
-/// Sets `broken` where `follows` does not hold; the other participants stop then. In a model they go on: it
-/// would have to try who looks before whom, and whatever comes of the comparisons the answer is the same.
+/// Sets `broken` where `follows` does not hold; the other participants stop then. In a model they
+/// go on: it would have to try who looks before whom, and whatever comes of the comparisons the
+/// answer is the same.
 fn is_chain_in_parts<T: Send>(
     slice: &mut [T],
     follows: &(impl Fn(&T, &T) -> bool + Sync),

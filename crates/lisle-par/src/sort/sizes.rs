@@ -1,8 +1,9 @@
 //! Into how many parts a sort is divided, and how short they may be.
 //!
-//! What pays depends on the time that a part takes, and is measured in some ten microseconds. Tests divide
-//! quite short slices, so that all phases of a sort are run. Where a model decides the schedule, the slice is
-//! short and time is none: there a sort is divided into as many parts as the model lets a loop have.
+//! What pays depends on the time that a part takes, and is measured in some ten microseconds. Tests
+//! divide quite short slices, so that all phases of a sort are run. Where a model decides the
+//! schedule, the slice is short and time is none: there a sort is divided into as many parts as the
+//! model lets a loop have.
 
 use crate::event::is_modelled;
 use crate::{modelled, owner, workers};
@@ -48,9 +49,9 @@ impl Sizes {
         Sizes::of_parts(len, parts)
     }
 
-    /// Returns the sizes for a slice of this length that is divided into so many parts at most, as far as
-    /// the algorithms can do with fewer: they need runs of which the number is a power of four, merges
-    /// of two elements, and some elements to choose several pivots from.
+    /// Returns the sizes for a slice of this length that is divided into so many parts at most, as
+    /// far as the algorithms can do with fewer: they need runs of which the number is a power of
+    /// four, merges of two elements, and some elements to choose several pivots from.
     fn of_parts(len: usize, parts: usize) -> Sizes {
         let runs = 1 << (parts.max(4).ilog2() & !1);
         let least = |least| len.div_ceil(parts).max(least);

@@ -142,7 +142,8 @@ impl Builder {
     /// known when that fiber has ended. If it is not known, because the other fiber has not begun
     /// and may yet begin anywhere, or if it belongs to another runtime than the one that the fiber
     /// is spawned on, then the fiber is spawned as without a place. So give the first fiber a place
-    /// ([`spread`](Builder::spread), for example), or call this from a fiber that has heard from it.
+    /// ([`spread`](Builder::spread), for example), or call this from a fiber that has heard from
+    /// it.
     ///
     /// # Complexity
     ///

@@ -206,8 +206,8 @@ impl<T> JoinHandle<T> {
     /// Takes the result of a fiber whose [`End`] has been performed.
     fn take_alone(self) -> Result<T, JoinError> {
         let fiber = self.fiber();
-        // SAFETY: the fiber was made with this result type, and has ended. Results are taken through
-        // its one handle, and nothing refers to that.
+        // SAFETY: the fiber was made with this result type, and has ended. Results are taken
+        // through its one handle, and nothing refers to that.
         let taken = unsafe { fiber.take_alone(self.fiber, fiber.contents()) };
         JoinError::or_value(taken, || fiber.describe())
     }

@@ -67,8 +67,8 @@ use std::panic::Location;
 /// domain, and suspend no fiber.
 #[track_caller]
 pub fn no_suspend<R>(f: impl FnOnce() -> R) -> R {
-    // A model runs `f` as one step with what follows it. It does not switch to others in `f`: they would
-    // run on its thread, and `f` may rely on that nobody does.
+    // A model runs `f` as one step with what follows it. It does not switch to others in `f`: they
+    // would run on its thread, and `f` may rely on that nobody does.
     visible();
     let _fence = this_stack().state().pending.fence();
     step::fenced(Forbidden { by: "`no_suspend`, called at", site: Location::caller() }, f)

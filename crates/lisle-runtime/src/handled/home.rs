@@ -75,7 +75,8 @@ fn next() -> u64 {
     })
 }
 
-/// Returns the number of the current task. Tasks come from other threads, so all have different ones.
+/// Returns the number of the current task. Tasks come from other threads, so all have different
+/// ones.
 #[cold]
 fn of_task() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);

@@ -1,5 +1,5 @@
-//! What `lisle-effect` needs of the runtime: the chain of the computations that run on a stack, stacks
-//! for them, and whose a suspended one is.
+//! What `lisle-effect` needs of the runtime: the chain of the computations that run on a stack,
+//! stacks for them, and whose a suspended one is.
 
 mod home;
 mod supply;

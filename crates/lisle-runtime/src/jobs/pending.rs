@@ -93,19 +93,19 @@ impl Entry {
 #[derive(Clone, Copy)]
 pub struct Older(*const Entry);
 
-/// What the running code is part of, as joins and loops see it. The numbers are of one type, so that two of
-/// these are compared without a jump.
+/// What the running code is part of, as joins and loops see it. The numbers are of one type, so
+/// that two of these are compared without a jump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inside {
     /// Neither a join nor a loop.
     Nothing,
     /// A join or a loop. This many levels of the joins in it are noted down in any case.
     One(u32),
-    /// A handled computation that is a part of a join or a loop. For the joins and loops in it this is
-    /// as `Nothing`. The number tells it from those that it is a part of.
+    /// A handled computation that is a part of a join or a loop. For the joins and loops in it this
+    /// is as `Nothing`. The number tells it from those that it is a part of.
     Handled(u32),
-    /// Code that must not wait, and so puts nothing off for others. The number is that of the handled
-    /// computation that the code is a part of, 0 if there is none, or `IN_PART`.
+    /// Code that must not wait, and so puts nothing off for others. The number is that of the
+    /// handled computation that the code is a part of, 0 if there is none, or `IN_PART`.
     Fenced(u32),
 }
 

@@ -1,10 +1,10 @@
 //! Loops whose schedule a model decides.
 //!
-//! In a model every part of a loop that could be taken by another domain is taken at once, by a fiber
-//! that stands for a domain of its own. Which of them goes on is a choice like any other. That covers
-//! what fewer domains could do: a part that nobody takes runs when its owner comes back to it, and that
-//! is the schedule in which the fiber begins then. Hence nothing has to be chosen where a loop is
-//! divided, and parts that touch nothing cost no further executions.
+//! In a model every part of a loop that could be taken by another domain is taken at once, by a
+//! fiber that stands for a domain of its own. Which of them goes on is a choice like any other.
+//! That covers what fewer domains could do: a part that nobody takes runs when its owner comes back
+//! to it, and that is the schedule in which the fiber begins then. Hence nothing has to be chosen
+//! where a loop is divided, and parts that touch nothing cost no further executions.
 //!
 //! Time decides nothing here: no clock is looked at, and no cost is remembered.
 //!
@@ -60,7 +60,8 @@ pub fn take_all(pending: &Pending) {
 ///
 /// # Safety
 ///
-/// The job stays in place until it is done, and nobody else takes it. A model runs the calling code.
+/// The job stays in place until it is done, and nobody else takes it. A model runs the calling
+/// code.
 pub unsafe fn take(part: std::ptr::NonNull<crate::jobs::job::Job>) {
     #[cfg(feature = "model")]
     crate::sched::worker::with_current(|worker| {
@@ -70,8 +71,8 @@ pub unsafe fn take(part: std::ptr::NonNull<crate::jobs::job::Job>) {
     let _ = part;
 }
 
-/// Returns where a model divides a loop of so many blocks, two at least: after so many of them, or not
-/// at all.
+/// Returns where a model divides a loop of so many blocks, two at least: after so many of them, or
+/// not at all.
 pub fn division(blocks: usize) -> Option<usize> {
     #[cfg(feature = "model")]
     return crate::sched::worker::with_current(|worker| worker?.division(blocks));

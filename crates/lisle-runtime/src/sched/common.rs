@@ -85,8 +85,8 @@ impl Common {
         self.waiting.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Adds what rings have no room for, `count` in all, the youngest first. It is younger than what
-    /// is here.
+    /// Adds what rings have no room for, `count` in all, the youngest first. It is younger than
+    /// what is here.
     pub(super) fn push_surplus(&self, youngest_first: &Fifo<Runnable>, count: u64) {
         let queues = self.queues.lock();
         queues.surplus.prepend(youngest_first);
@@ -113,8 +113,8 @@ impl Common {
         self.surplus.load(Ordering::Relaxed) > 0
     }
 
-    /// Moves the youngest of the surplus, at most `count`, to the end of `to`. Returns how many there
-    /// were.
+    /// Moves the youngest of the surplus, at most `count`, to the end of `to`. Returns how many
+    /// there were.
     pub(super) fn take_surplus(&self, count: u64, to: &Fifo<Runnable>) -> u64 {
         let queues = self.queues.lock();
         let mut taken = 0;

@@ -7,7 +7,8 @@ use crate::stack::overflow::decimal;
 
 /// Describes the overflow of the stack that this thread runs on: that of the running fiber, or of a
 /// computation that is handled in it or in the thread. Returns `false`, and describes nothing, if
-/// `fault` does not lie in a guard of theirs. Called in a signal handler: it only reads plain memory.
+/// `fault` does not lie in a guard of theirs. Called in a signal handler: it only reads plain
+/// memory.
 pub(crate) fn describe(fault: usize, out: &mut dyn FnMut(&[u8])) -> bool {
     let handled = handled::describe(this_stack().state(), fault, out);
     if handled.is_some() {

@@ -41,8 +41,8 @@ impl<H, S, T> Block<H, S, T> {
     pub const CONTENTS: Contents =
         Contents { take: Self::take, drop_result: Self::drop_result, layout: Self::LAYOUT };
 
-    /// Returns recycled memory for a cell, to be given back by [`Contents::free`]. The caller writes
-    /// the head in place, since a head that is passed by value is copied, and then
+    /// Returns recycled memory for a cell, to be given back by [`Contents::free`]. The caller
+    /// writes the head in place, since a head that is passed by value is copied, and then
     /// [fills](Block::fill) the body.
     #[inline(always)]
     pub fn room() -> NonNull<H> {
@@ -183,8 +183,8 @@ impl Contents {
     ///
     /// # Safety
     ///
-    /// The cell is in memory of [`Block::room`], with these contents. Nothing is left in it, and it is
-    /// not used again.
+    /// The cell is in memory of [`Block::room`], with these contents. Nothing is left in it, and it
+    /// is not used again.
     #[inline]
     pub unsafe fn free<H>(&self, head: NonNull<H>) {
         // SAFETY: passed on to the caller.

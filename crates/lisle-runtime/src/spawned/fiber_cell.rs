@@ -274,8 +274,8 @@ pub(crate) unsafe fn release(fiber: NonNull<Fiber>) {
 unsafe fn let_go(fiber: NonNull<Fiber>) -> bool {
     // SAFETY: the reference keeps the fiber alive.
     let references = &unsafe { fiber.as_ref() }.references;
-    // Who has the only reference is the only one who could add another: a load tells, and costs less
-    // than an exchange. Release: what this thread did to the fiber happens before the freeing.
+    // Who has the only reference is the only one who could add another: a load tells, and costs
+    // less than an exchange. Release: what this thread did to the fiber happens before the freeing.
     // Acquire: so does what other threads did.
     references.load(Ordering::Acquire) == 1 || references.fetch_sub(1, Ordering::AcqRel) == 1
 }

@@ -101,8 +101,8 @@ impl Handled {
         Answering { performer: self.top.get(), outer, around: Cell::new(self.answering.get()) }
     }
 
-    /// Makes the computation around the handler the innermost one whose handler takes effects, until
-    /// the returned guard is dropped.
+    /// Makes the computation around the handler the innermost one whose handler takes effects,
+    /// until the returned guard is dropped.
     #[inline(always)]
     pub fn answer<'a>(&'a self, answering: &'a Answering) -> Answers<'a> {
         self.answering.set(answering);
@@ -125,7 +125,8 @@ impl Handled {
     ///
     /// # Safety
     ///
-    /// `aside` is what [`put_aside`](Handled::put_aside) has returned, and `limit` was its argument.
+    /// `aside` is what [`put_aside`](Handled::put_aside) has returned, and `limit` was its
+    /// argument.
     pub unsafe fn put_back(
         &self,
         aside: *const Answering,
@@ -178,8 +179,8 @@ pub(crate) fn describe(state: &StackState, fault: usize, out: &mut dyn FnMut(&[u
     let mut next = state.handled.answering.get();
     let mut link = state.handled.top.get();
     loop {
-        // SAFETY: the computations of a chain stay while they are in it, and this thread's code, which
-        // has been interrupted, runs on one of them.
+        // SAFETY: the computations of a chain stay while they are in it, and this thread's code,
+        // which has been interrupted, runs on one of them.
         while let Some(found) = unsafe { link.as_ref() } {
             // SAFETY: it stays as long as the computation.
             let stack = unsafe { found.stack.as_ref() };

@@ -98,7 +98,8 @@ impl Head {
     ) -> Result<thread::Result<T>, Outcome> {
         // Two threads may share a handle. The source's lock admits one taker at a time.
         let taken = self.finished.with(|&finished| {
-            // SAFETY: it has ended, as seen just now under the source's lock, which all takers hold.
+            // SAFETY: it has ended, as seen just now under the source's lock, which all takers
+            // hold.
             finished.then(|| unsafe { self.take_alone(of, contents) })
         });
         taken.expect("`complete` on the event of the end of what has not ended")
@@ -108,8 +109,8 @@ impl Head {
     ///
     /// # Safety
     ///
-    /// As for [`take_result`](Head::take_result). The caller has seen under the lock of `finished` that it
-    /// has ended, and no other code takes the result meanwhile.
+    /// As for [`take_result`](Head::take_result). The caller has seen under the lock of `finished`
+    /// that it has ended, and no other code takes the result meanwhile.
     pub(crate) unsafe fn take_alone<H, T>(
         &self,
         of: NonNull<H>,
@@ -119,8 +120,8 @@ impl Head {
             Outcome::Done => {
                 self.outcome.set(Outcome::Taken);
                 let mut place = MaybeUninit::uninit();
-                // SAFETY: the result was written before the lock was taken to set `finished`, so the
-                // write happens before this read. The result is moved only here.
+                // SAFETY: the result was written before the lock was taken to set `finished`, so
+                // the write happens before this read. The result is moved only here.
                 unsafe { contents.take::<H, T>(of, &mut place) };
                 // SAFETY: just written.
                 Ok(unsafe { place.assume_init() })

@@ -19,8 +19,8 @@ type Values = Vec<(usize, NonNull<dyn Any>)>;
 #[derive(Default)]
 pub(crate) struct Locals {
     values: RefCell<Option<Box<Values>>>,
-    /// What tells a task from others, see `handled::Home`; 0 until one is needed. Fibers and threads
-    /// have it elsewhere.
+    /// What tells a task from others, see `handled::Home`; 0 until one is needed. Fibers and
+    /// threads have it elsewhere.
     pub(crate) home: Cell<u64>,
 }
 

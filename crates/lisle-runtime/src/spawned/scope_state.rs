@@ -6,8 +6,8 @@ use crate::shim::atomic::{AtomicBool, Ordering};
 use std::panic::Location;
 use std::ptr::NonNull;
 
-/// What a count is told to be that can become zero without that anybody sees it: only the scope looks
-/// at it, when it has spawned all.
+/// What a count is told to be that can become zero without that anybody sees it: only the scope
+/// looks at it, when it has spawned all.
 const MANY: usize = usize::MAX;
 
 pub(crate) struct ScopeState {

@@ -1,5 +1,5 @@
-//! A stack as handled computations use it: its description lies on it, and the one given back last is
-//! kept at hand.
+//! A stack as handled computations use it: its description lies on it, and the one given back last
+//! is kept at hand.
 
 use super::Stack;
 use std::cell::Cell;
@@ -38,7 +38,8 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Returns the size of the stack if `fault` lies in its guard. Safe to call in a signal handler.
+    /// Returns the size of the stack if `fault` lies in its guard. Safe to call in a signal
+    /// handler.
     pub(crate) fn is_overflowed_by(&self, fault: usize) -> Option<usize> {
         self.stack.guard().contains(&fault).then_some(self.size)
     }

@@ -179,7 +179,8 @@ mod tests {
 
     /// Asks for a path, and returns the body of the response.
     fn get(from: &mut io::BufReader<&TcpStream>, path: &str) -> Vec<u8> {
-        // In one piece: the second of two small ones would wait for the acknowledgement of the first.
+        // In one piece: the second of two small ones would wait for the acknowledgement of the
+        // first.
         from.get_mut().write_all(format!("GET {path} HTTP/1.1\r\n\r\n").as_bytes()).unwrap();
         let (mut length, mut line) = (0, String::new());
         while line != "\r\n" {

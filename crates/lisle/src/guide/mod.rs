@@ -2,8 +2,8 @@
 //!
 //! - [`tour`]: *A tour*, each part of the library in a paragraph and an example.
 //! - [`events`]: *Events in ten minutes*, for readers who have never met Concurrent ML.
-//! - [`effects`]: *Effects in ten minutes*, for readers who have never met effect handlers, and those
-//!   who know OCaml's.
+//! - [`effects`]: *Effects in ten minutes*, for readers who have never met effect handlers, and
+//!   those who know OCaml's.
 //! - [`from_go`]: *From Go's select*, idiom by idiom.
 //! - [`from_tokio`]: *From tokio's select!*, what cancel safety is about, and how to use both
 //!   libraries.

@@ -1,6 +1,6 @@
 //! Effects: stacks come from a supply, and what a computation consists of lies on its stack. What
-//! `resume_then` leaves to do is allocated, and so is the payload with which a computation is unwound that
-//! ends early. They are not here.
+//! `resume_then` leaves to do is allocated, and so is the payload with which a computation is
+//! unwound that ends early. They are not here.
 
 use super::{allocates_nothing, my_turn, on_one_domain};
 use lisle::effect::{Effect, Suspended, finish, generate, generator, handle, perform};

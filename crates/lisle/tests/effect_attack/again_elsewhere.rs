@@ -106,7 +106,8 @@ fn begun_in_a_scope_and_resumed_outside() {
     });
 }
 
-/// A clause is suspended, and goes on elsewhere: what it resumes has other surroundings from then on.
+/// A clause is suspended, and goes on elsewhere: what it resumes has other surroundings from then
+/// on.
 #[test]
 fn a_clause_that_goes_on_elsewhere() {
     let within_clause = || {

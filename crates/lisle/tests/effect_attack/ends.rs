@@ -9,7 +9,8 @@ use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
-/// Forgets each thing that can be forgotten, many times: stacks are used again or lost, never twice.
+/// Forgets each thing that can be forgotten, many times: stacks are used again or lost, never
+/// twice.
 #[test]
 fn forgetting_everything() {
     for _ in 0..100 {

@@ -1,5 +1,5 @@
-//! A runtime within a computation of a plain thread: its fibers are called through that computation,
-//! and are no part of it.
+//! A runtime within a computation of a plain thread: its fibers are called through that
+//! computation, and are no part of it.
 
 use crate::support::{Canary, Yield, message_of};
 use lisle::effect::{generate, generator, handle, perform};

@@ -1,5 +1,5 @@
-//! What debuggers and profilers see: gdb finds the frames of a performer, of its handler, and of what
-//! has started the runtime, by name and through switches of stacks.
+//! What debuggers and profilers see: gdb finds the frames of a performer, of its handler, and of
+//! what has started the runtime, by name and through switches of stacks.
 
 use lisle::effect::{Effect, handle, perform};
 use std::process::Command;
@@ -97,7 +97,8 @@ fn gdb_sees_the_performer_the_handler_and_main() {
     let mut gdb = Command::new("gdb");
     gdb.args(["--batch", "--nx", "-ex", "set debuginfod enabled off", "-ex", "set confirm off"]);
     gdb.args(["-ex", "break lisle_test_stops_here", "-ex", "run"]);
-    // In the clause in place, in the performer, in the clause beside it, in the performer, in a fiber.
+    // In the clause in place, in the performer, in the clause beside it, in the performer, in a
+    // fiber.
     for _ in 0..5 {
         gdb.args(["-ex", "backtrace", "-ex", "echo ==next==\\n", "-ex", "continue"]);
     }
@@ -133,9 +134,9 @@ fn gdb_sees_the_performer_the_handler_and_main() {
     assert!(!stops[2].contains("the_performer"), "{}", stops[2]);
 }
 
-/// With `--call-graph dwarf` perf copies a piece of one stack, that which the stack pointer points into,
-/// and unwinds it later. So it sees a computation up to the root of its stack, as it sees a fiber up to
-/// its own; what is on other stacks it has not copied.
+/// With `--call-graph dwarf` perf copies a piece of one stack, that which the stack pointer points
+/// into, and unwinds it later. So it sees a computation up to the root of its stack, as it sees a
+/// fiber up to its own; what is on other stacks it has not copied.
 #[test]
 fn perf_sees_a_computation_up_to_the_root_of_its_stack() {
     if !has("perf") {

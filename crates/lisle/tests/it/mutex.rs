@@ -301,8 +301,8 @@ fn interrupted_fibers_keep_nothing() {
     }
 }
 
-/// A fiber that was told that the mutex is free runs on the same domain as one that locks it again and
-/// again, and never waits.
+/// A fiber that was told that the mutex is free runs on the same domain as one that locks it again
+/// and again, and never waits.
 #[test]
 fn a_fiber_that_locks_again_and_again_lets_a_waiter_of_its_domain_have_it() {
     let _watched = watched();

@@ -1,9 +1,10 @@
-//! CLH: a queue in which each waits at the node of the one before it (Craig, "Building FIFO and priority-queueing spin
-//! locks from atomic swap", 1993; Magnusson, Landin and Hagersten, "Queue locks on cache coherent multiprocessors",
-//! 1994).
+//! CLH: a queue in which each waits at the node of the one before it (Craig, "Building FIFO and
+//! priority-queueing spin locks from atomic swap", 1993; Magnusson, Landin and Hagersten, "Queue
+//! locks on cache coherent multiprocessors", 1994).
 //!
-//! Who has left the lock takes the node of the one before it, since the one behind may still look at its own. So
-//! nodes wander from thread to thread, and are boxes. Each thread keeps one for its next visit.
+//! Who has left the lock takes the node of the one before it, since the one behind may still look
+//! at its own. So nodes wander from thread to thread, and are boxes. Each thread keeps one for its
+//! next visit.
 
 use super::Lock;
 use crate::locks::wait::Wait;
@@ -39,9 +40,10 @@ impl Node {
     }
 }
 
-// SAFETY: each waits until the node before its own is free, which is stored with release after the `f` of that one and
-// loaded with acquire. The nodes form one queue, as each is made the tail by an atomic exchange, which also acquires
-// what the one before has written to its node; that of `new` is free.
+// SAFETY: each waits until the node before its own is free, which is stored with release after the
+// `f` of that one and loaded with acquire. The nodes form one queue, as each is made the tail by an
+// atomic exchange, which also acquires what the one before has written to its node; that of `new`
+// is free.
 unsafe impl<W: Wait> Lock for Clh<W> {
     fn new() -> Self {
         Clh { tail: AtomicPtr::new(Box::into_raw(Node::new())), wait: PhantomData }
@@ -53,17 +55,20 @@ unsafe impl<W: Wait> Lock for Clh<W> {
         node.is_taken.store(true, Relaxed);
         let mine = Box::into_raw(node);
         let before = self.tail.swap(mine, AcqRel);
-        // SAFETY: `before` came out of a box. Besides whoever put it there only we, who have taken it out of the tail,
-        // know of it, and its owner does not touch it after it has made it free. So it stays until we drop it.
+        // SAFETY: `before` came out of a box. Besides whoever put it there only we, who have taken
+        // it out of the tail, know of it, and its owner does not touch it after it has made it
+        // free. So it stays until we drop it.
         let is_taken = unsafe { &(*before).is_taken };
         let mut wait = W::new();
         while is_taken.load(Acquire) {
             wait.again();
         }
         let result = f();
-        // SAFETY: our node stays until the one behind us has seen that it is free; there is none before this store.
+        // SAFETY: our node stays until the one behind us has seen that it is free; there is none
+        // before this store.
         unsafe { &(*mine).is_taken }.store(false, Release);
-        // SAFETY: `before` came out of a box and is free, so its owner is done with it; nobody else knows of it.
+        // SAFETY: `before` came out of a box and is free, so its owner is done with it; nobody else
+        // knows of it.
         SPARE.set(Some(unsafe { Box::from_raw(before) }));
         result
     }
@@ -71,8 +76,8 @@ unsafe impl<W: Wait> Lock for Clh<W> {
 
 impl<W> Drop for Clh<W> {
     fn drop(&mut self) {
-        // SAFETY: the tail came out of a box. Nobody uses the lock, so its owner has made it free, and nobody waits
-        // at it.
+        // SAFETY: the tail came out of a box. Nobody uses the lock, so its owner has made it free,
+        // and nobody waits at it.
         drop(unsafe { Box::from_raw(*self.tail.get_mut()) });
     }
 }

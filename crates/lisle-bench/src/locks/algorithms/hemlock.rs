@@ -1,9 +1,9 @@
-//! Hemlock: a queue of threads rather than of nodes (Dice and Kogan, "Hemlock: compact and scalable mutual exclusion",
-//! SPAA 2021).
+//! Hemlock: a queue of threads rather than of nodes (Dice and Kogan, "Hemlock: compact and scalable
+//! mutual exclusion", SPAA 2021).
 //!
-//! A lock is one word, and each thread has one more, its *grant*, for all locks. The holder writes the lock's address
-//! there; the one behind it waits for that and takes it away, so that the word may be used again. The thread behind is
-//! not known to the holder.
+//! A lock is one word, and each thread has one more, its *grant*, for all locks. The holder writes
+//! the lock's address there; the one behind it waits for that and takes it away, so that the word
+//! may be used again. The thread behind is not known to the holder.
 
 use super::Lock;
 use crate::locks::wait::Wait;
@@ -31,10 +31,11 @@ thread_local! {
     static GRANT: Grant = const { Grant(AtomicUsize::new(0)) };
 }
 
-// SAFETY: the one that finds the tail null holds the lock, and each other is granted it by the one before it, after
-// that one's `f` and once only: the grant is taken away by the one behind. The threads form one queue, as each is made
-// the tail by an atomic exchange, which acquires what the compare-exchange has released that made it null. The grant
-// is stored with release and taken with acquire.
+// SAFETY: the one that finds the tail null holds the lock, and each other is granted it by the one
+// before it, after that one's `f` and once only: the grant is taken away by the one behind. The
+// threads form one queue, as each is made the tail by an atomic exchange, which acquires what the
+// compare-exchange has released that made it null. The grant is stored with release and taken with
+// acquire.
 unsafe impl<W: Wait> Lock for Hemlock<W> {
     fn new() -> Self {
         Hemlock { tail: AtomicPtr::default(), wait: PhantomData }
@@ -46,8 +47,8 @@ unsafe impl<W: Wait> Lock for Hemlock<W> {
             let mine = ptr::from_ref(grant).cast_mut();
             let before = self.tail.swap(mine, AcqRel);
             if !before.is_null() {
-                // SAFETY: the thread before us does not return from `leave`, and so does not end, before we have taken
-                // the grant away: that is the last that we do with it.
+                // SAFETY: the thread before us does not return from `leave`, and so does not end,
+                // before we have taken the grant away: that is the last that we do with it.
                 self.take(unsafe { &*before });
             }
             let result = f();

@@ -1,5 +1,5 @@
-//! MCS: a queue in which each waits at a node of its own (Mellor-Crummey and Scott, "Algorithms for scalable
-//! synchronization on shared-memory multiprocessors", 1991).
+//! MCS: a queue in which each waits at a node of its own (Mellor-Crummey and Scott, "Algorithms for
+//! scalable synchronization on shared-memory multiprocessors", 1991).
 
 use super::Lock;
 use crate::locks::wait::Wait;
@@ -27,10 +27,10 @@ struct Node {
     is_mine: AtomicBool,
 }
 
-// SAFETY: the one that finds the tail null holds the lock, and each other is told by the one before it, after that
-// one's `f` and once only. The nodes form one queue, as each is made the tail by an atomic exchange. The exchange
-// acquires what the compare-exchange has released that made the tail null; `is_mine` is stored with release and
-// loaded with acquire.
+// SAFETY: the one that finds the tail null holds the lock, and each other is told by the one before
+// it, after that one's `f` and once only. The nodes form one queue, as each is made the tail by an
+// atomic exchange. The exchange acquires what the compare-exchange has released that made the tail
+// null; `is_mine` is stored with release and loaded with acquire.
 unsafe impl<W: Wait> Lock for Mcs<W> {
     fn new() -> Self {
         Mcs { tail: AtomicPtr::default(), wait: PhantomData }
@@ -42,8 +42,9 @@ unsafe impl<W: Wait> Lock for Mcs<W> {
         let mine = (&raw const node).cast_mut();
         let before = self.tail.swap(mine, AcqRel);
         if !before.is_null() {
-            // SAFETY: a node stays until its owner has found that nobody is behind it, by the tail, or has told who
-            // is. We are behind, and have neither replaced the tail by null nor said who we are before this store.
+            // SAFETY: a node stays until its owner has found that nobody is behind it, by the tail,
+            // or has told who is. We are behind, and have neither replaced the tail by null nor
+            // said who we are before this store.
             unsafe { &(*before).next }.store(mine, Release);
             let mut wait = W::new();
             while !node.is_mine.load(Acquire) {
@@ -72,8 +73,8 @@ impl<W: Wait> Mcs<W> {
                 next = node.next.load(Acquire);
             }
         }
-        // SAFETY: the node behind ours waits until it is told, which only we do. It may be gone after that store, and
-        // is not touched any more.
+        // SAFETY: the node behind ours waits until it is told, which only we do. It may be gone
+        // after that store, and is not touched any more.
         unsafe { &(*next).is_mine }.store(true, Release);
     }
 }

@@ -1,8 +1,10 @@
-//! The locks that are no library's: each is written as its source describes it, for any [way of waiting](super::wait).
+//! The locks that are no library's: each is written as its source describes it, for any [way of
+//! waiting](super::wait).
 //!
-//! [`Lock`] is what they have in common, and [`Guarded`] makes a mutex of it that protects a number. Who waits in a
-//! queue has a node there. It lies on the stack of [`Lock::with`], which therefore calls what is to be done under the
-//! lock rather than return a guard: a guard could be moved, and the node with it.
+//! [`Lock`] is what they have in common, and [`Guarded`] makes a mutex of it that protects a
+//! number. Who waits in a queue has a node there. It lies on the stack of [`Lock::with`], which
+//! therefore calls what is to be done under the lock rather than return a guard: a guard could be
+//! moved, and the node with it.
 
 mod clh;
 mod hemlock;
@@ -27,8 +29,8 @@ use std::cell::UnsafeCell;
 ///
 /// # Safety
 ///
-/// While `f` of one call of [`with`](Lock::with) runs, that of no other call on the same lock does, and what the first
-/// has written is seen by the second.
+/// While `f` of one call of [`with`](Lock::with) runs, that of no other call on the same lock does,
+/// and what the first has written is seen by the second.
 pub(crate) unsafe trait Lock: Send + Sync + 'static {
     fn new() -> Self;
 
@@ -38,8 +40,8 @@ pub(crate) unsafe trait Lock: Send + Sync + 'static {
     fn with<R>(&self, f: impl FnOnce() -> R) -> R;
 }
 
-/// A number under a lock. What is waited for and what is protected share a cache line, as they do in a mutex that
-/// holds a value.
+/// A number under a lock. What is waited for and what is protected share a cache line, as they do
+/// in a mutex that holds a value.
 pub(crate) struct Guarded<L> {
     lock: L,
     value: UnsafeCell<u64>,
@@ -56,8 +58,8 @@ impl<L: Lock> BlockingMutex for Guarded<L> {
     #[inline]
     fn with<R>(&self, f: impl FnOnce(&mut u64) -> R) -> R {
         self.lock.with(|| {
-            // SAFETY: we are under the lock, so there is no other reference to the number, by `Lock`'s contract; and
-            // this one ends with `f`, before the lock is given back.
+            // SAFETY: we are under the lock, so there is no other reference to the number, by
+            // `Lock`'s contract; and this one ends with `f`, before the lock is given back.
             f(unsafe { &mut *self.value.get() })
         })
     }

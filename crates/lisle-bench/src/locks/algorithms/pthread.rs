@@ -25,12 +25,15 @@ impl Kind for Adaptive {
 /// In a box, since such a mutex must not be moved.
 pub(crate) struct Pthread<K>(Box<UnsafeCell<libc::pthread_mutex_t>>, PhantomData<fn(K)>);
 
-// SAFETY: a mutex of pthread's is made to be used by several threads at once, through a shared pointer.
+// SAFETY: a mutex of pthread's is made to be used by several threads at once, through a shared
+// pointer.
 unsafe impl<K> Sync for Pthread<K> {}
-// SAFETY: it may be unlocked only by the thread that has locked it, which `with` sees to; any thread may destroy it.
+// SAFETY: it may be unlocked only by the thread that has locked it, which `with` sees to; any
+// thread may destroy it.
 unsafe impl<K> Send for Pthread<K> {}
 
-// SAFETY: POSIX guarantees both for what runs between `pthread_mutex_lock` and `pthread_mutex_unlock`.
+// SAFETY: POSIX guarantees both for what runs between `pthread_mutex_lock` and
+// `pthread_mutex_unlock`.
 unsafe impl<K: Kind> Lock for Pthread<K> {
     fn new() -> Self {
         let mut attributes = MaybeUninit::uninit();
@@ -39,7 +42,8 @@ unsafe impl<K: Kind> Lock for Pthread<K> {
         // SAFETY: the attributes have been made.
         done(unsafe { libc::pthread_mutexattr_settype(attributes.as_mut_ptr(), K::KIND) });
         let mutex = Box::new(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER));
-        // SAFETY: the mutex has its final place, and nobody uses it yet; the attributes have been made.
+        // SAFETY: the mutex has its final place, and nobody uses it yet; the attributes have been
+        // made.
         done(unsafe { libc::pthread_mutex_init(mutex.get(), attributes.as_ptr()) });
         // SAFETY: the attributes have been made and are not used any more.
         done(unsafe { libc::pthread_mutexattr_destroy(attributes.as_mut_ptr()) });
@@ -48,7 +52,8 @@ unsafe impl<K: Kind> Lock for Pthread<K> {
 
     #[inline]
     fn with<R>(&self, f: impl FnOnce() -> R) -> R {
-        // SAFETY: the mutex has been made. A thread that locks it twice would deadlock, which is safe.
+        // SAFETY: the mutex has been made. A thread that locks it twice would deadlock, which is
+        // safe.
         done(unsafe { libc::pthread_mutex_lock(self.0.get()) });
         let result = f();
         // SAFETY: this thread has locked it above.

@@ -1,10 +1,12 @@
-//! Reciprocating locks: whoever comes is pushed on a stack, and the stack is taken over as a whole when those of the
-//! one before it have all been served (Dice and Kogan, "Reciprocating Locks", PPoPP 2025).
+//! Reciprocating locks: whoever comes is pushed on a stack, and the stack is taken over as a whole
+//! when those of the one before it have all been served (Dice and Kogan, "Reciprocating Locks",
+//! PPoPP 2025).
 //!
-//! The last that came is served first, but nobody who comes later can pass more than once. So who waits is passed by
-//! each other at most twice, and leaving takes a constant time. A *segment* is a stack that has been taken over. Its
-//! members know who is below them, and each is told where the segment ends: at the element of the one that held the
-//! lock when it was begun, which the lowest takes for the one below it.
+//! The last that came is served first, but nobody who comes later can pass more than once. So who
+//! waits is passed by each other at most twice, and leaving takes a constant time. A *segment* is a
+//! stack that has been taken over. Its members know who is below them, and each is told where the
+//! segment ends: at the element of the one that held the lock when it was begun, which the lowest
+//! takes for the one below it.
 
 use super::Lock;
 use crate::locks::wait::Wait;
@@ -31,10 +33,11 @@ struct Element(AtomicPtr<Element>);
 /// The lock is held, and nobody has come since. No element has this address: they are aligned.
 const NOBODY: *mut Element = ptr::without_provenance_mut(1);
 
-// SAFETY: the one that finds `arrivals` null holds the lock. Each other is handed it once, by a holder, after its `f`:
-// by the one above it in its segment, or as the top of the stack that the holder has taken over by an atomic exchange,
-// which is possible only while there are arrivals. The exchanges acquire what the compare-exchange has released that
-// made `arrivals` null; an element is stored to with release and loaded with acquire.
+// SAFETY: the one that finds `arrivals` null holds the lock. Each other is handed it once, by a
+// holder, after its `f`: by the one above it in its segment, or as the top of the stack that the
+// holder has taken over by an atomic exchange, which is possible only while there are arrivals. The
+// exchanges acquire what the compare-exchange has released that made `arrivals` null; an element is
+// stored to with release and loaded with acquire.
 unsafe impl<W: Wait> Lock for Reciprocating<W> {
     fn new() -> Self {
         Reciprocating { arrivals: AtomicPtr::default(), wait: PhantomData }
@@ -76,8 +79,9 @@ impl<W: Wait> Reciprocating<W> {
     #[inline]
     fn leave(&self, below: *mut Element, end: *mut Element) {
         if !below.is_null() {
-            // SAFETY: `below` has pushed its element before ours and waits at it until it is handed the lock, which
-            // only we do, who are above it. It was not the end of the segment, which may be gone.
+            // SAFETY: `below` has pushed its element before ours and waits at it until it is handed
+            // the lock, which only we do, who are above it. It was not the end of the segment,
+            // which may be gone.
             unsafe { &(*below).0 }.store(end, Release);
             return;
         }
@@ -85,9 +89,9 @@ impl<W: Wait> Reciprocating<W> {
             return;
         }
         let top = self.arrivals.swap(NOBODY, AcqRel);
-        // SAFETY: the compare-exchange has failed, so somebody has come since the lock was taken or the last stack
-        // was taken over, and only a holder, which we are, takes them away. The top waits at its element until it is
-        // handed the lock.
+        // SAFETY: the compare-exchange has failed, so somebody has come since the lock was taken or
+        // the last stack was taken over, and only a holder, which we are, takes them away. The top
+        // waits at its element until it is handed the lock.
         unsafe { &(*top).0 }.store(end, Release);
     }
 }

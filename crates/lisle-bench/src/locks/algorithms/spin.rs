@@ -1,7 +1,8 @@
 //! Spin locks of a single flag: whoever finds it clear has the lock, and no one is in line.
 //!
-//! They are those of Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is" (2019):
-//! his `terrible_spinlock`, `spinlock_amd` and `spinlock`, of which the second follows a presentation of AMD's.
+//! They are those of Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler
+//! Really is" (2019): his `terrible_spinlock`, `spinlock_amd` and `spinlock`, of which the second
+//! follows a presentation of AMD's.
 
 use super::Lock;
 use crate::locks::wait::Wait;
@@ -13,8 +14,8 @@ use std::{
     },
 };
 
-/// Sets the flag again and again until it was clear. Each attempt takes the cache line away from the others, and from
-/// the holder.
+/// Sets the flag again and again until it was clear. Each attempt takes the cache line away from
+/// the others, and from the holder.
 pub(crate) struct TestAndSet<W>(AtomicBool, PhantomData<fn(W)>);
 
 /// Reads the flag until it is clear, and sets it only then, by a comparison.
@@ -23,8 +24,8 @@ pub(crate) struct TestAndTestAndSet<W>(AtomicBool, PhantomData<fn(W)>);
 /// The same, by an exchange.
 pub(crate) struct TryExchange<W>(AtomicBool, PhantomData<fn(W)>);
 
-// SAFETY: `f` runs between a change of the flag from clear to set, which is atomic and acquires, and its clearing,
-// which releases. Another call cannot change it from clear to set in between.
+// SAFETY: `f` runs between a change of the flag from clear to set, which is atomic and acquires,
+// and its clearing, which releases. Another call cannot change it from clear to set in between.
 unsafe impl<W: Wait> Lock for TestAndSet<W> {
     fn new() -> Self {
         TestAndSet(AtomicBool::new(false), PhantomData)

@@ -1,5 +1,5 @@
-//! Ticket locks: everyone takes a number, and waits until it is called (Reed and Kanodia, "Synchronization with
-//! eventcounts and sequencers", 1979).
+//! Ticket locks: everyone takes a number, and waits until it is called (Reed and Kanodia,
+//! "Synchronization with eventcounts and sequencers", 1979).
 
 use super::Lock;
 use crate::locks::wait::Wait;
@@ -20,9 +20,9 @@ pub(crate) struct Ticket<W> {
     wait: PhantomData<fn(W)>,
 }
 
-// SAFETY: `f` runs from when its ticket is called, which is read with acquire, until the next is called, which is
-// written with release. Tickets are taken atomically, so no two calls have the same while fewer than 2^32 wait; and
-// only the holder calls one, the one after its own.
+// SAFETY: `f` runs from when its ticket is called, which is read with acquire, until the next is
+// called, which is written with release. Tickets are taken atomically, so no two calls have the
+// same while fewer than 2^32 wait; and only the holder calls one, the one after its own.
 unsafe impl<W: Wait> Lock for Ticket<W> {
     fn new() -> Self {
         Ticket { next: AtomicU32::new(0), called: AtomicU32::new(0), wait: PhantomData }

@@ -1,4 +1,5 @@
-//! chili: forks and joins within a scope, which is passed along. It has no loops, and so is no [`Pool`](super::Pool).
+//! chili: forks and joins within a scope, which is passed along. It has no loops, and so is no
+//! [`Pool`](super::Pool).
 
 use chili::{Config, Scope, ThreadPool};
 use std::num::NonZero;

@@ -87,7 +87,8 @@ fn value(stats: Option<Stats>) -> String {
     stats.map_or(String::new(), |stats| short(stats.median))
 }
 
-/// A peer: what it takes, and how many times Lisle is ahead of it, unless it does something else in this case.
+/// A peer: what it takes, and how many times Lisle is ahead of it, unless it does something else in
+/// this case.
 fn beside(table: &Table, peer: &str) -> String {
     let Some(stats) = stats(table, peer) else { return String::new() };
     if table.kind(peer) == Some(Kind::Reference) {

@@ -1,4 +1,5 @@
-//! Frames over workers: how many times faster than serial code, the mean as dots and the worst of ten as a line.
+//! Frames over workers: how many times faster than serial code, the mean as dots and the worst of
+//! ten as a line.
 
 use crate::{
     frames::{MEAN, WORST},
@@ -18,7 +19,8 @@ pub(super) struct Speedup<'a> {
     serial: f64,
 }
 
-/// Returns the cases of frames that have been run with several numbers of workers and by serial code.
+/// Returns the cases of frames that have been run with several numbers of workers and by serial
+/// code.
 pub(super) fn all<'a>(tables: &[(usize, &'a Table)]) -> Vec<Speedup<'a>> {
     let tables = || tables.iter().map(|(_, table)| *table);
     let mut cases: Vec<Vec<[&Table; 2]>> = Vec::new();

@@ -9,7 +9,8 @@ use crate::{
     systems,
 };
 
-/// One system's dots and line: a value of each for each value of the parameter; `None`: not measured.
+/// One system's dots and line: a value of each for each value of the parameter; `None`: not
+/// measured.
 pub(crate) struct Series {
     pub(crate) system: &'static str,
     pub(crate) dots: Vec<Option<f64>>,
@@ -29,7 +30,8 @@ const FOOT: f64 = 24.0;
 /// Per cent of the width that is left free at the sides.
 const SIDE: f64 = 10.0;
 
-/// The plot of `all` over the parameter's `values`, and its legend; nothing, if there are no points.
+/// The plot of `all` over the parameter's `values`, and its legend; nothing, if there are no
+/// points.
 pub(crate) fn lines(title: &str, unit: &str, parameter: &str, values: &[u64], all: &[Series]) -> String {
     let points = || all.iter().flat_map(|series| series.dots.iter().chain(&series.line)).flatten().copied();
     let (least, greatest) = (points().fold(f64::INFINITY, f64::min), points().fold(0.0, f64::max));

@@ -1,4 +1,5 @@
-//! Plots as SVG. Across, they are laid out in per cent, so that their text keeps its size on a narrow screen.
+//! Plots as SVG. Across, they are laid out in per cent, so that their text keeps its size on a
+//! narrow screen.
 
 mod bars;
 mod lines;

@@ -6,7 +6,8 @@ pub(super) type Vector = [f64; 3];
 
 /// So many bodies are not divided any further.
 const FEW: usize = 8;
-/// Bodies are pulled by a cube as a whole if the square of its side is less than this part of their squared distance.
+/// Bodies are pulled by a cube as a whole if the square of its side is less than this part of their
+/// squared distance.
 const FAR: f64 = 0.25;
 /// Added to squared distances: close bodies do not throw each other out.
 const SOFTENING: f64 = 1e-4;

@@ -11,7 +11,8 @@ pub(super) trait Deadline: Executor {
     /// Called within a task.
     fn timer() -> Self::Timer;
 
-    /// Sets the deadline, counted from now. By resetting the timer or by making a new one, whichever is faster.
+    /// Sets the deadline, counted from now. By resetting the timer or by making a new one,
+    /// whichever is faster.
     fn restart(timer: Pin<&mut Self::Timer>);
 }
 

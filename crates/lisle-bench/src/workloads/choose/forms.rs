@@ -1,8 +1,9 @@
 //! The forms that a choice among futures takes.
 //!
-//! Few arms: `select!`, which polls all of them. Many arms: that takes time in proportion to their number, each
-//! time. `FuturesUnordered` polls only those that have been woken, and keeps the others from choice to choice.
-//! (`stream::select_all` is that inside; tokio's `StreamMap` polls all.)
+//! Few arms: `select!`, which polls all of them. Many arms: that takes time in proportion to their
+//! number, each time. `FuturesUnordered` polls only those that have been woken, and keeps the
+//! others from choice to choice. (`stream::select_all` is that inside; tokio's `StreamMap` polls
+//! all.)
 
 use super::{deadline::Deadline, timed_out};
 use crate::peers::Channel;
@@ -20,15 +21,17 @@ pub(super) trait Form: 'static {
     ) -> impl Future<Output = u64> + Send;
 }
 
-/// tokio's `select!` as its documentation has it: it polls in random order, and drops what loses. A message of a
-/// send that loses is dropped, but not sent, and these messages can be made again.
+/// tokio's `select!` as its documentation has it: it polls in random order, and drops what loses. A
+/// message of a send that loses is dropped, but not sent, and these messages can be made again.
 pub(super) struct Select;
 
-/// `select!` over futures that are kept from choice to choice; the macro needs no runtime of tokio's.
+/// `select!` over futures that are kept from choice to choice; the macro needs no runtime of
+/// tokio's.
 ///
-/// kanal and flume want that: the partner may complete their futures before they are polled again. One that loses
-/// and is dropped then has sent a message that no choice has taken, or, with kanal, loses one that it has received.
-/// For async-channel it is the faster form, since each new future has to enlist with the channel.
+/// kanal and flume want that: the partner may complete their futures before they are polled again.
+/// One that loses and is dropped then has sent a message that no choice has taken, or, with kanal,
+/// loses one that it has received. For async-channel it is the faster form, since each new future
+/// has to enlist with the channel.
 pub(super) struct Kept;
 
 /// The sum of `n` choices among futures that are made for each.

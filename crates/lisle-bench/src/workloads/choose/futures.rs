@@ -1,4 +1,5 @@
-//! Systems of futures: the partner, and the frame in which a chooser of one of the [forms](super::forms) runs.
+//! Systems of futures: the partner, and the frame in which a chooser of one of the
+//! [forms](super::forms) runs.
 
 use super::{Counterpart, Ends, Plan, deadline::Deadline, forms::Form};
 use crate::{
@@ -14,14 +15,15 @@ pub(super) fn futures<E: Deadline, C: Channel, F: Form>(job: &Job) -> Outcome {
     let measured = job.measure(|n| {
         let Ends { mut receivers, senders, mut partner } = plan.ends(|| C::bounded(0));
         for (sender, message) in &senders {
-            // Fills the slot, if there is one. At a rendezvous nobody waits, and nothing is sent. Not within a
-            // task, which may be told to give way after some sends.
+            // Fills the slot, if there is one. At a rendezvous nobody waits, and nothing is sent.
+            // Not within a task, which may be told to give way after some sends.
             let _ = C::send(sender, *message).now_or_never();
         }
         executor.run(async move {
             let partner = E::spawn(async move {
                 let sum = serve::<C>(plan, n, &mut partner).await;
-                // The arms as well, so that none is closed while the chooser still has steps to catch up with.
+                // The arms as well, so that none is closed while the chooser still has steps to
+                // catch up with.
                 (sum, partner)
             });
             let start = Instant::now();

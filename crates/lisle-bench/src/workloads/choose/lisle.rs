@@ -1,5 +1,5 @@
-//! Lisle: events are made once and performed again and again. Few arms are a tuple. Many are a vector for each
-//! type, and a choice between the two vectors: that spares a pointer to each event.
+//! Lisle: events are made once and performed again and again. Few arms are a tuple. Many are a
+//! vector for each type, and a choice between the two vectors: that spares a pointer to each event.
 
 use super::{Counterpart, Ends, Plan, TIMEOUT, timed_out};
 use crate::{

@@ -1,5 +1,6 @@
-//! Lisle: a call is an event that sends its request when it is performed, with its negative acknowledgement. The server
-//! chooses between handing over its answer and hearing that nobody waits for it.
+//! Lisle: a call is an event that sends its request when it is performed, with its negative
+//! acknowledgement. The server chooses between handing over its answer and hearing that nobody
+//! waits for it.
 
 use super::Counts;
 use crate::{

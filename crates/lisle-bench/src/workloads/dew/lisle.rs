@@ -1,4 +1,5 @@
-//! Lisle's streams, each of which awaits its calls. The function is foreign: other threads make its calls, in batches.
+//! Lisle's streams, each of which awaits its calls. The function is foreign: other threads make its
+//! calls, in batches.
 
 use crate::{
     frames::{Calls, Chunk},

@@ -1,7 +1,8 @@
 //! Creatures that meet in pairs, and change their colours: what all forms of the program share.
 //!
-//! After C. Kaiser and J.-F. Pradat-Peyre, *Chameneos, a Concurrency Game for Java, Ada and Others* (2003), with the
-//! ten creatures of the benchmarks game. A creature asks for a partner, and waits until there is one.
+//! After C. Kaiser and J.-F. Pradat-Peyre, *Chameneos, a Concurrency Game for Java, Ada and Others*
+//! (2003), with the ten creatures of the benchmarks game. A creature asks for a partner, and waits
+//! until there is one.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Colour {
@@ -44,8 +45,8 @@ impl<C> Mall<C> {
         Mall { left: meetings, waiting: None }
     }
 
-    /// Has a creature meet the one that waits, or wait. Both of a meeting are to go on, with the other's colour; one
-    /// that comes too late goes on alone.
+    /// Has a creature meet the one that waits, or wait. Both of a meeting are to go on, with the
+    /// other's colour; one that comes too late goes on alone.
     pub(super) fn enter(&mut self, who: C, colour: Colour, mut go_on: impl FnMut(C, Option<Colour>)) {
         if self.left == 0 {
             go_on(who, None);

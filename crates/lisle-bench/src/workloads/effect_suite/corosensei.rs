@@ -1,5 +1,5 @@
-//! By corosensei alone: a handler is what resumes a coroutine, and an effect is what the coroutine yields. What the
-//! handler does not handle it has to yield itself.
+//! By corosensei alone: a handler is what resumes a coroutine, and an effect is what the coroutine
+//! yields. What the handler does not handle it has to yield itself.
 
 use crate::effects::{
     Path, Tree,

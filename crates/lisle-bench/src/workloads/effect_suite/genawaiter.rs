@@ -1,5 +1,6 @@
-//! By genawaiter: generators out of what the compiler makes of `async`. What they call cannot yield unless it is
-//! `async`, too, and recursion takes a box for each call; so only programs that are one function, or call one.
+//! By genawaiter: generators out of what the compiler makes of `async`. What they call cannot yield
+//! unless it is `async`, too, and recursion takes a box for each call; so only programs that are
+//! one function, or call one.
 
 use crate::effects::{
     Path, Tree,

@@ -1,5 +1,6 @@
-//! By Lisle's handlers, in two forms: `resume`, in which each clause is given a continuation, and `in_place`, in
-//! which a clause that would resume at once answers as a function does that is called.
+//! By Lisle's handlers, in two forms: `resume`, in which each clause is given a continuation, and
+//! `in_place`, in which a clause that would resume at once answers as a function does that is
+//! called.
 
 #[path = "lisle/search.rs"]
 mod search;

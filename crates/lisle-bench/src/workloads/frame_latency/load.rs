@@ -35,7 +35,8 @@ impl Load {
         command.args([format!("rate={}", job.param("rate")), format!("port={port}")]);
         command.stdin(Stdio::null()).stderr(Stdio::inherit());
         let workers = job.workers;
-        // A thread of its own, whose cores the process inherits. It waits: the process ends with it.
+        // A thread of its own, whose cores the process inherits. It waits: the process ends with
+        // it.
         Load(thread::spawn(move || {
             cores::leave_to_server(workers);
             end_with_us(&mut command);

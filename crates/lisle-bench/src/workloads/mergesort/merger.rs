@@ -1,5 +1,5 @@
-//! Merges two sorted sequences that come in pieces to one that goes in pieces. It says what it needs next, so that those
-//! who wait in different ways can use it.
+//! Merges two sorted sequences that come in pieces to one that goes in pieces. It says what it
+//! needs next, so that those who wait in different ways can use it.
 
 /// So many numbers are sent at once.
 pub(super) const PIECE: usize = 8;
@@ -32,8 +32,8 @@ impl Merger {
         Merger { inputs: [input(), input()], merged: [0; PIECE], filled: 0 }
     }
 
-    /// Answers [`Step::Take`]: the next piece, or that there is none. An input that has ended goes on as if with
-    /// numbers that are greater than all others.
+    /// Answers [`Step::Take`]: the next piece, or that there is none. An input that has ended goes
+    /// on as if with numbers that are greater than all others.
     pub(super) fn put(&mut self, input: usize, piece: Option<Piece>) {
         let has_ended = piece.is_none();
         self.inputs[input] = Input { piece: piece.unwrap_or([u32::MAX; PIECE]), at: 0, has_ended };

@@ -96,8 +96,8 @@ impl Client {
         Ok((after - before) as f64 / (end - start).as_secs_f64())
     }
 
-    /// Asks for so long, but once at least, and tells `answered` how long after its time each request was answered. The
-    /// last of the answers.
+    /// Asks for so long, but once at least, and tells `answered` how long after its time each
+    /// request was answered. The last of the answers.
     fn ask_for(&mut self, duration: Duration, mut answered: impl FnMut(Duration)) -> io::Result<Answer> {
         let start = Instant::now();
         let count = (duration.as_nanos() / self.period.as_nanos()).max(1) as u64;
@@ -130,8 +130,9 @@ impl Client {
     }
 }
 
-/// Has the kernel run this thread as soon as it can be run, if it may ask for that. Where a client shares its cores with
-/// the server's loop, it would otherwise be its own lateness that it measures, of some milliseconds.
+/// Has the kernel run this thread as soon as it can be run, if it may ask for that. Where a client
+/// shares its cores with the server's loop, it would otherwise be its own lateness that it
+/// measures, of some milliseconds.
 fn go_first() {
     let lowest = libc::sched_param { sched_priority: 1 };
     // SAFETY: the parameter is in place during the call, and 0 is this thread.

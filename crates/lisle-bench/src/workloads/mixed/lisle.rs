@@ -1,4 +1,5 @@
-//! The server on Lisle: a fiber for each connection, and the loop in another fiber of the same domains.
+//! The server on Lisle: a fiber for each connection, and the loop in another fiber of the same
+//! domains.
 
 use super::{
     answer::{Progress, REQUEST},

@@ -1,5 +1,5 @@
-//! Balls over a chequered floor, and one lamp. The Go program does each operation in the same order, so that its
-//! picture is the same to the bit.
+//! Balls over a chequered floor, and one lamp. The Go program does each operation in the same
+//! order, so that its picture is the same to the bit.
 
 use super::vector::Vector;
 

@@ -18,7 +18,8 @@ use tokio::{net::TcpListener, runtime::Builder};
 pub(super) const SERVER: &str = "server";
 
 pub(super) fn serve(workers: usize) -> ! {
-    // With one worker nothing is shared between threads, and tokio's current-thread runtime is the faster one.
+    // With one worker nothing is shared between threads, and tokio's current-thread runtime is the
+    // faster one.
     let mut runtime = match workers {
         1 => Builder::new_current_thread(),
         _ => Builder::new_multi_thread(),
@@ -40,8 +41,8 @@ async fn accept(file: Bytes) -> io::Result<Infallible> {
         let file = file.clone();
         tokio::spawn(async move {
             let service = service_fn(|request| ready(answer(&request, &file)));
-            // No timer: without one hyper has no timeouts to keep up. The bytes are shared, and go out in one
-            // vectored write with the head. An error is the client's going away.
+            // No timer: without one hyper has no timeouts to keep up. The bytes are shared, and go
+            // out in one vectored write with the head. An error is the client's going away.
             let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
         });
     }

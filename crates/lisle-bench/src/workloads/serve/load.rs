@@ -1,4 +1,5 @@
-//! A load of our own, for the warm-up and for where there is no wrk: closed loops over connections kept alive.
+//! A load of our own, for the warm-up and for where there is no wrk: closed loops over connections
+//! kept alive.
 
 use super::site::{FILE, LENGTH};
 use hdrhistogram::Histogram;

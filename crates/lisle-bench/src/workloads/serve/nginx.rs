@@ -15,8 +15,8 @@ pub(super) fn configure(site: &Site, address: SocketAddr, workers: usize) -> Res
     Ok(path)
 }
 
-/// Files open beforehand, sent by the kernel, without a log, on connections that are never closed. All that
-/// nginx writes goes to the sample's folder, so that it needs no rights.
+/// Files open beforehand, sent by the kernel, without a log, on connections that are never closed.
+/// All that nginx writes goes to the sample's folder, so that it needs no rights.
 fn configuration(site: &Site, address: SocketAddr, workers: usize) -> String {
     let folder = site.folder().display();
     let work = site.work("");

@@ -14,8 +14,8 @@ use std::{
     time::Duration,
 };
 
-/// Says at the end what we want to know, as JSON. A script without functions for requests and answers does not
-/// slow wrk down.
+/// Says at the end what we want to know, as JSON. A script without functions for requests and
+/// answers does not slow wrk down.
 const SCRIPT: &str = r#"
 done = function(summary, latency)
   local errors = summary.errors

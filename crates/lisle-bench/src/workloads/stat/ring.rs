@@ -1,7 +1,8 @@
 //! io_uring: questions are written into a ring, and a system call has the kernel look at it.
 //!
-//! A question for a file's attributes may have to wait for a disk, so the kernel does not try it in place: it hands each to
-//! threads of its own. What the ring spares is the threads of a pool, and a system call for each of those that go together.
+//! A question for a file's attributes may have to wait for a disk, so the kernel does not try it in
+//! place: it hands each to threads of its own. What the ring spares is the threads of a pool, and a
+//! system call for each of those that go together.
 
 use super::Sized;
 use crate::{
@@ -20,7 +21,8 @@ use std::{
     },
 };
 
-/// The ring is a descriptor that can be read when an answer has come. Its owner alone writes questions and takes answers.
+/// The ring is a descriptor that can be read when an answer has come. Its owner alone writes
+/// questions and takes answers.
 struct Ring(RefCell<IoUring>);
 
 impl AsFd for Ring {
@@ -72,7 +74,8 @@ impl Questions {
         Questions { path, answers: vec![empty; count as usize] }
     }
 
-    /// Asks `n` times, as many at a time as there are questions. `finish` has the kernel answer so many.
+    /// Asks `n` times, as many at a time as there are questions. `finish` has the kernel answer so
+    /// many.
     fn ask(&mut self, n: u64, ring: &Ring, finish: impl Fn(usize)) -> u64 {
         let (mut sum, mut left) = (0, n as usize);
         while left > 0 {
@@ -93,8 +96,9 @@ impl Questions {
             let question = opcode::Statx::new(types::Fd(libc::AT_FDCWD), self.path.as_ptr(), into)
                 .mask(libc::STATX_SIZE)
                 .build();
-            // SAFETY: path and answer stay where they are until the question is answered: `ask` waits for all that it has
-            // written before it goes on, and if it panicked, so would the sample's process end.
+            // SAFETY: path and answer stay where they are until the question is answered: `ask`
+            // waits for all that it has written before it goes on, and if it panicked, so would the
+            // sample's process end.
             unsafe { ring.submission().push(&question) }.expect("the ring has room for them");
         }
     }

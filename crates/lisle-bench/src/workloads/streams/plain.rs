@@ -5,7 +5,8 @@ use super::{
     plan::{Kind, begun, combined, step, sum},
 };
 
-/// A stream that steps. It does the same in each frame, so there is no need to say where it goes on.
+/// A stream that steps. It does the same in each frame, so there is no need to say where it goes
+/// on.
 pub(super) struct Machine<const WORDS: usize> {
     state: [u64; WORDS],
     value: u64,
@@ -25,7 +26,8 @@ impl<const WORDS: usize> Machine<WORDS> {
     }
 }
 
-/// All streams. Those that step are in one row, and those that read in another, in the order of their making.
+/// All streams. Those that step are in one row, and those that read in another, in the order of
+/// their making.
 pub(super) struct Plain<const WORDS: usize> {
     machines: Vec<Machine<WORDS>>,
     readers: Vec<Reader>,
@@ -60,7 +62,8 @@ impl<const WORDS: usize> Plain<WORDS> {
         plain
     }
 
-    /// Removes each and makes it again, in this order. The last takes the place of one that is removed.
+    /// Removes each and makes it again, in this order. The last takes the place of one that is
+    /// removed.
     fn make_again(&mut self, order: &[u32]) {
         let mut place_of: Vec<u32> = (0..order.len() as u32).collect();
         let mut stream_at = place_of.clone();

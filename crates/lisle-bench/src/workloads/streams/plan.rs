@@ -91,8 +91,8 @@ pub(super) fn sum(values: impl IntoIterator<Item = u64>) -> u64 {
     values.into_iter().fold(0, u64::wrapping_add)
 }
 
-/// The frames of a sample. After the first the values of all streams are added up, for the other systems to compare;
-/// after the last, their sum must be that of plain state machines.
+/// The frames of a sample. After the first the values of all streams are added up, for the other
+/// systems to compare; after the last, their sum must be that of plain state machines.
 pub(super) struct Run<const WORDS: usize> {
     frames: Frames,
     plain: Plain<WORDS>,

@@ -1,4 +1,5 @@
-//! What the forms have in common: a request's head, the answer, a line of the log. Only `Request::read` waits.
+//! What the forms have in common: a request's head, the answer, a line of the log. Only
+//! `Request::read` waits.
 
 use std::{
     fs::{self, File},

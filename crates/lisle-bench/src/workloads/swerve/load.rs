@@ -1,4 +1,5 @@
-//! The load: plain threads, each of which asks for the file again and again, on a new connection each time.
+//! The load: plain threads, each of which asks for the file again and again, on a new connection
+//! each time.
 
 use crate::server::site::{FILE, LENGTH};
 use std::{

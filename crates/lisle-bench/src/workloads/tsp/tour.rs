@@ -71,8 +71,9 @@ impl Cities {
         search.best[..cities.len()].iter().map(|&at| cities[at]).collect()
     }
 
-    /// One tour of two that lie beside each other along `axis`. Each is cut where they are close, on the one side or on
-    /// the other, and the ends are joined: that one of the four ways which adds the least.
+    /// One tour of two that lie beside each other along `axis`. Each is cut where they are close,
+    /// on the one side or on the other, and the ends are joined: that one of the four ways which
+    /// adds the least.
     pub(super) fn join(&self, axis: usize, mut left: Tour, mut right: Tour) -> Tour {
         // The left tour ends, and the right one begins, where they are close.
         let close = place(&left, |city| Reverse((self.0[city][axis], city)));

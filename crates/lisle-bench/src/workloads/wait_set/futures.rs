@@ -1,6 +1,7 @@
-//! Systems of futures: `FuturesUnordered`, which polls only those that have been woken, and keeps the others. A future
-//! that is done gives its receiver back, and a new one takes its place. (tokio's `StreamMap` and `select_all` poll
-//! every source, each time; `stream::select_all` is `FuturesUnordered` inside.)
+//! Systems of futures: `FuturesUnordered`, which polls only those that have been woken, and keeps
+//! the others. A future that is done gives its receiver back, and a new one takes its place.
+//! (tokio's `StreamMap` and `select_all` poll every source, each time; `stream::select_all` is
+//! `FuturesUnordered` inside.)
 
 use super::{Asker, Plan, Server, Tally, ask};
 use crate::{

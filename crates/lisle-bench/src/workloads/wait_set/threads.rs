@@ -1,5 +1,5 @@
-//! crossbeam-channel on threads. Its `Select` is kept, and may be used any number of times, but has to visit every
-//! channel each time: to try it, to enlist with it, and to leave it.
+//! crossbeam-channel on threads. Its `Select` is kept, and may be used any number of times, but has
+//! to visit every channel each time: to try it, to enlist with it, and to leave it.
 
 use super::{Asker, Plan, Server, Tally, ask};
 use crate::job::{Job, Outcome};

@@ -1,7 +1,7 @@
 //! Which step is next.
 //!
-//! First the known steps, then those that the branch plans, then whatever is awake. A plan that cannot be
-//! run is given up.
+//! First the known steps, then those that the branch plans, then whatever is awake. A plan that
+//! cannot be run is given up.
 
 use super::super::sleep::{Sleeper, covers};
 use super::super::trace::Choice;

@@ -1,8 +1,9 @@
 //! Where in the tree a reversal belongs.
 //!
-//! A sequence that reverses a race is followed down the tree, along the branches whose first step could be
-//! the first step of a schedule that begins with the sequence. What is left of it where no branch is such
-//! becomes a new branch. Where it comes to a leaf that has not run, it waits (`postponed`).
+//! A sequence that reverses a race is followed down the tree, along the branches whose first step
+//! could be the first step of a schedule that begins with the sequence. What is left of it where no
+//! branch is such becomes a new branch. Where it comes to a leaf that has not run, it waits
+//! (`postponed`).
 
 use super::super::access::{Label, sleeps_on};
 use super::super::races::{Race, steps_to_reverse};
@@ -36,8 +37,9 @@ impl Exhaustive {
         self.scratch = steps;
     }
 
-    /// Returns `true` if what sleeps at this depth could be the first step of each schedule that begins
-    /// with the sequence, in some order. Adds to `covered` what could be the first step of some of them.
+    /// Returns `true` if what sleeps at this depth could be the first step of each schedule that
+    /// begins with the sequence, in some order. Adds to `covered` what could be the first step of
+    /// some of them.
     fn is_asleep(&self, tree: &Tree, depth: usize, sequence: &Sequence, covered: &mut Covered) -> bool {
         self.sleepers.at(depth).iter().any(|sleeper| {
             let Sleeper { process, outcome, label } = sleeper;
@@ -49,9 +51,9 @@ impl Exhaustive {
         })
     }
 
-    /// Adds the branch that begins with the sequence below this node, unless what it leads to is explored
-    /// elsewhere: follows the branches that such a schedule can begin with, and takes their steps out of
-    /// the sequence. The first `skip` branches are known not to be such.
+    /// Adds the branch that begins with the sequence below this node, unless what it leads to is
+    /// explored elsewhere: follows the branches that such a schedule can begin with, and takes
+    /// their steps out of the sequence. The first `skip` branches are known not to be such.
     pub(super) fn insert(
         &self,
         tree: &mut Tree,
@@ -109,7 +111,8 @@ impl Exhaustive {
         }
     }
 
-    /// Returns the process and the accesses of a step that has run, was left waiting, or has waited.
+    /// Returns the process and the accesses of a step that has run, was left waiting, or has
+    /// waited.
     pub(super) fn any_step(&self, step: u32) -> (Process, &[Access]) {
         if let Some(loaded) = self.loaded.step(step) {
             return (loaded.own.process, &loaded.label);
@@ -126,8 +129,8 @@ impl Exhaustive {
         Planned { process: self.trace.process(step), outcome }
     }
 
-    /// Returns where this step stands in the sequence, if a schedule that begins with that can also begin
-    /// with this step.
+    /// Returns where this step stands in the sequence, if a schedule that begins with that can also
+    /// begin with this step.
     fn place(
         &self,
         tree: &Tree,
@@ -205,8 +208,10 @@ fn is_covered_with(covered: &mut Covered, process: Process, outcome: &[Choice]) 
 
 /// That a step can be the first one of a schedule that begins with a sequence.
 struct Place {
-    /// The step of the sequence that it is, if it is one of them. It commutes with all of them otherwise.
+    /// The step of the sequence that it is, if it is one of them. It commutes with all of them
+    /// otherwise.
     step: Option<u32>,
-    /// The schedule has this step in this way for certain. Otherwise it may go on in another way there.
+    /// The schedule has this step in this way for certain. Otherwise it may go on in another way
+    /// there.
     whole: bool,
 }

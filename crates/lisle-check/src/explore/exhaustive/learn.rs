@@ -1,5 +1,5 @@
-//! What an execution adds to the tree: its own steps, the other ways in which they could have gone, and
-//! the reversals of its races.
+//! What an execution adds to the tree: its own steps, the other ways in which they could have gone,
+//! and the reversals of its races.
 
 use super::super::Process;
 use super::super::access::Label;
@@ -47,8 +47,8 @@ impl Exhaustive {
         true
     }
 
-    /// Takes the planned steps from this depth on out of the tree, and those that lead there only. What
-    /// is left of the branch is to be run later.
+    /// Takes the planned steps from this depth on out of the tree, and those that lead there only.
+    /// What is left of the branch is to be run later.
     fn give_up(&mut self, tree: &mut Tree, mut depth: usize) {
         let first = self.path[depth];
         self.load_postponed(tree, first);
@@ -117,8 +117,8 @@ impl Exhaustive {
         }
     }
 
-    /// Returns `true` if each way in which the process's step at this depth can go on from `outcome`
-    /// sleeps or has a branch.
+    /// Returns `true` if each way in which the process's step at this depth can go on from
+    /// `outcome` sleeps or has a branch.
     fn is_covered(&self, tree: &Tree, depth: usize, process: Process, outcome: &mut Outcome) -> bool {
         let asleep = self.sleepers.at(depth).iter().map(|sleeper| (sleeper.process, &sleeper.outcome[..]));
         let children = tree.node(self.node_before(depth)).children.iter().map(|&child| tree.node(child));

@@ -1,11 +1,11 @@
 //! Every class of equivalent schedules, each run once.
 //!
-//! This is optimal dynamic partial-order reduction (Abdulla, Aronis, Jonsson and Sagonas, POPL 2014 and
-//! JACM 2017) with the tree of explored branches kept by itself, so that several workers can add to it.
-//! `README.md` says how, and why each class is run exactly once.
+//! This is optimal dynamic partial-order reduction (Abdulla, Aronis, Jonsson and Sagonas, POPL 2014
+//! and JACM 2017) with the tree of explored branches kept by itself, so that several workers can
+//! add to it. `README.md` says how, and why each class is run exactly once.
 //!
-//! Here stand the state of a worker and what the program calls. `decide` says which step is next, `learn`
-//! adds an execution to the tree, and `insert` finds the place of a reversal in it.
+//! Here stand the state of a worker and what the program calls. `decide` says which step is next,
+//! `learn` adds an execution to the tree, and `insert` finds the place of a reversal in it.
 
 mod decide;
 mod insert;
@@ -24,11 +24,11 @@ use postponed::Loaded;
 
 /// Explores every class of equivalent schedules.
 ///
-/// Two schedules are equivalent if one becomes the other by exchanging neighbouring steps that commute.
-/// With accesses that do not depend on values, no execution is redundant.
+/// Two schedules are equivalent if one becomes the other by exchanging neighbouring steps that
+/// commute. With accesses that do not depend on values, no execution is redundant.
 ///
-/// Workers made by [`worker`](Exhaustive::worker) share the exploration; each runs on a thread of its
-/// own. The counts do not depend on their number.
+/// Workers made by [`worker`](Exhaustive::worker) share the exploration; each runs on a thread of
+/// its own. The counts do not depend on their number.
 #[derive(Debug)]
 pub struct Exhaustive {
     shared: Arc<Shared>,
@@ -85,8 +85,8 @@ impl Exhaustive {
         Self::of(Arc::new(Shared::new(Tree::new(), Counts::default(), true)), reduction)
     }
 
-    /// Creates the first worker of this exploration. As long as there is no other, it goes from left to
-    /// right, and the tree holds the least.
+    /// Creates the first worker of this exploration. As long as there is no other, it goes from
+    /// left to right, and the tree holds the least.
     pub fn first_worker(&self) -> Self {
         Self::of(self.shared.clone(), self.reduction)
     }
@@ -123,8 +123,9 @@ impl Exhaustive {
         }
     }
 
-    /// Says that steps choose. An exploration that is not told so learns it from the first execution in which one
-    /// does. If others have been run before that, it may miss classes: begin anew, and say so.
+    /// Says that steps choose. An exploration that is not told so learns it from the first
+    /// execution in which one does. If others have been run before that, it may miss classes: begin
+    /// anew, and say so.
     pub fn expect_choices(&self) {
         self.shared.lock().tree.has_choices = true;
     }
@@ -134,7 +135,8 @@ impl Exhaustive {
         self.shared.lock().tree.has_choices
     }
 
-    /// Sets the number of executions, those of before included, after which no worker begins another one.
+    /// Sets the number of executions, those of before included, after which no worker begins
+    /// another one.
     pub fn limit(&self, most: u64) {
         self.shared.lock().most = most;
     }
@@ -153,9 +155,9 @@ impl Exhaustive {
 
     /// Returns an estimate of the explored share, from 0 to 1.
     ///
-    /// It takes all branches of a node to be of one size, as Knuth's estimator does ("Estimating the
-    /// efficiency of backtrack programs", 1975), and cannot know of branches that are found later. It
-    /// takes time in proportion to the tree that is held.
+    /// It takes all branches of a node to be of one size, as Knuth's estimator does ("Estimating
+    /// the efficiency of backtrack programs", 1975), and cannot know of branches that are found
+    /// later. It takes time in proportion to the tree that is held.
     pub fn explored(&self) -> f64 {
         self.shared.lock().tree.explored()
     }
@@ -240,7 +242,8 @@ impl Strategy for Exhaustive {
         let planned = self.plan.get(step - self.known).and_then(|planned| planned.outcome.get(made.len()));
         let way = match planned {
             Some(planned) if planned.ways == ways => planned.way,
-            // What is reversed may find other ways than it had. If something else does, the plan is wrong.
+            // What is reversed may find other ways than it had. If something else does, the plan is
+            // wrong.
             Some(_) if step + 1 < self.known + self.plan.len() => {
                 self.doomed = true;
                 self.cut.get_or_insert(step);

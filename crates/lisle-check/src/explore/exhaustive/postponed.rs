@@ -1,11 +1,12 @@
 //! Sequences that wait for a leaf to run.
 //!
-//! What the last step of a pending branch does is a guess: it has run after the step that it was reversed
-//! with, or not at all. Whether a sequence belongs into that branch or to the right of it depends on what it
-//! does. So the sequence waits, and its place is looked for when the leaf has run. Nothing to the right of
-//! the leaf runs before that.
+//! What the last step of a pending branch does is a guess: it has run after the step that it was
+//! reversed with, or not at all. Whether a sequence belongs into that branch or to the right of it
+//! depends on what it does. So the sequence waits, and its place is looked for when the leaf has
+//! run. Nothing to the right of the leaf runs before that.
 //!
-//! The steps of what has waited are not of the present execution. They have numbers from [`FIRST`] on.
+//! The steps of what has waited are not of the present execution. They have numbers from [`FIRST`]
+//! on.
 
 use super::super::access::Label;
 use super::super::tree::{Planned, Postponed, Step, Tree};
@@ -73,7 +74,8 @@ impl Exhaustive {
         }
     }
 
-    /// Puts what has waited where it belongs: below the children of this node, the first `skip` left out.
+    /// Puts what has waited where it belongs: below the children of this node, the first `skip`
+    /// left out.
     pub(super) fn insert_loaded(&self, tree: &mut Tree, parent: u32, skip: usize) {
         for (sequence, covered) in &self.loaded.sequences {
             self.insert(tree, parent, skip, &mut sequence.clone(), covered.clone());

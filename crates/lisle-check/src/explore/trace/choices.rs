@@ -36,8 +36,8 @@ impl Trace {
         !self.choices.is_empty()
     }
 
-    /// Returns how many choices this step makes, and in the same ways, if the `removed` steps do not run
-    /// before it: those that it makes before it first touches what they touch.
+    /// Returns how many choices this step makes, and in the same ways, if the `removed` steps do
+    /// not run before it: those that it makes before it first touches what they touch.
     pub(crate) fn certain_choices(&self, step: usize, removed: &[u32]) -> usize {
         let first = self.steps[step].first_access as usize;
         let depends_on = |access: &Access, step: usize| {

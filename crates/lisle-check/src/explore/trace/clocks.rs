@@ -1,9 +1,10 @@
 //! What a step happens after, and with which steps it races.
 //!
-//! The clock of a step is that of all steps that it happens after. What is certain of these comes first: the
-//! previous step of its process, what woke that since, and what it waited for. Then come the *candidates*, the
-//! steps that it does not commute with, from the newest on: one whose clock is not in yet is a race, and its
-//! clock is joined. So what lies between an older one and the step is in the clock by then.
+//! The clock of a step is that of all steps that it happens after. What is certain of these comes
+//! first: the previous step of its process, what woke that since, and what it waited for. Then come
+//! the *candidates*, the steps that it does not commute with, from the newest on: one whose clock
+//! is not in yet is a race, and its clock is joined. So what lies between an older one and the step
+//! is in the clock by then.
 
 use super::{Link, NONE, Step, Thread, Trace, Wake};
 use crate::explore::races::Race;
@@ -106,8 +107,8 @@ impl Trace {
     /// newest entry of its object on. What happens before one of them for certain is left out.
     fn find_candidates(&mut self, kind: Kind, newest: u32, now: u32) {
         let mut position = newest;
-        // What has changed a queue in another way may have left what this step takes of it. Whoever took the
-        // last of it before may have come after this step all the same.
+        // What has changed a queue in another way may have left what this step takes of it. Whoever
+        // took the last of it before may have come after this step all the same.
         let mut only_contests = false;
         while let Some(&Link { step, previous, unlike, .. }) = self.links.get(position as usize) {
             let access = self.accesses[position as usize];
@@ -142,9 +143,9 @@ impl Trace {
     /// Joins the clocks of all candidates, and adds those that nothing lies between to `races`.
     ///
     /// Newer candidates come first: what lies between an older one and `now` is then in the clock.
-    /// Of two that compete, what enabled the later one does not count: if it goes first, it takes what
-    /// the earlier one took. Nor does what else the step does that was taken in between, since it cannot come
-    /// before that without coming before the earlier one. For all others both count.
+    /// Of two that compete, what enabled the later one does not count: if it goes first, it takes
+    /// what the earlier one took. Nor does what else the step does that was taken in between, since
+    /// it cannot come before that without coming before the earlier one. For all others both count.
     fn judge_candidates(&mut self, now: u32, races: &mut Vec<Race>) {
         match self.candidates[..] {
             [] => return,
@@ -183,8 +184,8 @@ impl Trace {
         self.candidates = candidates;
     }
 
-    /// Joins the clock of a candidate that enables nothing, and adds it to `races` if it is not in the
-    /// clock yet and `can_race`.
+    /// Joins the clock of a candidate that enables nothing, and adds it to `races` if it is not in
+    /// the clock yet and `can_race`.
     fn judge(&mut self, candidate: Candidate, can_race: bool, now: u32, races: &mut Vec<Race>) {
         let Step { process, count, .. } = self.steps[candidate.step as usize];
         if self.clock[process.index()] < count {

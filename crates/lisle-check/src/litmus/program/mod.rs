@@ -120,8 +120,8 @@ pub(crate) struct CompareExchange {
     pub(crate) failure: Order,
     /// Whether it may fail although the values are the same.
     pub(crate) weak: bool,
-    /// Whether an exchange that is made may leave the register of the expected value as it is, which
-    /// then goes on to depend on what it depended on (CAS of Armv8).
+    /// Whether an exchange that is made may leave the register of the expected value as it is,
+    /// which then goes on to depend on what it depended on (CAS of Armv8).
     pub(crate) keeps: bool,
 }
 

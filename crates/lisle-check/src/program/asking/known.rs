@@ -1,7 +1,7 @@
 //! What is known of loops that ask again: after how many rounds they give up, if they do.
 //!
-//! It is learnt in one execution and used in all others, by all workers, and it is saved: so it is told to
-//! others by the names of places, which are the same in another process.
+//! It is learnt in one execution and used in all others, by all workers, and it is saved: so it is
+//! told to others by the names of places, which are the same in another process.
 
 use super::Site;
 use rustc_hash::FxHashMap;
@@ -10,7 +10,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// What is known of loops, by the place where they ask again. Places have names in what is told to others.
+/// What is known of loops, by the place where they ask again. Places have names in what is told to
+/// others.
 #[derive(Debug, Clone, Default)]
 pub(in crate::program) struct Known(Rc<RefCell<FxHashMap<Site, Rounds>>>, Rc<RefCell<Loops>>);
 

@@ -1,5 +1,5 @@
-//! The rounds of one process: what it reads between two times that it asks again, and whether that is the same
-//! as before.
+//! The rounds of one process: what it reads between two times that it asks again, and whether that
+//! is the same as before.
 
 use super::Site;
 use crate::explore::Object;
@@ -52,8 +52,8 @@ impl Rounder {
         self.site = Some(site);
     }
 
-    /// Lets it go on if it waits. Returns `true` if it does, and `false` if it has been let go on before and
-    /// has not yet.
+    /// Lets it go on if it waits. Returns `true` if it does, and `false` if it has been let go on
+    /// before and has not yet.
     pub(super) fn wake(&mut self) -> Option<bool> {
         self.is_hopeless = false;
         self.patience = 0;

@@ -11,7 +11,8 @@ use std::panic::Location;
 use std::rc::Rc;
 
 thread_local! {
-    /// [`Installed`] takes it out: what has no destructor is found without a look whether that has run.
+    /// [`Installed`] takes it out: what has no destructor is found without a look whether that has
+    /// run.
     static CURRENT: RefCell<Option<ManuallyDrop<Rc<Bridge>>>> = const { RefCell::new(None) };
 }
 
@@ -26,7 +27,8 @@ impl Bridge {
     }
 }
 
-/// Returns the bridge of this thread. A count costs less than a look by a closure, which is not inlined.
+/// Returns the bridge of this thread. A count costs less than a look by a closure, which is not
+/// inlined.
 #[inline(always)]
 fn current() -> Option<Rc<Bridge>> {
     CURRENT.with_borrow(|bridge| bridge.as_deref().cloned())
@@ -38,8 +40,8 @@ fn touched(address: usize, touch: Touch) {
     }
 }
 
-/// Calls `f` with what the library reports to on this thread, if a step of an execution is in progress, and
-/// with the process whose code runs.
+/// Calls `f` with what the library reports to on this thread, if a step of an execution is in
+/// progress, and with the process whose code runs.
 #[inline(always)]
 pub(in crate::program) fn in_step<R>(f: impl FnOnce(&Bridge, Process) -> R) -> Option<R> {
     let bridge = current().filter(|bridge| bridge.in_step.get())?;

@@ -35,7 +35,8 @@ impl Bridge {
         };
         let object = self.objects.borrow().at(operation.address);
         let choose = |ways: usize| {
-            // The ways are those that the object has now: a choice rests on what was told before it.
+            // The ways are those that the object has now: a choice rests on what was told before
+            // it.
             if let Some(object) = object {
                 self.strategy.borrow_mut().access(object, Kind::Read);
             }
@@ -45,7 +46,8 @@ impl Bridge {
         let (kind, touch) = if done.has_written { (kind, touch) } else { (Kind::Read, Touch::Read) };
         self.note(|recorder| recorder.touched(operation.address, touch));
         if let Some(object) = object {
-            // An update that leaves the value as it is has only read it, unless it orders something.
+            // An update that leaves the value as it is has only read it, unless it orders
+            // something.
             let is_same = kind == Kind::Update && done.read == done.newest;
             let has_read = is_same && !self.memory.borrow().is_modelled();
             self.strategy.borrow_mut().access(object, if has_read { Kind::Read } else { kind });

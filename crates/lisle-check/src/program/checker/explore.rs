@@ -25,14 +25,17 @@ impl Checker {
     /// The environment has a say in it:
     ///
     /// - `LISLE_CHECK_REPLAY=token`: only the schedule of that token is run.
-    /// - `LISLE_CHECK_HTML=file`: [what goes wrong](crate::Failure::html) is written there as a page.
-    /// - `LISLE_CHECK_SAVE=directory`: as [`save_to`](Checker::save_to), for each check a file of its own.
-    /// - `LISLE_CHECK_RESUME=path`: as [`resume`](Checker::resume). If the path is a directory, each check
-    ///   goes on that has a file there, of the program as it is built now.
-    /// - `LISLE_CHECK_PROGRESS=1` writes lines to the standard error that say how far a long exploration has
-    ///   come. On a terminal there is a bar without that, which `LISLE_CHECK_PROGRESS=0` switches off. While
-    ///   either is shown, Ctrl-C ends all explorations, says what they have found and where they are saved,
-    ///   and then ends the process.
+    /// - `LISLE_CHECK_HTML=file`: [what goes wrong](crate::Failure::html) is written there as a
+    ///   page.
+    /// - `LISLE_CHECK_SAVE=directory`: as [`save_to`](Checker::save_to), for each check a file of
+    ///   its own.
+    /// - `LISLE_CHECK_RESUME=path`: as [`resume`](Checker::resume). If the path is a directory,
+    ///   each check goes on that has a file there, of the program as it is built now.
+    /// - `LISLE_CHECK_PROGRESS=1` writes lines to the standard error that say how far a long
+    ///   exploration has come. On a terminal there is a bar without that, which
+    ///   `LISLE_CHECK_PROGRESS=0` switches off. While either is shown, Ctrl-C ends all
+    ///   explorations, says what they have found and where they are saved, and then ends the
+    ///   process.
     ///
     /// # Panics
     ///
@@ -69,37 +72,39 @@ impl Checker {
         panic!("{verdict}\n{page}");
     }
 
-    /// Explores a program until something goes wrong, or all is explored. A schedule that goes wrong is
-    /// made shorter, as far as that can be done in some hundred executions.
+    /// Explores a program until something goes wrong, or all is explored. A schedule that goes
+    /// wrong is made shorter, as far as that can be done in some hundred executions.
     ///
-    /// The environment has a say in it as for [`check`](Checker::check), but `LISLE_CHECK_REPLAY` and
-    /// `LISLE_CHECK_HTML`.
+    /// The environment has a say in it as for [`check`](Checker::check), but `LISLE_CHECK_REPLAY`
+    /// and `LISLE_CHECK_HTML`.
     ///
     /// # Panics
     ///
-    /// If this is called in a fiber, or if the program does not do the same again in the same schedule. If
-    /// the exploration cannot be saved where it is to be, or the one to go on with is of another program or
-    /// another choice of schedules.
+    /// If this is called in a fiber, or if the program does not do the same again in the same
+    /// schedule. If the exploration cannot be saved where it is to be, or the one to go on with is
+    /// of another program or another choice of schedules.
     #[track_caller]
     pub fn explore(&self, program: impl Fn() + Send + Sync + 'static) -> Verdict {
         self.explore_at(program, Location::caller())
     }
 
-    /// Explores a program as [`explore`](Checker::explore) does, and tells `each` how each execution has
-    /// ended, once everything of it is gone. It is not told of executions that were redundant.
+    /// Explores a program as [`explore`](Checker::explore) does, and tells `each` how each
+    /// execution has ended, once everything of it is gone. It is not told of executions that were
+    /// redundant.
     ///
-    /// This is for what executions leave somewhere else, also those that go wrong: the caller looks there
-    /// while no other execution runs. So there is one worker, whatever [`workers`](Checker::workers) says.
-    /// How *many* executions end in which way is in the [counts](crate::Verdict::counts); what those have
-    /// returned that end well is told by [`outcomes`](Checker::outcomes). Like `explore` it ends when
-    /// something goes wrong, unless it is to go on [past failures](Checker::past_failures). If the
-    /// exploration begins anew with what it has learnt of the program, such as how often a loop asks, it
-    /// tells of executions again.
+    /// This is for what executions leave somewhere else, also those that go wrong: the caller looks
+    /// there while no other execution runs. So there is one worker, whatever
+    /// [`workers`](Checker::workers) says. How *many* executions end in which way is in the
+    /// [counts](crate::Verdict::counts); what those have returned that end well is told by
+    /// [`outcomes`](Checker::outcomes). Like `explore` it ends when something goes wrong, unless it
+    /// is to go on [past failures](Checker::past_failures). If the exploration begins anew with
+    /// what it has learnt of the program, such as how often a loop asks, it tells of executions
+    /// again.
     ///
     /// # Panics
     ///
-    /// As [`explore`](Checker::explore), and if the exploration is to be saved, or to go on with what was:
-    /// what `each` has been told is not in the file.
+    /// As [`explore`](Checker::explore), and if the exploration is to be saved, or to go on with
+    /// what was: what `each` has been told is not in the file.
     ///
     /// # Examples
     ///
@@ -164,8 +169,8 @@ impl Checker {
         self.run(Arc::new(program), None, check, (save, resume), None)
     }
 
-    /// Explores a program that was written at `site`, and asks of its results what is to be asked. What it
-    /// has asked is not saved.
+    /// Explores a program that was written at `site`, and asks of its results what is to be asked.
+    /// What it has asked is not saved.
     ///
     /// # Panics
     ///

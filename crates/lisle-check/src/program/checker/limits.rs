@@ -11,8 +11,8 @@ impl Checker {
         self
     }
 
-    /// Sets the time after which the exploration is given up. What is being executed then is executed to
-    /// its end, so it may take a little more.
+    /// Sets the time after which the exploration is given up. What is being executed then is
+    /// executed to its end, so it may take a little more.
     ///
     /// ```
     /// use lisle::sync::Mutex;
@@ -47,8 +47,8 @@ impl Checker {
     }
 
     /// Goes on when something has gone wrong. The verdict has the first failure, and its
-    /// [counts](crate::Verdict::counts) say how many executions went wrong, and how. What each of them has
-    /// come to is told by [`explore_each`](Checker::explore_each).
+    /// [counts](crate::Verdict::counts) say how many executions went wrong, and how. What each of
+    /// them has come to is told by [`explore_each`](Checker::explore_each).
     ///
     /// ```
     /// use lisle::sync::Mutex;
@@ -72,12 +72,12 @@ impl Checker {
 
     /// Sets the number of threads that run executions, each its own, at the same time.
     ///
-    /// By default the calling thread is alone for a thousand executions, and most programs do not have more;
-    /// then the other processors help. With [`preemptions`](Checker::preemptions), where one execution
-    /// follows from the other, it stays alone.
+    /// By default the calling thread is alone for a thousand executions, and most programs do not
+    /// have more; then the other processors help. With [`preemptions`](Checker::preemptions), where
+    /// one execution follows from the other, it stays alone.
     ///
-    /// The counts do not depend on it, except that of redundant executions. Which failure is found may, but
-    /// not whether one is; what is drawn from a seed is the same in any case.
+    /// The counts do not depend on it, except that of redundant executions. Which failure is found
+    /// may, but not whether one is; what is drawn from a seed is the same in any case.
     ///
     /// # Panics
     ///

@@ -3,12 +3,13 @@
 use super::Checker;
 
 impl Checker {
-    /// Sets the number of parts into which a loop of [`par`](lisle::par) is divided at most; 16 if it is not
-    /// set. A loop of so many blocks or fewer is divided into single blocks, and all orders of what they do
-    /// are explored. In a longer one, neighbouring blocks make one part, which runs them in their order.
-    /// A block is one step of the loop, or as many as [`grain`](lisle::par::iter::ParallelIterator::grain) says.
-    /// Sorts and scans are divided into about as many parts, which are shorter than those that pay on a
-    /// runtime; with one part they run as on one core.
+    /// Sets the number of parts into which a loop of [`par`](lisle::par) is divided at most; 16 if
+    /// it is not set. A loop of so many blocks or fewer is divided into single blocks, and all
+    /// orders of what they do are explored. In a longer one, neighbouring blocks make one part,
+    /// which runs them in their order. A block is one step of the loop, or as many as
+    /// [`grain`](lisle::par::iter::ParallelIterator::grain) says. Sorts and scans are divided into
+    /// about as many parts, which are shorter than those that pay on a runtime; with one part they
+    /// run as on one core.
     ///
     /// # Panics
     ///
@@ -19,11 +20,12 @@ impl Checker {
         self
     }
 
-    /// Divides each loop of [`par`](lisle::par) in every way, not only into as many parts as can be. This
-    /// shows a result that depends on how a loop is divided: that of a `reduce` whose operation is not
-    /// associative, or of steps that share the state of their part. A loop of 2, 3, 4, 5 blocks can be
-    /// divided in 2, 5, 15, 51 ways, and each way costs executions of its own. A sort is tried with one worker and
-    /// with several, and each chunk of a scan with and without being added up before it is scanned.
+    /// Divides each loop of [`par`](lisle::par) in every way, not only into as many parts as can
+    /// be. This shows a result that depends on how a loop is divided: that of a `reduce` whose
+    /// operation is not associative, or of steps that share the state of their part. A loop of 2,
+    /// 3, 4, 5 blocks can be divided in 2, 5, 15, 51 ways, and each way costs executions of its
+    /// own. A sort is tried with one worker and with several, and each chunk of a scan with and
+    /// without being added up before it is scanned.
     ///
     /// # Examples
     ///
@@ -43,10 +45,11 @@ impl Checker {
         self
     }
 
-    /// Sets how often a loop may ask in vain before it gives up, for all that it does to be explored; 10 if
-    /// it is not set. This is for loops as `for _ in 0..3 { if is_so() { return } yield_now() }`. Each
-    /// time costs executions of its own. Of a loop that asks more often, the schedules are explored in which
-    /// what it asks for happens, and those in which it gives up when nothing else can run.
+    /// Sets how often a loop may ask in vain before it gives up, for all that it does to be
+    /// explored; 10 if it is not set. This is for loops as
+    /// `for _ in 0..3 { if is_so() { return } yield_now() }`. Each time costs executions of its
+    /// own. Of a loop that asks more often, the schedules are explored in which what it asks for
+    /// happens, and those in which it gives up when nothing else can run.
     ///
     /// A loop asks again where it calls [`yield_now`](lisle::fiber::yield_now) or
     /// [`spin_loop`](crate::hint::spin_loop).

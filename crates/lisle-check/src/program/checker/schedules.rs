@@ -6,8 +6,8 @@ use super::Checker;
 use crate::explore::{Schedule, TokenError};
 
 impl Checker {
-    /// Explores the schedules in which a fiber that could go on is interrupted at most so often, those
-    /// with fewer interruptions first.
+    /// Explores the schedules in which a fiber that could go on is interrupted at most so often,
+    /// those with fewer interruptions first.
     pub fn preemptions(mut self, most: u32) -> Self {
         self.way = Way::Preemptions(most);
         self
@@ -21,8 +21,8 @@ impl Checker {
 
     /// Draws schedules by random priorities (Burckhardt and others, *A randomized scheduler with
     /// probabilistic guarantees of finding bugs*, ASPLOS 2010): a bug that needs `depth` orders
-    /// between steps shows in each execution with a probability of at least 1 / (n k^(depth - 1)), for n
-    /// fibers and k steps.
+    /// between steps shows in each execution with a probability of at least 1 / (n k^(depth - 1)),
+    /// for n fibers and k steps.
     ///
     /// # Panics
     ///
@@ -33,15 +33,15 @@ impl Checker {
         self
     }
 
-    /// Draws schedules in several ways in turn: at random, by priorities for bugs of depth 2 and 3, and
-    /// with few interruptions. For programs of which little is known.
+    /// Draws schedules in several ways in turn: at random, by priorities for bugs of depth 2 and 3,
+    /// and with few interruptions. For programs of which little is known.
     pub fn portfolio(mut self, seed: u64) -> Self {
         self.way = Way::Portfolio { seed };
         self
     }
 
-    /// Runs one schedule again, that of a [token](crate::Failure::token). The token also says under which
-    /// memory model it was found, if that matters.
+    /// Runs one schedule again, that of a [token](crate::Failure::token). The token also says under
+    /// which memory model it was found, if that matters.
     ///
     /// # Errors
     ///

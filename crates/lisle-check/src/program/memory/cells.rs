@@ -1,9 +1,9 @@
 //! Accesses to cells, and those that race.
 //!
-//! Of each cell the last write is known, and the first read of each process since. Two accesses race if one
-//! of them writes and neither happens before the other. That does not depend on the order in which the
-//! schedule had them, so a race is found in each execution that has both accesses (Flanagan and Freund,
-//! "FastTrack", PLDI 2009).
+//! Of each cell the last write is known, and the first read of each process since. Two accesses
+//! race if one of them writes and neither happens before the other. That does not depend on the
+//! order in which the schedule had them, so a race is found in each execution that has both
+//! accesses (Flanagan and Freund, "FastTrack", PLDI 2009).
 
 use super::clock::{Clock, Moment};
 use super::graph::{Graph, Id};
@@ -128,8 +128,8 @@ impl Cells {
     }
 }
 
-/// Returns a write by the process of `earlier` after it that `process` has read from, if neither of the
-/// two orders anything.
+/// Returns a write by the process of `earlier` after it that `process` has read from, if neither of
+/// the two orders anything.
 fn hint(graph: &Graph, earlier: Moment, process: u32, happens: &Clock) -> Option<Hint> {
     let read_from = |read: &Id| {
         let read = graph.event(*read);

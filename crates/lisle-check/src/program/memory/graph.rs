@@ -1,9 +1,10 @@
 //! The events of an execution, and what is known of each: who reads from whom, and the order of the
 //! writes of each location.
 //!
-//! Invariants: an event stands after those of its process that came before it, and after the one that it
-//! reads from. `order` of a location begins with the value that was there first; an update stands directly
-//! after the write that it reads from. Clocks contain the event that they belong to.
+//! Invariants: an event stands after those of its process that came before it, and after the one
+//! that it reads from. `order` of a location begins with the value that was there first; an update
+//! stands directly after the write that it reads from. Clocks contain the event that they belong
+//! to.
 
 use super::clock::{Clock, Moment};
 use rustc_hash::FxHashMap;
@@ -64,8 +65,8 @@ pub(super) struct Event {
     pub(super) value: u64,
     /// What happens before it, as the model defines it.
     pub(super) happens: Clock,
-    /// What it comes after in every schedule of the same graph that goes against the order of writes
-    /// no more often than this one.
+    /// What it comes after in every schedule of the same graph that goes against the order of
+    /// writes no more often than this one.
     pub(super) forward: Clock,
     /// What happens before those who acquire by reading from it.
     pub(super) message: Clock,
@@ -152,8 +153,8 @@ impl Graph {
         &mut self.threads[process as usize]
     }
 
-    /// Returns the location at an address, where `value` is now. What is written there by others than the
-    /// model was written when nobody else could know the place.
+    /// Returns the location at an address, where `value` is now. What is written there by others
+    /// than the model was written when nobody else could know the place.
     pub(super) fn location_at(&mut self, address: usize, value: u64) -> u32 {
         if let Some(&known) = self.places.get(&address)
             && self.newest(known).value == value
@@ -219,14 +220,15 @@ impl Graph {
         from != to && self.event(to).happens.has(self.event(from).moment)
     }
 
-    /// Returns `true` if a process has read something since it has asked last that was not the newest.
+    /// Returns `true` if a process has read something since it has asked last that was not the
+    /// newest.
     pub(super) fn sees_old(&self, process: u32) -> bool {
         let looked = self.threads.get(process as usize).map_or(&[][..], |thread| &thread.looked[..]);
         looked.iter().any(|(location, write)| self.order(*location).last() != Some(write))
     }
 
-    /// Notes that a process asks again. If it `looks`, that comes after all writes of what it has read. If it
-    /// `catches_up`, it reads nothing older than the newest of them from now on.
+    /// Notes that a process asks again. If it `looks`, that comes after all writes of what it has
+    /// read. If it `catches_up`, it reads nothing older than the newest of them from now on.
     pub(super) fn asks_again(&mut self, process: u32, looks: bool, catches_up: bool) {
         for (location, _) in std::mem::take(&mut self.thread(process).looked) {
             if !looks {
@@ -246,8 +248,8 @@ impl Graph {
     }
 
     /// Ends a step, in which the code of some processes ran. A step is not divided: in the sense of
-    /// `forward`, all of it comes after what any part of it comes after, and what it has enabled comes after
-    /// it. Returns that past.
+    /// `forward`, all of it comes after what any part of it comes after, and what it has enabled
+    /// comes after it. Returns that past.
     pub(super) fn end_step(&mut self, running: &[u32], enabled: &[u32]) -> Clock {
         let mut past = Clock::default();
         running.iter().for_each(|process| past.join(&self.thread(*process).forward));

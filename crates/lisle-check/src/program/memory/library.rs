@@ -1,17 +1,18 @@
 //! What the library's own objects order.
 //!
-//! Channels, locks, joins and wakes are made of the library's atomics, and what a step has touched of them is
-//! reported. They run sequentially consistent. Each touched word of an object has a clock for each kind of
-//! touch: who changes it leaves there what happened before, and who comes later and does not commute with
-//! that takes it up. So a lock orders its critical sections. A message orders what comes before it is sent
-//! with what comes after it is received, as a free place does; two who send are not ordered by that.
+//! Channels, locks, joins and wakes are made of the library's atomics, and what a step has touched
+//! of them is reported. They run sequentially consistent. Each touched word of an object has a
+//! clock for each kind of touch: who changes it leaves there what happened before, and who comes
+//! later and does not commute with that takes it up. So a lock orders its critical sections. A
+//! message orders what comes before it is sent with what comes after it is received, as a free
+//! place does; two who send are not ordered by that.
 //!
-//! This takes every write for a release and every read for an acquire. It promises somewhat more than the
-//! documentation of the library does: a try of a lock that fails, and a look at the length of a channel,
-//! order as well. A race that only such an order hides is not found.
+//! This takes every write for a release and every read for an acquire. It promises somewhat more
+//! than the documentation of the library does: a try of a lock that fails, and a look at the length
+//! of a channel, order as well. A race that only such an order hides is not found.
 //!
-//! In the sense of `forward` whole steps come one after the other, whatever of them has touched what. So
-//! at the end of a step all that was left in it is completed.
+//! In the sense of `forward` whole steps come one after the other, whatever of them has touched
+//! what. So at the end of a step all that was left in it is completed.
 
 use super::clock::Clock;
 use super::graph::Graph;
@@ -31,7 +32,8 @@ struct Both {
 struct Touched {
     kind: Kind,
     left: Both,
-    /// What names the touches: all of them if their order makes no difference, or else the last one.
+    /// What names the touches: all of them if their order makes no difference, or else the last
+    /// one.
     name: u64,
 }
 
@@ -77,8 +79,8 @@ impl Library {
         *history = mix(*history, what);
     }
 
-    /// Notes that a process has touched a word. `is_order` says that this orders what the program does;
-    /// otherwise it only keeps its place in the schedule.
+    /// Notes that a process has touched a word. `is_order` says that this orders what the program
+    /// does; otherwise it only keeps its place in the schedule.
     pub(super) fn touch(
         &mut self,
         graph: &mut Graph,
@@ -120,7 +122,8 @@ impl Library {
         *self.history(process) = name;
     }
 
-    /// Notes that the step in progress, which has this mark, leaves something that another one takes.
+    /// Notes that the step in progress, which has this mark, leaves something that another one
+    /// takes.
     pub(super) fn leave(&mut self, graph: &mut Graph, process: u32, mark: u32) {
         let thread = graph.thread(process);
         let left = Both { happens: thread.happens.clone(), forward: thread.forward.clone() };
@@ -139,7 +142,8 @@ impl Library {
         self.observe(process, history);
     }
 
-    /// Notes that a process goes on after something that another one has done, which tells it nothing.
+    /// Notes that a process goes on after something that another one has done, which tells it
+    /// nothing.
     pub(super) fn comes_after(&mut self, graph: &mut Graph, process: u32, other: u32) {
         let forward = graph.thread(other).forward.clone();
         graph.thread(process).forward.join(&forward);

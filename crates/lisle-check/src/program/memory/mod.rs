@@ -129,7 +129,8 @@ impl Modelled {
         self.is_impossible || self.race.is_some()
     }
 
-    /// Returns the race that the execution has shown. `spawned_at` says where a process was spawned.
+    /// Returns the race that the execution has shown. `spawned_at` says where a process was
+    /// spawned.
     pub(super) fn race(
         &self,
         spawned_at: impl Fn(u32) -> Option<&'static Site<'static>>,

@@ -5,23 +5,25 @@ use std::fmt;
 
 /// What the atomics of a checked program may do: a memory model.
 ///
-/// It decides what the operations of [`atomic`](crate::atomic) may read. The library's own objects are
-/// always run in one order in which all agree, and order what the program does as they promise.
+/// It decides what the operations of [`atomic`](crate::atomic) may read. The library's own objects
+/// are always run in one order in which all agree, and order what the program does as they promise.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Memory {
-    /// Sequential consistency: an operation sees all that was done before it, whatever its order says, and
-    /// whoever reads what another one has written comes after it.
+    /// Sequential consistency: an operation sees all that was done before it, whatever its order
+    /// says, and whoever reads what another one has written comes after it.
     Sc,
-    /// x86-TSO, as processors of that kind work and compilers translate for them: a store that is not
-    /// sequentially consistent may wait while later loads of its fiber are done. Loads acquire and
-    /// stores release.
+    /// x86-TSO, as processors of that kind work and compilers translate for them: a store that is
+    /// not sequentially consistent may wait while later loads of its fiber are done. Loads acquire
+    /// and stores release.
     Tso,
-    /// RC11, the repaired model of C11, which is that of Rust, with the release sequences of C++20: each
-    /// operation promises what its order says, and nothing else. It forbids load buffering, where each of two
-    /// loads reads the store after the other one; ISO C++ does not, and some processors do it.
+    /// RC11, the repaired model of C11, which is that of Rust, with the release sequences of C++20:
+    /// each operation promises what its order says, and nothing else. It forbids load buffering,
+    /// where each of two loads reads the store after the other one; ISO C++ does not, and some
+    /// processors do it.
     ///
-    /// Programs whose operations are all sequentially consistent are run as under [`Sc`](Memory::Sc).
+    /// Programs whose operations are all sequentially consistent are run as under
+    /// [`Sc`](Memory::Sc).
     #[default]
     Rc11,
 }
@@ -43,8 +45,8 @@ impl fmt::Display for Memory {
     }
 }
 
-/// How much of the memory is modelled. It is learnt in the first execution that asks for more; then the
-/// exploration begins anew.
+/// How much of the memory is modelled. It is learnt in the first execution that asks for more; then
+/// the exploration begins anew.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(in crate::program) enum Detail {
     /// Nothing: all operations are sequentially consistent, and there are no cells.

@@ -1,18 +1,19 @@
 //! What RC11 demands of an execution beyond coherence: an order of what is sequentially consistent.
 //!
-//! Source: Lahav, Vafeiadis, Kang, Hur and Dreyer, "Repairing Sequential Consistency in C/C++11" (PLDI
-//! 2017). The axioms of coherence and of the atomicity of updates are kept by what an access is offered,
-//! and program order and reads-from have no cycle since the program is run in an order that extends both.
-//! What is left is that the relation *psc* has none. The litmus tests have the same axioms as equations on
-//! whole relations; here a relation is a question about two events, which their clocks answer.
+//! Source: Lahav, Vafeiadis, Kang, Hur and Dreyer, "Repairing Sequential Consistency in C/C++11"
+//! (PLDI 2017). The axioms of coherence and of the atomicity of updates are kept by what an access
+//! is offered, and program order and reads-from have no cycle since the program is run in an order
+//! that extends both. What is left is that the relation *psc* has none. The litmus tests have the
+//! same axioms as equations on whole relations; here a relation is a question about two events,
+//! which their clocks answer.
 
 use super::clock::Clock;
 use super::graph::{Event, Graph, Id};
 
 /// Returns `true` if *psc* has no cycle in the graph, or in that part of it that `within` has.
 ///
-/// Takes time in proportion to the square of the number of sequentially consistent events; with fences
-/// among them, times the square of the number of all events in the worst case.
+/// Takes time in proportion to the square of the number of sequentially consistent events; with
+/// fences among them, times the square of the number of all events in the worst case.
 pub(super) fn is_consistent(graph: &Graph, within: Option<&Clock>) -> bool {
     let part = Part::new(graph, within);
     let mut colours = vec![Colour::New; part.strong.len()];
@@ -84,8 +85,8 @@ impl<'a> Part<'a> {
         })
     }
 
-    /// The relation *scb*: program order; happens-before by way of other locations, or at the same one; the
-    /// order of writes; and from a read to the writes after what it has read.
+    /// The relation *scb*: program order; happens-before by way of other locations, or at the same
+    /// one; the order of writes; and from a read to the writes after what it has read.
     fn is_base(&self, from: Id, to: Id) -> bool {
         let (first, second) = (self.graph.event(from), self.graph.event(to));
         if from == to {
@@ -116,8 +117,8 @@ impl<'a> Part<'a> {
         seen < found || seen == found && first.writes() && !second.writes()
     }
 
-    /// Returns `true` if program order leads from `from` to another location, from there what happens before
-    /// leads on, and program order leads to `to` from another location.
+    /// Returns `true` if program order leads from `from` to another location, from there what
+    /// happens before leads on, and program order leads to `to` from another location.
     fn happens_elsewhere(&self, from: Id, to: Id) -> bool {
         let next = |id: Id| self.neighbours(id).1.iter().copied().find(|other| self.is_elsewhere(id, *other));
         let last = |id: Id| {

@@ -44,7 +44,8 @@ impl fmt::Display for RaceSide {
 
 /// Two accesses to a cell, at least one of which writes, neither of which happens before the other.
 ///
-/// They were made in this order in the schedule that was run, and nothing in the program sees to that.
+/// They were made in this order in the schedule that was run, and nothing in the program sees to
+/// that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataRace {
     sides: [RaceSide; 2],

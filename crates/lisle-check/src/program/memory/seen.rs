@@ -41,8 +41,8 @@ impl Seen {
 }
 
 impl Modelled {
-    /// Returns a number for all that the model distinguishes in the execution: what each process did, what it
-    /// read, the order of the writes, and what it has seen of the library.
+    /// Returns a number for all that the model distinguishes in the execution: what each process
+    /// did, what it read, the order of the writes, and what it has seen of the library.
     pub(super) fn shape(&self) -> u64 {
         let name = |id: graph::Id| {
             let event = self.graph.event(id);

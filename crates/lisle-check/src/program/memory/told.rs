@@ -1,5 +1,5 @@
-//! What happens besides accesses, and orders them: what the library does, steps that let others go on, and what
-//! the checker chooses.
+//! What happens besides accesses, and orders them: what the library does, steps that let others go
+//! on, and what the checker chooses.
 
 use super::{Detail, Modelled};
 use crate::explore::{Kind, Mark, Object};
@@ -12,7 +12,8 @@ impl Modelled {
         }
     }
 
-    /// Notes that the step in progress, which has this mark, leaves something that another one takes.
+    /// Notes that the step in progress, which has this mark, leaves something that another one
+    /// takes.
     pub(in crate::program) fn leave(&mut self, process: u32, mark: Mark) {
         if self.detail > Detail::None {
             self.library.leave(&mut self.graph, process, mark.0);
@@ -26,8 +27,8 @@ impl Modelled {
         }
     }
 
-    /// Notes that a process, which asks again and again, can go on since another one has changed something.
-    /// That orders their steps, and nothing that they do.
+    /// Notes that a process, which asks again and again, can go on since another one has changed
+    /// something. That orders their steps, and nothing that they do.
     pub(in crate::program) fn wake(&mut self, process: u32, other: u32) {
         if self.detail > Detail::None {
             self.enabled.push(other);
@@ -35,7 +36,8 @@ impl Modelled {
         }
     }
 
-    /// Notes that a process takes a step since nothing else can run: after all that the others have done.
+    /// Notes that a process takes a step since nothing else can run: after all that the others have
+    /// done.
     pub(in crate::program) fn comes_last(&mut self, process: u32) {
         if self.detail > Detail::None {
             for other in 0..self.graph.threads.len() as u32 {
@@ -44,13 +46,14 @@ impl Modelled {
         }
     }
 
-    /// Returns `true` if a process has read something since it has asked last that was not the newest.
+    /// Returns `true` if a process has read something since it has asked last that was not the
+    /// newest.
     pub(in crate::program) fn sees_old(&self, process: u32) -> bool {
         self.detail == Detail::Weak && self.graph.sees_old(process)
     }
 
-    /// Notes that a process asks again. If it `looks`, it does so where all that it has read is as it is now;
-    /// if it `catches_up`, it reads nothing older from now on.
+    /// Notes that a process asks again. If it `looks`, it does so where all that it has read is as
+    /// it is now; if it `catches_up`, it reads nothing older from now on.
     pub(in crate::program) fn asks_again(&mut self, process: u32, looks: bool, catches_up: bool) {
         if self.detail == Detail::Weak {
             self.graph.asks_again(process, looks || catches_up, catches_up);

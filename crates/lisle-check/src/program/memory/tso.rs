@@ -1,18 +1,18 @@
-//! What x86-TSO demands of an execution beyond coherence: one order in which all agree, but for a store
-//! that waits in its process's queue while later loads of the process are done.
+//! What x86-TSO demands of an execution beyond coherence: one order in which all agree, but for a
+//! store that waits in its process's queue while later loads of the process are done.
 //!
-//! Source: Owens, Sarkar and Sewell, "A Better x86 Memory Model: x86-TSO" (TPHOLs 2009), as axioms in the
-//! manner of "Herding Cats" (Alglave, Maranget and Tautschnig, TOPLAS 2014). A sequentially consistent
-//! store is compiled to XCHG, an update has a LOCK prefix, and a sequentially consistent fence is MFENCE:
-//! these wait for the queue to be empty. Other fences do nothing.
+//! Source: Owens, Sarkar and Sewell, "A Better x86 Memory Model: x86-TSO" (TPHOLs 2009), as axioms
+//! in the manner of "Herding Cats" (Alglave, Maranget and Tautschnig, TOPLAS 2014). A sequentially
+//! consistent store is compiled to XCHG, an update has a LOCK prefix, and a sequentially consistent
+//! fence is MFENCE: these wait for the queue to be empty. Other fences do nothing.
 //!
 //! A cycle that the newest event closes goes through it, for the rest has been found without one.
 
 use super::clock::Clock;
 use super::graph::{Does, Event, Graph, Id};
 
-/// Returns `true` if the newest event is on no cycle of the order in the graph, or in that part of it that
-/// `within` has. Takes time in proportion to the square of the number of events.
+/// Returns `true` if the newest event is on no cycle of the order in the graph, or in that part of
+/// it that `within` has. Takes time in proportion to the square of the number of events.
 pub(super) fn is_consistent(graph: &Graph, within: Option<&Clock>) -> bool {
     let is_within =
         |event: &Event| event.moment.count > 0 && within.is_none_or(|within| within.has(event.moment));

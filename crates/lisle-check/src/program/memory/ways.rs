@@ -1,8 +1,8 @@
 //! In which ways an access can go on: what it may read, and where its write may stand.
 //!
-//! The first way is that of an execution that is sequentially consistent so far: to read the newest write,
-//! and to write after it. Each other way goes against the order of writes, and is offered only where it has
-//! to be; `README.md` says where that is, and why nothing is missed.
+//! The first way is that of an execution that is sequentially consistent so far: to read the newest
+//! write, and to write after it. Each other way goes against the order of writes, and is offered
+//! only where it has to be; `README.md` says where that is, and why nothing is missed.
 
 use super::clock::{Clock, Moment};
 use super::graph::{Does, Event, Graph, Id, NOWHERE, Orders};
@@ -35,7 +35,8 @@ pub(super) struct Request {
 pub(super) struct Way {
     pub(super) does: Does,
     orders: Orders,
-    /// Where in the order of its location the write stands that it reads, and after which it writes.
+    /// Where in the order of its location the write stands that it reads, and after which it
+    /// writes.
     after: usize,
     /// What it writes.
     value: u64,
@@ -50,8 +51,8 @@ pub(super) struct Way {
 pub(super) type Ways = SmallVec<[Way; 4]>;
 
 impl Graph {
-    /// Returns the ways in which an access can go on, as far as that follows from what comes before it in
-    /// each schedule that is equivalent to this one.
+    /// Returns the ways in which an access can go on, as far as that follows from what comes before
+    /// it in each schedule that is equivalent to this one.
     pub(super) fn ways(&mut self, memory: Memory, request: &Request, access: &mut Access<'_>) -> Ways {
         let newest = self.order(request.location).len() - 1;
         let floor = if memory == Memory::Sc { newest } else { self.floor(request) };
@@ -87,8 +88,8 @@ impl Graph {
         ways
     }
 
-    /// Returns the place of the oldest write that the process may still see: the newest one that happened
-    /// before, or was read by something that did.
+    /// Returns the place of the oldest write that the process may still see: the newest one that
+    /// happened before, or was read by something that did.
     fn floor(&mut self, request: &Request) -> usize {
         self.thread(request.process);
         let happens = &self.threads[request.process as usize].happens;
@@ -101,8 +102,8 @@ impl Graph {
         self.order(request.location).iter().rposition(is_known).unwrap_or(0).max(caught_up)
     }
 
-    /// Returns `true` if a schedule has to go against the order of writes to have the graph of this way,
-    /// and the write's place is free.
+    /// Returns `true` if a schedule has to go against the order of writes to have the graph of this
+    /// way, and the write's place is free.
     fn is_asked_for(&self, request: &Request, way: &Way) -> bool {
         let order = self.order(request.location);
         let later = &order[way.after + 1..];
@@ -180,8 +181,8 @@ impl Graph {
         allows
     }
 
-    /// Returns `true` if the model allows the graph, or that part of it that `within` has, where all but the
-    /// newest event are known to be allowed.
+    /// Returns `true` if the model allows the graph, or that part of it that `within` has, where
+    /// all but the newest event are known to be allowed.
     fn is_consistent(&self, memory: Memory, within: Option<&Clock>) -> bool {
         match memory {
             Memory::Sc => true,
@@ -190,7 +191,8 @@ impl Graph {
         }
     }
 
-    /// Lets the access go on in this way. Returns what it has read, and whether the model allows that.
+    /// Lets the access go on in this way. Returns what it has read, and whether the model allows
+    /// that.
     pub(super) fn take(&mut self, memory: Memory, request: &Request, way: &Way) -> (u64, bool) {
         let event = self.event_of(request, way);
         let (moment, source) = (event.moment, event.source);

@@ -52,8 +52,8 @@ impl<'e, S, M> Waiting<'e, S, M> {
         self.publish_plain(attempt, |state| source.run(state, take))
     }
 
-    /// Does the same as [`publish`](Waiting::publish). `touch` tells a model what it does that has let
-    /// the performer wait for that, from the state before and from whether nobody waits.
+    /// Does the same as [`publish`](Waiting::publish). `touch` tells a model what it does that has
+    /// let the performer wait for that, from the state before and from whether nobody waits.
     #[cfg(feature = "model")]
     pub(crate) fn publish_as(
         self: Pin<&mut Self>,

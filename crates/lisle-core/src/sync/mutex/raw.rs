@@ -153,8 +153,8 @@ impl RawMutex {
     /// Takes the lock if it is free. Returns `false` otherwise.
     pub(super) fn try_lock(&self) -> bool {
         let taken = self.take_if_free();
-        // Not `Acquire`, which is for those that wait until the lock is free: this one could have come
-        // while it was not.
+        // Not `Acquire`, which is for those that wait until the lock is free: this one could have
+        // come while it was not.
         #[cfg(feature = "model")]
         self.touched(if taken { Touch::Write } else { Touch::Read });
         taken

@@ -90,7 +90,8 @@ impl Begun {
         }
     }
 
-    /// Lets fibers that begin from now on run undisturbed, when all that were interrupted have ended.
+    /// Lets fibers that begin from now on run undisturbed, when all that were interrupted have
+    /// ended.
     #[cfg(feature = "model")]
     pub(super) fn go_on(&self) {
         self.stopping.set(false);

@@ -55,8 +55,8 @@ impl Worker {
             // SAFETY: the fiber begins here, once.
             unwinding::outermost(|| unsafe { fiber_cell::live(fiber) });
         };
-        // SAFETY: the closure borrows nothing, and `live` catches panics. A segment that does not begin
-        // keeps its fiber, as one that never ends.
+        // SAFETY: the closure borrows nothing, and `live` catches panics. A segment that does not
+        // begin keeps its fiber, as one that never ends.
         let segment = unsafe { Segment::new(lent, root) };
         // SAFETY: as above.
         unsafe { *this.segment.get() = Some(segment) };

@@ -49,7 +49,8 @@ pub(super) struct Modelled {
     offered: RefCell<Vec<Process>>,
     /// The fibers that the step in progress has spawned.
     spawned: Few<NonNull<Runnable>>,
-    /// What waits until something is so, such as that a lock is free, with the question whether it is.
+    /// What waits until something is so, such as that a lock is free, with the question whether it
+    /// is.
     waiting: Few<Waits>,
     /// What waits until it is to ask again.
     asking: Few<NonNull<Runnable>>,
@@ -106,9 +107,9 @@ impl Worker {
         self.explorer().is_some()
     }
 
-    /// Runs a program in the schedule that `explorer` chooses, until all of its fibers and tasks have
-    /// ended, nothing can run, or the explorer gives it up. What is left then is unwound. Returns also
-    /// what cannot be.
+    /// Runs a program in the schedule that `explorer` chooses, until all of its fibers and tasks
+    /// have ended, nothing can run, or the explorer gives it up. What is left then is unwound.
+    /// Returns also what cannot be.
     ///
     /// # Panics
     ///
@@ -215,7 +216,8 @@ impl Worker {
         Some(ready.swap_remove(at).who)
     }
 
-    /// Takes a step of what is ready. It is inlined as far as the switch: a return after that is mispredicted.
+    /// Takes a step of what is ready. It is inlined as far as the switch: a return after that is
+    /// mispredicted.
     #[inline(always)]
     fn take_step(&self, next: NonNull<Runnable>) {
         let turn = self.next_turn();
@@ -231,8 +233,8 @@ impl Worker {
         }
     }
 
-    /// Runs the fibers that the step has spawned up to the first thing that others see. It is a part of
-    /// the step: nobody can tell when they begin.
+    /// Runs the fibers that the step has spawned up to the first thing that others see. It is a
+    /// part of the step: nobody can tell when they begin.
     fn begin_spawned(&self) {
         while !self.modelled.spawned.is_empty() {
             let mut spawned = self.modelled.spawned.change(std::mem::take);
@@ -263,7 +265,8 @@ impl Worker {
         self.end_of_all()
     }
 
-    /// Lets those that wait for locks wait as they would without a model, so that they can be named.
+    /// Lets those that wait for locks wait as they would without a model, so that they can be
+    /// named.
     fn wait_in_earnest(&self) {
         loop {
             let waiting = self.take_waiting();

@@ -1,9 +1,9 @@
 //! Parts of loops in a model: each is run by a fiber of its own, and waited for by its owner.
 //!
-//! On fewer domains a part begins when its owner comes back to it. So if the owner waits for something
-//! else, and nothing can run but parts that have not begun, the program might wait for ever: that parts
-//! run at the same time is not promised. A fiber of its own for each would never show that, so what has
-//! not begun is known here.
+//! On fewer domains a part begins when its owner comes back to it. So if the owner waits for
+//! something else, and nothing can run but parts that have not begun, the program might wait for
+//! ever: that parts run at the same time is not promised. A fiber of its own for each would never
+//! show that, so what has not begun is known here.
 
 use super::Worker;
 use super::modelled::Process;
@@ -127,7 +127,8 @@ impl Worker {
         self.explorer().map_or(1, |explorer| explorer.most_parts())
     }
 
-    /// Returns where a loop is divided, see [`Explorer::division`](super::modelled::Explorer::division).
+    /// Returns where a loop is divided, see
+    /// [`Explorer::division`](super::modelled::Explorer::division).
     pub(crate) fn division(&self, blocks: usize) -> Option<usize> {
         self.explorer()?.division(blocks)
     }

@@ -12,8 +12,8 @@ use crate::shim::atomic::Ordering;
 use crate::spawned::runnable::Runnable;
 use std::ptr::NonNull;
 
-/// How many a domain keeps at most. It takes half as many at once, so that it does not move the same
-/// ones to and fro.
+/// How many a domain keeps at most. It takes half as many at once, so that it does not move the
+/// same ones to and fro.
 const BATCH: u64 = 64;
 
 impl Worker {

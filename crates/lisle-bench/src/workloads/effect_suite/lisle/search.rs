@@ -1,4 +1,5 @@
-//! The programs that search: each possibility is run anew from its beginning, under a handler that chooses.
+//! The programs that search: each possibility is run anew from its beginning, under a handler that
+//! chooses.
 
 use super::answered;
 use crate::effects::{

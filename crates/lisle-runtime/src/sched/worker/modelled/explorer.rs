@@ -22,19 +22,21 @@ pub trait Explorer {
     fn begins(&self, process: Process);
     /// Is told that the running step has woken a process.
     fn woken(&self, process: Process);
-    /// Returns `true` if timers are to be offered that cannot fire yet, since another one comes before. An
-    /// execution in which one fires nevertheless is given up, after it has told what it would have touched.
-    /// So an explorer learns that it could fire if what came before had come later.
+    /// Returns `true` if timers are to be offered that cannot fire yet, since another one comes
+    /// before. An execution in which one fires nevertheless is given up, after it has told what it
+    /// would have touched. So an explorer learns that it could fire if what came before had come
+    /// later.
     fn takes_the_impossible(&self) -> bool;
-    /// Returns which of `ready` takes the next step, or `None` to give up the execution. `ready` is not
-    /// empty.
+    /// Returns which of `ready` takes the next step, or `None` to give up the execution. `ready` is
+    /// not empty.
     fn next(&self, ready: &[Process]) -> Option<Process>;
     /// Is told that the running step reads the time, or that time passes in it.
     fn time(&self, passes: bool);
-    /// Is told that a process is a timer, which decides the record at this address if it comes first.
+    /// Is told that a process is a timer, which decides the record at this address if it comes
+    /// first.
     fn armed(&self, timer: Process, decides: usize);
-    /// Is told that the running step is that of a timer that has come too late. What it would have decided
-    /// may be gone.
+    /// Is told that the running step is that of a timer that has come too late. What it would have
+    /// decided may be gone.
     fn comes_too_late(&self, timer: Process);
     /// Returns one of so many ways in which the running step may go on.
     fn choose(&self, ways: usize) -> usize;
@@ -44,8 +46,8 @@ pub trait Explorer {
     fn joined(&self, process: Process);
     /// Is told that the execution is being unwound. What goes wrong from now on is no part of it.
     fn unwinds(&self);
-    /// Is told that nothing can run any more, and which processes wait, and for what. What is touched from
-    /// now on is no part of the execution.
+    /// Is told that nothing can run any more, and which processes wait, and for what. What is
+    /// touched from now on is no part of the execution.
     fn is_over(&self, waiting: &[(Process, Awaited)]);
     /// Is told that another thread has woken something, and the execution is given up.
     fn is_disturbed(&self);
@@ -53,11 +55,11 @@ pub trait Explorer {
     fn owns(&self, process: Process, address: usize, size: usize);
     /// Returns the number of parts that a loop is divided into at most.
     fn most_parts(&self) -> usize;
-    /// Returns how many of the blocks of a loop, two at least, go to its first part, or `None` if it is not
-    /// divided.
+    /// Returns how many of the blocks of a loop, two at least, go to its first part, or `None` if
+    /// it is not divided.
     fn division(&self, blocks: usize) -> Option<usize>;
-    /// Is told that a process asks again what it has asked before, at `site`, and whether it could go on
-    /// alone. Returns what it does.
+    /// Is told that a process asks again what it has asked before, at `site`, and whether it could
+    /// go on alone. Returns what it does.
     fn asks_again(&self, process: Process, site: &'static Location<'static>, can_be_alone: bool) -> Again;
     /// Returns `true` if a process that has been told to [wait](Again::Wait) may go on.
     fn may_ask(&self, process: Process) -> bool;
@@ -65,8 +67,8 @@ pub trait Explorer {
     fn is_alone(&self) -> bool;
     /// Returns a process that is to ask once more, when nothing else can run.
     fn asks_last(&self) -> Option<Process>;
-    /// Is told that nothing can run but parts of loops that have not begun, while those that have put them
-    /// off wait for something else.
+    /// Is told that nothing can run but parts of loops that have not begun, while those that have
+    /// put them off wait for something else.
     fn rests_on_parts(&self, parts: &[Process]);
 }
 

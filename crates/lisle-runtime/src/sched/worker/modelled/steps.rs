@@ -57,8 +57,8 @@ impl Worker {
 
     /// Lets the explorer decide what runs before the running code does something that others see.
     ///
-    /// This and [`step_of`](Worker::step_of) are inlined: a return after a switch is mispredicted, see
-    /// `event/parker.rs`, and each step has one for each function around the switch.
+    /// This and [`step_of`](Worker::step_of) are inlined: a return after a switch is mispredicted,
+    /// see `event/parker.rs`, and each step has one for each function around the switch.
     #[inline(always)]
     pub(in crate::sched::worker) fn visible_step(&self, until: Option<(Awaited, &dyn Fn() -> bool)>) {
         let modelled = &self.modelled;
@@ -79,8 +79,8 @@ impl Worker {
         }
     }
 
-    /// Does the same as [`yield_now`](super::way::yield_now) for a process of a model. Returns `false` if
-    /// none runs here, or if it must not be suspended.
+    /// Does the same as [`yield_now`](super::way::yield_now) for a process of a model. Returns
+    /// `false` if none runs here, or if it must not be suspended.
     pub(in crate::sched::worker) fn ask_again(&self, site: &'static Location<'static>) -> bool {
         let (Some(parker), Some(explorer)) = (parker::running(), self.explorer()) else { return false };
         if self.modelled.is_ending.get() || !step::is_free() || std::thread::panicking() {
@@ -109,7 +109,8 @@ impl Worker {
         }
     }
 
-    /// Lets the explorer decide what runs before the running code goes on, once what it waits for is so.
+    /// Lets the explorer decide what runs before the running code goes on, once what it waits for
+    /// is so.
     #[inline(always)]
     pub(in crate::sched::worker) fn step_of(
         &self,

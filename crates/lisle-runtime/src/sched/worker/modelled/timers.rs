@@ -58,8 +58,8 @@ impl Worker {
         }
     }
 
-    /// Adds the timers that may take their step to `offered`: they fire in their order, and as late as they
-    /// like. The others come after these, for explorers that take them.
+    /// Adds the timers that may take their step to `offered`: they fire in their order, and as late
+    /// as they like. The others come after these, for explorers that take them.
     #[inline]
     pub(super) fn offer_timers(&self, explorer: &dyn Explorer, offered: &mut Vec<Process>) {
         if self.modelled.timers.is_empty() {
