@@ -3,7 +3,7 @@
 use super::join::JoinHandle;
 use crate::event::installed;
 use crate::runtime;
-use crate::sched::{place::Place, worker};
+use crate::sched::{place::Place, shared::Shared, worker};
 use crate::spawned::fiber_cell::{self, Fiber, Traits};
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -13,8 +13,8 @@ use std::ptr::NonNull;
 /// The fiber begins on this domain when the spawner blocks or yields. Of the fibers that have not
 /// begun the youngest goes first, since its spawner most likely waits for it. The others follow in
 /// the order in which they were spawned. An idle domain may take over a fiber that has not begun
-/// for 100 µs; the [`Builder`](super::Builder) places fibers that live long. Once warm, spawning allocates nothing if `f` and its result take less than about 700
-/// bytes.
+/// for 100 µs; the [`Builder`](super::Builder) places fibers that live long. Once warm, spawning
+/// allocates nothing if `f` and its result take less than about 700 bytes.
 ///
 /// # Panics
 ///
@@ -82,7 +82,7 @@ where
 /// What `f` and its result borrow outlives the fiber and its unclaimed result.
 pub(crate) unsafe fn spawn_unchecked<F, T>(
     f: F,
-    mut traits: Traits,
+    traits: Traits,
     place: Place,
     site: &'static Location<'static>,
 ) -> JoinHandle<T>
@@ -93,13 +93,8 @@ where
     worker::with_current(|worker| match worker {
         Some(worker) => {
             let shared = worker.shared();
-            let domain = shared.decide(place, Some(worker.domain().index));
-            traits.panic_policy = shared.panic_policy;
-            let fiber = Fiber::new(f, traits, site);
-            if let Some(index) = domain {
-                // SAFETY: the fiber has just been made.
-                shared.settle(unsafe { fiber.as_ref() }, place, index);
-            }
+            let here = Some(worker.domain().index);
+            let (fiber, domain) = placed(shared, f, traits, place, here, site);
             worker.spawn(fiber, domain);
             // SAFETY: made with result type `T`; the second reference is the handle's.
             unsafe { JoinHandle::new(fiber) }
@@ -112,7 +107,7 @@ where
 /// Does what [`spawn_unchecked`] does, on a thread that runs no worker.
 unsafe fn spawn_outside<F, T>(
     f: F,
-    mut traits: Traits,
+    traits: Traits,
     place: Place,
     site: &'static Location<'static>,
 ) -> JoinHandle<T>
@@ -144,14 +139,35 @@ where
         return unsafe { JoinHandle::new(fiber) };
     }
     let shared = runtime::default_runtime();
-    let domain = shared.decide(place, None);
+    let (fiber, domain) = placed(shared, f, traits, place, None, site);
+    shared.spawn_outside(fiber, domain);
+    // SAFETY: as above.
+    unsafe { JoinHandle::new(fiber) }
+}
+
+/// Makes a fiber that nobody has queued yet, and decides to which domain of `shared` it goes. `here`
+/// is the index of the domain that spawns it.
+#[inline]
+#[track_caller]
+fn placed<F, T>(
+    shared: &Shared,
+    f: F,
+    mut traits: Traits,
+    place: Place,
+    here: Option<usize>,
+    site: &'static Location<'static>,
+) -> (NonNull<Fiber>, Option<usize>)
+where
+    F: FnOnce() -> T + Send,
+    T: Send,
+{
+    // First, since it panics if there is no such domain.
+    let domain = shared.decide(place, here);
     traits.panic_policy = shared.panic_policy;
     let fiber = Fiber::new(f, traits, site);
     if let Some(index) = domain {
         // SAFETY: the fiber has just been made.
         shared.settle(unsafe { fiber.as_ref() }, place, index);
     }
-    shared.spawn_outside(fiber, domain);
-    // SAFETY: as above.
-    unsafe { JoinHandle::new(fiber) }
+    (fiber, domain)
 }

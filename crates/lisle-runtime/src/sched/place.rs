@@ -39,7 +39,7 @@ impl Place {
 
 impl Shared {
     /// Decides to which domain a fiber goes that is spawned on the domain `here`, or by a thread
-    /// that runs no worker. The fiber is to be [settled](Shared::settle) there.
+    /// that runs no worker. The fiber is to be [settled](Self::settle) there.
     ///
     /// # Panics
     ///
