@@ -152,7 +152,9 @@ impl Pace {
         let cost = ((u128::from(took)) << STEPS) / steps.max(1) as u128;
         cost_history::learn(self.code, u64::try_from(cost).unwrap_or(u64::MAX));
         let block = (u128::from(BLOCK) * steps as u128) / u128::from(took);
-        self.block = usize::try_from(block).unwrap_or(usize::MAX).max(1);
+        // Steps may differ much from each other: a cheap one says little of those that follow.
+        let most = steps.saturating_mul(2);
+        self.block = usize::try_from(block).unwrap_or(usize::MAX).clamp(1, most.max(1));
     }
 }
 
