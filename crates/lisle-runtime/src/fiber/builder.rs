@@ -23,8 +23,15 @@ use std::sync::Arc;
 /// domain takes it over because it has not begun for 100 µs. From then on it stays. So fibers that
 /// are spawned together and soon wait run on one domain for as long as they live, although another
 /// domain sleeps. That is best for those that live short, and for those that exchange messages
-/// with their spawner. Who spawns fibers that live long and have more to do than one domain can,
-/// says where they go. Of these the last call counts:
+/// with their spawner.
+///
+/// For those that live long a runtime *learns*: where fibers were spawned that have exchanged
+/// hundreds of messages with the fibers that they have spawned themselves, or with those that were
+/// spawned just before and after them, those that are spawned by the same line of the program later
+/// are dealt out to the domains, in groups of neighbours. If the messages cross domains all the
+/// same, the place is given up. What is spawned once cannot be learned from. So who spawns fibers
+/// that live long and have more to do than one domain can, says where they go. Of these the last
+/// call counts:
 ///
 /// | | where the fiber runs |
 /// |---|---|

@@ -13,8 +13,10 @@ use std::ptr::NonNull;
 /// The fiber begins on this domain when the spawner blocks or yields. Of the fibers that have not
 /// begun the youngest goes first, since its spawner most likely waits for it. The others follow in
 /// the order in which they were spawned. An idle domain may take over a fiber that has not begun
-/// for 100 µs; the [`Builder`](super::Builder) places fibers that live long. Once warm, spawning
-/// allocates nothing if `f` and its result take less than about 700 bytes.
+/// for 100 µs. Where fibers have been spawned before that lived long and exchanged messages with
+/// their neighbours or children, others are dealt out to the domains in groups; and the
+/// [`Builder`](super::Builder) places what one places oneself. Once warm, spawning allocates
+/// nothing if `f` and its result take less than about 700 bytes.
 ///
 /// # Panics
 ///
@@ -33,6 +35,7 @@ use std::ptr::NonNull;
 /// let local = std::rc::Rc::new(1);
 /// lisle::spawn(move || println!("{local}"));
 /// ```
+#[inline]
 #[track_caller]
 pub fn spawn<F, T>(f: F) -> JoinHandle<T>
 where
@@ -80,6 +83,7 @@ where
 /// # Safety
 ///
 /// What `f` and its result borrow outlives the fiber and its unclaimed result.
+#[inline(always)]
 pub(crate) unsafe fn spawn_unchecked<F, T>(
     f: F,
     traits: Traits,
@@ -94,7 +98,10 @@ where
         Some(worker) => {
             let shared = worker.shared();
             let here = Some(worker.domain().index);
-            let (fiber, domain) = placed(shared, f, traits, place, here, site);
+            let (fiber, mut domain) = placed(shared, f, traits, place, here, site);
+            if matches!(place, Place::Anywhere) && shared.domains.len() > 1 {
+                domain = worker.beside_its_kin(fiber);
+            }
             worker.spawn(fiber, domain);
             // SAFETY: made with result type `T`; the second reference is the handle's.
             unsafe { JoinHandle::new(fiber) }
@@ -105,6 +112,7 @@ where
 }
 
 /// Does what [`spawn_unchecked`] does, on a thread that runs no worker.
+#[inline(never)]
 unsafe fn spawn_outside<F, T>(
     f: F,
     traits: Traits,
@@ -147,7 +155,7 @@ where
 
 /// Makes a fiber that nobody has queued yet, and decides to which domain of `shared` it goes. `here`
 /// is the index of the domain that spawns it.
-#[inline]
+#[inline(always)]
 #[track_caller]
 fn placed<F, T>(
     shared: &Shared,

@@ -81,10 +81,10 @@ fn next() -> u64 {
 fn of_task() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     let Some(task) = task::current() else { return 0 };
-    // SAFETY: the current task is alive, and only the thread that runs it touches its locals.
-    let home = unsafe { &task.as_ref().locals.home };
-    if home.get() == 0 {
-        home.set(LAST.fetch_add(1, Ordering::Relaxed) + 1);
+    // SAFETY: the current task is alive, and only the thread that runs it touches its cells.
+    let number = unsafe { &task.as_ref().number };
+    if number.get() == 0 {
+        number.set(LAST.fetch_add(1, Ordering::Relaxed) + 1);
     }
-    home.get()
+    number.get()
 }

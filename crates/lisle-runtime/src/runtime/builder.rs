@@ -11,6 +11,7 @@ use crate::report::Deadlock;
 use crate::report::{self, Handler, Report};
 use crate::sched::common::Common;
 use crate::sched::deadlock_policy::{Deadlocks, OnDeadlock};
+use crate::sched::groups::Groups;
 use crate::sched::monitor;
 use crate::sched::monitor_handle::Monitor;
 use crate::sched::questions::Snapshots;
@@ -668,6 +669,7 @@ impl Builder {
             phase: AtomicU8::new(RUNNING),
             left: AtomicUsize::new(0),
             common: Common::new(),
+            groups: Groups::new(),
             spawned_outside: AtomicU64::new(0),
             outside: Lock::new(crate::sched::counts::Tally::default()),
             handler: self.handler,

@@ -4,7 +4,7 @@
 //! - `worker.rs` is the worker of a domain, its parts are in `worker/`.
 //! - `shared.rs` is what the domains of a runtime share; `common.rs` holds what belongs to no
 //!   domain; `sharing.rs` says who could take a part of a loop.
-//! - `place.rs` decides where a fiber goes that has a place.
+//! - `place.rs` decides where a fiber goes that has a place; `groups.rs` learns where others go.
 //! - `reactor.rs` waits for the sockets of a domain.
 //! - `snapshot.rs` collects what each fiber waits for; `deadlock.rs` notices that all fibers wait
 //!   for good; `monitor.rs` and `stall.rs` notice that a fiber keeps its domain.
@@ -18,6 +18,7 @@ pub(crate) mod deadlock;
 pub(crate) mod deadlock_policy;
 pub mod default;
 pub(crate) mod dump;
+pub(crate) mod groups;
 pub(crate) mod monitor;
 pub(crate) mod monitor_handle;
 pub(crate) mod overflow;

@@ -11,9 +11,12 @@
 //! one sees both, so the counts differ by no more than the number of threads that spread at once.
 
 use super::shared::Shared;
+use super::worker::Worker;
 use crate::shim::sync::Arc;
 use crate::shim::unseen::Ordering;
 use crate::spawned::fiber_cell::Fiber;
+use crate::spawned::kin::Mark;
+use std::ptr::NonNull;
 
 /// Where a new fiber is to go.
 #[derive(Debug, Clone, Copy, Default)]
@@ -34,6 +37,26 @@ impl Place {
     /// Returns the place on the domain of `fiber`, which any thread may ask for.
     pub(crate) fn beside(fiber: &Fiber) -> Self {
         Place::Near(fiber.domain.load(Ordering::Relaxed).addr())
+    }
+}
+
+impl Worker {
+    /// Notes who spawns `fiber`, which has no place and has not been queued yet. Returns the place
+    /// that has been learned from others, if there is one.
+    #[inline(never)]
+    pub(crate) fn beside_its_kin(&self, fiber: NonNull<Fiber>) -> Option<usize> {
+        let spawner = self.current_fiber()?;
+        // SAFETY: the fiber has just been made.
+        let this = unsafe { fiber.as_ref() };
+        let ordinal = self.domain().counts.spawned.get() as u32;
+        this.kin.was_spawned_by(Mark::of(spawner.addr().get()), ordinal);
+        let (shared, site) = (self.shared(), this.site());
+        if !shared.groups.knows(site) {
+            return None;
+        }
+        let index = shared.groups.place(site, &this.kin, self.domain().index, shared.domains.len())?;
+        shared.settle(this, Place::Anywhere, index);
+        Some(index)
     }
 }
 

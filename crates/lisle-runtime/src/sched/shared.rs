@@ -11,6 +11,7 @@ use crate::sched::Domain;
 use crate::sched::common::Common;
 use crate::sched::counts::Tally;
 use crate::sched::deadlock_policy::Deadlocks;
+use crate::sched::groups::Groups;
 use crate::sched::monitor_handle::Monitor;
 use crate::sched::questions::Snapshots;
 #[cfg(feature = "model")]
@@ -60,6 +61,7 @@ pub struct Shared {
     /// The number of workers that have left.
     pub(crate) left: AtomicUsize,
     pub(crate) common: Common,
+    pub(crate) groups: Groups,
     /// The fibers and tasks spawned by threads that are no workers, less the tasks that have ended
     /// on such threads.
     pub(crate) spawned_outside: AtomicU64,

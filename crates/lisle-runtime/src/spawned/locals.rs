@@ -19,14 +19,11 @@ type Values = Vec<(usize, NonNull<dyn Any>)>;
 #[derive(Default)]
 pub(crate) struct Locals {
     values: RefCell<Option<Box<Values>>>,
-    /// What tells a task from others, see `handled::Home`; 0 until one is needed. Fibers and
-    /// threads have it elsewhere.
-    pub(crate) home: Cell<u64>,
 }
 
 impl Locals {
     pub(crate) const fn new() -> Self {
-        Locals { values: RefCell::new(None), home: Cell::new(0) }
+        Locals { values: RefCell::new(None) }
     }
 
     /// Drops the values, the last made first, and those that a destructor makes. Passes the

@@ -10,6 +10,7 @@
 //!   how they find it; `handled`: likewise for handled computations.
 //! - `locals`, `scope_state`: a fiber's or task's locals, and what a scope knows of the fibers and
 //!   tasks that it waits for.
+//! - `kin`: who spawned a fiber, and who wakes it.
 //! - `foreign_calls`: how many functions of `blocking` are under way.
 
 pub mod cell;
@@ -18,6 +19,7 @@ pub(crate) mod foreign_calls;
 pub mod handled;
 pub(crate) mod head;
 pub(crate) mod hooks;
+pub(crate) mod kin;
 pub(crate) mod locals;
 pub(crate) mod runnable;
 pub(crate) mod scope_state;

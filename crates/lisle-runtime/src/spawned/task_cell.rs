@@ -29,6 +29,8 @@ pub(crate) struct Task {
     pub(crate) inflated: Cell<bool>,
     /// How many of the next tasks that this one spawns do not begin on its stack.
     pub(crate) penalty: Cell<u32>,
+    /// What tells the task from others, see `handled::Home`; 0 until that is needed.
+    pub(crate) number: Cell<u64>,
     /// The domain of the last turn.
     pub(crate) domain: Cell<usize>,
     pub(crate) table: Cell<Option<&'static Table>>,
@@ -74,6 +76,7 @@ impl Task {
             Recycled::make_vacant(&raw mut (*slot).recycled, ready, size);
             (&raw mut (*slot).inflated).write(Cell::new(false));
             (&raw mut (*slot).penalty).write(Cell::new(0));
+            (&raw mut (*slot).number).write(Cell::new(0));
             (&raw mut (*slot).domain).write(Cell::new(usize::MAX));
             (&raw mut (*slot).table).write(Cell::new(None));
         }
@@ -108,7 +111,7 @@ impl Task {
     /// Drops the values of the task's locals.
     #[inline]
     pub(crate) fn clear_locals(&self) {
-        self.locals.clear(&self.locals.home, &|panic| contained("a task-local", panic));
+        self.locals.clear(&self.number, &|panic| contained("a task-local", panic));
     }
 
     pub(crate) fn table(&self) -> &'static Table {

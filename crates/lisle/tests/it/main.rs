@@ -25,6 +25,7 @@ mod fairness;
 mod fibers;
 mod forwarding;
 mod futures;
+mod groups;
 mod guards;
 mod hooks;
 mod interchange;

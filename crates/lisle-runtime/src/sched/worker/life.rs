@@ -118,6 +118,9 @@ impl Worker {
         // SAFETY: it was added when it began.
         unsafe { self.begun.remove(fiber) };
         self.domain.retire(this);
+        if self.shared.domains.len() > 1 {
+            self.shared.groups.learn(this.site(), &this.kin);
+        }
         if this.is_spread.get() {
             self.domain.spread_one_ended();
         }

@@ -6,8 +6,10 @@ use super::thief::SHARE;
 use crate::event::parker::State;
 use crate::event::tick;
 use crate::queue::fifo::Fifo;
+use crate::sched::groups::is_sampled;
 use crate::shim::atomic::Ordering;
 use crate::spawned::fiber_cell::Fiber;
+use crate::spawned::kin::Mark;
 use crate::spawned::runnable::Runnable;
 use crate::spawned::task_cell::Task;
 use std::cell::Cell;
@@ -219,12 +221,27 @@ impl Worker {
         let this = unsafe { fiber.as_ref() };
         #[cfg(feature = "model")]
         self.has_woken(fiber.cast());
+        if is_sampled(self.turn.get()) {
+            self.sample(fiber);
+        }
         this.parker.woken.set(true);
         if !matches!(this.parker.state.get(), State::Parked | State::ParkedMasked) {
             return;
         }
         this.parker.state.set(State::Queued);
         self.put_next(fiber.cast());
+    }
+
+    /// Has a fiber that is woken here note by whom.
+    #[cold]
+    fn sample(&self, woken: NonNull<Fiber>) {
+        let mark = |fiber: NonNull<Fiber>| Mark::of(fiber.addr().get());
+        if let Some(waker) = self.current_fiber() {
+            // SAFETY: a fiber that is to be woken is alive.
+            let kin = unsafe { &woken.as_ref().kin };
+            // SAFETY: a fiber that runs is alive.
+            kin.was_woken_by(mark(woken), mark(waker), unsafe { &waker.as_ref().kin });
+        }
     }
 
     /// Queues what has been woken. It runs next if a fiber runs now: that fiber has woken it.
@@ -294,10 +311,14 @@ impl Worker {
         self.domain.inbox.take_all(|handed_over| {
             let fiber = handed_over.cast::<Fiber>();
             // SAFETY: what is handed over is a fiber, and it is alive.
-            if unsafe { fiber.as_ref() }.parker.state.get() == State::New {
+            let this = unsafe { fiber.as_ref() };
+            if this.parker.state.get() == State::New {
                 // SAFETY: it has just left the inbox, and stays until it runs.
                 unsafe { self.queues.push(handed_over) };
             } else {
+                if is_sampled(self.turn.get()) {
+                    this.kin.was_woken_from_elsewhere();
+                }
                 self.wake(fiber);
             }
         });

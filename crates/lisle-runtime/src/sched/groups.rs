@@ -1,0 +1,343 @@
+//! Where fibers go whose place of spawning is known for fibers that live long and talk to their
+//! neighbours.
+//!
+//! A fiber stays on the domain on which it begins, and fibers that are spawned together begin
+//! together. So ten pairs that live long would share one domain while another sleeps. Neither a
+//! thief nor the spawner can know that when they begin: most fibers that are spawned together end
+//! soon, or talk to their spawner, and are best left where they are. But fibers that are spawned
+//! by the same line of a program resemble each other. This learns from those that have ended.
+//!
+//! **What is learned.** A worker samples who wakes whom (`queues.rs`), and each fiber counts for
+//! itself (`spawned/kin.rs`). A fiber that ends with [`SAMPLES`] or more has lived for hundreds of
+//! turns. If most of its wakes came from its *neighbours*, those that its spawner has spawned just
+//! before and after it, or from its own children, then its place of spawning is noted, and how
+//! many the spawner has spawned there: a *series*.
+//!
+//! **What is done.** The next series is cut into contiguous *groups*, and the groups are dealt out
+//! to the domains, beginning with that of the spawner. Fibers that talk to their children only
+//! share nothing with each other, so their groups are as many as there are domains. Between
+//! neighbours at the edge of a group messages cross, which costs as much as some [`CHAIN`] fibers
+//! take to pass a message on; so those groups have at least as many.
+//!
+//! **When it was wrong.** The wakes of grouped fibers are sampled as well, those that cross domains
+//! included. If more than one in [`LIMIT`] comes from elsewhere than the kin, the place is given up
+//! for good.
+//!
+//! Nothing of this touches fibers that end soon, those that wait for sockets and timers, or those
+//! that say where they are to go. Known places lie in a table of fixed size, each at one slot. A
+//! place whose slot is taken is not learned.
+
+use crate::event::lock::Lock;
+use crate::shim::unseen::{AtomicUsize, Ordering};
+use crate::spawned::kin::{Kin, Mark};
+use std::array;
+use std::cell::Cell;
+use std::panic::Location;
+
+/// The number of turns of which the wakes of one are looked at.
+const SAMPLED: u32 = 64;
+/// How many samples a fiber has that has lived long.
+const SAMPLES: u32 = 8;
+/// The part of the wakes that may cross, or come from others: one in so many.
+const LIMIT: u64 = 8;
+/// The least size of a group of fibers that talk to their neighbours, and the size aimed at. A
+/// message that crosses takes as long as some 32 within a domain.
+const CHAIN: u32 = 32;
+const LONG_CHAIN: u32 = 64;
+const SLOTS: usize = 64;
+
+/// The known places of a runtime.
+pub(crate) struct Groups {
+    /// The addresses of the places whose fibers are grouped, each at its slot; or 0.
+    known: [AtomicUsize; SLOTS],
+    places: Lock<[Cell<Option<Known>>; SLOTS]>,
+}
+
+/// A place of spawning.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    /// Its address.
+    site: usize,
+    is_given_up: bool,
+    /// Sums over the fibers that have ended, in samples.
+    wakes: u64,
+    strange: u64,
+    /// Set if most were woken by neighbours, and not by their own children.
+    is_chain: bool,
+    series: Series,
+    /// How many ordinals the series before this one had.
+    expected: u32,
+    /// The fibers that were placed and have not ended.
+    live: u32,
+}
+
+/// What one fiber has spawned at one place.
+#[derive(Debug, Clone, Copy)]
+struct Series {
+    spawner: Mark,
+    first: u32,
+    last: u32,
+}
+
+impl Series {
+    fn begun(spawner: Mark, ordinal: u32) -> Self {
+        Series { spawner, first: ordinal, last: ordinal }
+    }
+
+    fn extent(self) -> u32 {
+        (self.last - self.first).saturating_add(1)
+    }
+
+    fn include(&mut self, ordinal: u32) {
+        self.first = self.first.min(ordinal);
+        self.last = self.last.max(ordinal);
+    }
+}
+
+fn slot(site: usize) -> usize {
+    ((site / align_of::<Location<'_>>()) ^ (site >> 9)) % SLOTS
+}
+
+/// Returns `true` if the wakes of this turn of a domain are looked at: those of every 65th, since
+/// fibers that take turns by twos or fours would otherwise meet at the same one each time.
+#[inline(always)]
+pub(super) fn is_sampled(turn: u32) -> bool {
+    (turn ^ (turn / SAMPLED)).is_multiple_of(SAMPLED)
+}
+
+impl Groups {
+    pub(crate) fn new() -> Self {
+        Groups {
+            known: array::from_fn(|_| AtomicUsize::new(0)),
+            places: Lock::new(array::from_fn(|_| Cell::new(None))),
+        }
+    }
+
+    /// Returns `true` if fibers that are spawned there are grouped.
+    #[inline(always)]
+    pub(crate) fn knows(&self, site: &'static Location<'static>) -> bool {
+        let site = std::ptr::from_ref(site).addr();
+        self.known[slot(site)].load(Ordering::Relaxed) == site
+    }
+
+    /// Returns the index of the domain for a fiber that is spawned at a known place, on the domain
+    /// `here` of `domains`. Returns `None` if it goes where it would go without this.
+    #[cold]
+    pub(crate) fn place(
+        &self,
+        site: &'static Location<'static>,
+        kin: &Kin,
+        here: usize,
+        domains: usize,
+    ) -> Option<usize> {
+        let site = std::ptr::from_ref(site).addr();
+        let places = self.places.lock();
+        let place = &places[slot(site)];
+        let mut known = place.get().filter(|known| known.site == site && !known.is_given_up)?;
+        if known.live == 0 || known.series.spawner != kin.spawner() {
+            known.expected = known.series.extent();
+            known.series = Series::begun(kin.spawner(), kin.ordinal());
+        }
+        known.series.include(kin.ordinal());
+        known.live += 1;
+        kin.is_grouped.set(true);
+        place.set(Some(known));
+        let group = (kin.ordinal() - known.series.first) / known.group_size(domains);
+        Some((here + group as usize) % domains)
+    }
+
+    /// Learns from a fiber that has ended.
+    #[inline]
+    pub(crate) fn learn(&self, site: &'static Location<'static>, kin: &Kin) {
+        if kin.heard().total() >= SAMPLES || kin.is_grouped.get() {
+            self.learn_from_one_that_lived_long(site, kin);
+        }
+    }
+
+    #[cold]
+    fn learn_from_one_that_lived_long(&self, site: &'static Location<'static>, kin: &Kin) {
+        let site = std::ptr::from_ref(site).addr();
+        let heard = kin.heard();
+        let (wakes, strange) = (u64::from(heard.total()), u64::from(heard.of_others));
+        let places = self.places.lock();
+        let place = &places[slot(site)];
+        let mut known = match place.get() {
+            Some(known) if known.site == site => known,
+            Some(_) => return,
+            None if strange * LIMIT > wakes || kin.spawner().is_nobody() => return,
+            None => Known {
+                site,
+                is_given_up: false,
+                wakes: 0,
+                strange: 0,
+                is_chain: heard.of_neighbours > heard.of_children,
+                series: Series::begun(kin.spawner(), kin.ordinal()),
+                expected: 0,
+                live: 0,
+            },
+        };
+        known.wakes += wakes;
+        known.strange += strange;
+        if kin.is_grouped.get() {
+            known.live -= 1;
+        } else if known.live == 0 {
+            // A series that nobody has counted while it was spawned.
+            if known.series.spawner == kin.spawner() {
+                known.series.include(kin.ordinal());
+            } else {
+                known.series = Series::begun(kin.spawner(), kin.ordinal());
+            }
+        }
+        known.is_given_up |= known.strange * LIMIT > known.wakes;
+        place.set(Some(known));
+        let told = if known.is_given_up { 0 } else { site };
+        self.known[slot(site)].store(told, Ordering::Relaxed);
+    }
+}
+
+impl Known {
+    /// Returns how many neighbours of a series live on one domain.
+    fn group_size(&self, domains: usize) -> u32 {
+        let domains = u32::try_from(domains).unwrap_or(u32::MAX);
+        if !self.is_chain {
+            return self.expected.div_ceil(domains).max(1);
+        }
+        let rounds = (self.expected / domains / LONG_CHAIN).max(1);
+        self.expected.div_ceil(rounds.saturating_mul(domains)).max(CHAIN)
+    }
+}
+
+#[cfg(all(test, not(lisle_loom)))]
+mod tests {
+    use super::*;
+
+    fn site() -> &'static Location<'static> {
+        Location::caller()
+    }
+
+    /// The mark of the fiber with this number.
+    fn mark(number: usize) -> Mark {
+        Mark::of((number + 1) * 64)
+    }
+
+    /// Fiber 0, which spawns others, and how many.
+    struct Spawner(Cell<u32>);
+
+    impl Spawner {
+        fn new() -> Self {
+            Spawner(Cell::new(0))
+        }
+
+        /// Spawns the next fiber.
+        fn spawn(&self) -> Kin {
+            let kin = Kin::new();
+            kin.was_spawned_by(mark(0), self.0.replace(self.0.get() + 1));
+            kin
+        }
+    }
+
+    /// Notes that fibers of a series, in the order of their spawning, have been woken by those next
+    /// to them.
+    fn talk_to_neighbours(series: &[Kin], times: u32) {
+        for _ in 0..times {
+            for (index, pair) in series.windows(2).enumerate() {
+                pair[0].was_woken_by(mark(100 + index), mark(101 + index), &pair[1]);
+                pair[1].was_woken_by(mark(101 + index), mark(100 + index), &pair[0]);
+            }
+        }
+    }
+
+    /// Notes that each fiber of a series has been woken by a child.
+    fn talk_to_children(series: &[Kin]) {
+        for (index, fiber) in series.iter().enumerate() {
+            let child = Kin::new();
+            child.was_spawned_by(mark(100 + index), 1000);
+            (0..SAMPLES).for_each(|_| fiber.was_woken_by(mark(100 + index), mark(7), &child));
+        }
+    }
+
+    fn end(groups: &Groups, site: &'static Location<'static>, series: &[Kin]) {
+        series.iter().for_each(|kin| groups.learn(site, kin));
+    }
+
+    fn places(groups: &Groups, site: &'static Location<'static>, series: &[Kin]) -> Vec<Option<usize>> {
+        series.iter().map(|kin| groups.place(site, kin, 0, 2)).collect()
+    }
+
+    fn series(spawner: &Spawner, count: usize) -> Vec<Kin> {
+        (0..count).map(|_| spawner.spawn()).collect()
+    }
+
+    #[test]
+    fn every_65th_turn_is_sampled() {
+        let sampled: Vec<u32> = (0..64 * 64).filter(|&turn| is_sampled(turn)).collect();
+        assert_eq!(sampled, (0..63).map(|n| 65 * n).chain([4095]).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn families_are_dealt_out_to_all_domains() {
+        let (groups, spawner, site) = (Groups::new(), Spawner::new(), site());
+        let first = series(&spawner, 10);
+        talk_to_children(&first);
+        assert!(!groups.knows(site));
+        end(&groups, site, &first);
+        assert!(groups.knows(site));
+        let second = series(&spawner, 10);
+        let [here, there] = [Some(0), Some(1)];
+        assert_eq!(places(&groups, site, &second), [[here; 5], [there; 5]].concat());
+        // One of them is longer than the one before: the groups keep their size.
+        end(&groups, site, &second);
+        let third = series(&spawner, 12);
+        assert_eq!(places(&groups, site, &third), [[here; 5].as_slice(), &[there; 5], &[here; 2]].concat());
+        end(&groups, site, &third);
+        assert_eq!(places(&groups, site, &series(&spawner, 12))[5..7], [here, there]);
+    }
+
+    #[test]
+    fn a_chain_has_long_groups() {
+        let (groups, spawner, site) = (Groups::new(), Spawner::new(), site());
+        let short = series(&spawner, CHAIN as usize);
+        talk_to_neighbours(&short, SAMPLES);
+        end(&groups, site, &short);
+        assert_eq!(places(&groups, site, &series(&spawner, 32)), vec![Some(0); 32]);
+
+        let (groups, spawner) = (Groups::new(), Spawner::new());
+        let long = series(&spawner, 300);
+        talk_to_neighbours(&long, SAMPLES);
+        end(&groups, site, &long);
+        let places = places(&groups, site, &series(&spawner, 300));
+        let lengths: Vec<usize> = places.chunk_by(|one, other| one == other).map(<[_]>::len).collect();
+        assert_eq!(lengths, [75; 4]);
+    }
+
+    #[test]
+    fn those_that_end_soon_or_talk_to_others_are_not_learned() {
+        let (groups, spawner, site) = (Groups::new(), Spawner::new(), site());
+        end(&groups, site, &series(&spawner, 10));
+        let talkers = series(&spawner, 10);
+        for (index, fiber) in talkers.iter().enumerate() {
+            (0..100).for_each(|_| fiber.was_woken_by(mark(100 + index), mark(0), &Kin::new()));
+        }
+        end(&groups, site, &talkers);
+        assert!(!groups.knows(site));
+        assert_eq!(groups.place(site, &spawner.spawn(), 0, 2), None);
+    }
+
+    #[test]
+    fn a_place_is_given_up_if_too_much_crosses() {
+        let (groups, spawner, site) = (Groups::new(), Spawner::new(), site());
+        let first = series(&spawner, 4);
+        talk_to_children(&first);
+        end(&groups, site, &first);
+        let second = series(&spawner, 4);
+        assert_eq!(places(&groups, site, &second).last(), Some(&Some(1)));
+        second.iter().for_each(|fiber| (0..SAMPLES).for_each(|_| fiber.was_woken_from_elsewhere()));
+        end(&groups, site, &second);
+        assert!(!groups.knows(site));
+        // What they do later does not bring it back.
+        let third = series(&spawner, 100);
+        talk_to_children(&third);
+        end(&groups, site, &third);
+        assert!(!groups.knows(site));
+    }
+}

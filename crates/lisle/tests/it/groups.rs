@@ -1,0 +1,151 @@
+//! Where fibers go that are spawned where others before them have lived long, and have talked to
+//! their neighbours or their children.
+
+use crate::support::watched;
+use lisle::{Runtime, channel};
+use std::sync::{Arc, Barrier};
+use std::thread::{self, ThreadId};
+
+/// The messages that make a fiber one that has lived long: some samples of its wakes are taken.
+const MANY: u32 = 3_000;
+
+fn here() -> ThreadId {
+    thread::current().id()
+}
+
+/// Spawns pairs that exchange messages, and returns where the first and the second of each ran.
+fn pairs(count: usize) -> Vec<(ThreadId, ThreadId)> {
+    fn pair() -> (ThreadId, ThreadId) {
+        let (question, asked) = channel::<u32>();
+        let (answer, answered) = channel();
+        let child = lisle::spawn(move || {
+            asked.iter().for_each(|n| answer.send(n + 1).unwrap());
+            here()
+        });
+        for n in 0..MANY {
+            question.send(n).unwrap();
+            assert_eq!(answered.recv(), Ok(n + 1));
+        }
+        drop(question);
+        (here(), child.join().unwrap())
+    }
+    let fibers: Vec<_> = (0..count).map(|_| lisle::spawn(pair)).collect();
+    fibers.into_iter().map(|fiber| fiber.join().unwrap()).collect()
+}
+
+/// Sends messages through a chain of fibers, and returns where each of them ran.
+fn chain(relays: usize) -> Vec<ThreadId> {
+    let (first, mut last) = channel::<u32>();
+    let mut fibers = Vec::new();
+    for _ in 0..relays {
+        let (tx, rx) = channel();
+        let before = std::mem::replace(&mut last, rx);
+        fibers.push(lisle::spawn(move || {
+            before.iter().for_each(|n| tx.send(n).unwrap());
+            here()
+        }));
+    }
+    let source = lisle::spawn(move || (0..MANY).for_each(|n| first.send(n).unwrap()));
+    assert!(last.iter().eq(0..MANY));
+    source.join().unwrap();
+    fibers.into_iter().map(|fiber| fiber.join().unwrap()).collect()
+}
+
+/// Counts how often neighbours differ.
+fn changes(places: &[ThreadId]) -> usize {
+    places.windows(2).filter(|pair| pair[0] != pair[1]).count()
+}
+
+/// Runs `f` on two domains, of which the second is kept from taking anything over until `f` has
+/// called what it is given.
+fn on_two(f: impl FnOnce(&dyn Fn())) {
+    let barrier = Arc::new(Barrier::new(2));
+    Runtime::builder().domains(2).stall_report(None).run(|| {
+        let waits = barrier.clone();
+        let keeps = lisle::fiber::spawn_on(1, move || {
+            waits.wait();
+        });
+        f(&|| {
+            barrier.wait();
+        });
+        keeps.join().unwrap();
+    });
+}
+
+#[test]
+fn parents_that_live_long_are_dealt_out_to_the_domains() {
+    let _watched = watched();
+    on_two(|let_go| {
+        let (first, second) = (pairs(8), {
+            let_go();
+            pairs(8)
+        });
+        assert!(first.iter().all(|&places| places == (here(), here())));
+        let parents: Vec<_> = second.into_iter().map(|(parent, _)| parent).collect();
+        assert_eq!(changes(&parents), 1, "{parents:?}");
+        assert_ne!(parents[3], parents[4]);
+    });
+}
+
+#[test]
+fn a_long_chain_is_cut_in_two() {
+    let _watched = watched();
+    on_two(|let_go| {
+        assert_eq!(changes(&chain(100)), 0);
+        let_go();
+        let places = chain(100);
+        assert_eq!(changes(&places), 1, "{places:?}");
+        assert_ne!(places[49], places[50]);
+    });
+}
+
+#[test]
+fn a_short_chain_stays_together() {
+    let _watched = watched();
+    on_two(|let_go| {
+        chain(10);
+        assert_eq!(changes(&chain(10)), 0);
+        let_go();
+    });
+}
+
+#[test]
+fn scoped_fibers_are_dealt_out_as_well() {
+    let _watched = watched();
+    let parents = || {
+        lisle::fiber::scope(|scope| {
+            let fibers = [(); 4].map(|()| {
+                scope.spawn(|| {
+                    let place = here();
+                    let (question, asked) = channel::<u32>();
+                    let (answer, answered) = channel();
+                    lisle::spawn(move || asked.iter().try_for_each(|n| answer.send(n)));
+                    (0..MANY).for_each(|n| {
+                        question.send(n).unwrap();
+                        assert_eq!(answered.recv(), Ok(n));
+                    });
+                    place
+                })
+            });
+            fibers.map(|fiber| fiber.join().unwrap())
+        })
+    };
+    on_two(|let_go| {
+        assert_eq!(changes(&parents()), 0);
+        let_go();
+        let places = parents();
+        assert_eq!(changes(&places), 1);
+        assert_ne!(places[1], places[2]);
+    });
+}
+
+#[test]
+fn on_one_domain_all_stay_together() {
+    let _watched = watched();
+    Runtime::builder().domains(1).run(|| {
+        for _ in 0..2 {
+            assert_eq!(changes(&chain(100)), 0);
+            assert!(pairs(4).iter().all(|&places| places == (here(), here())));
+        }
+    });
+}
