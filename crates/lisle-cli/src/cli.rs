@@ -89,6 +89,13 @@ pub(crate) struct ServeOptions {
     #[arg(long, value_name = "N", value_parser = domains)]
     pub(crate) domains: Option<NonZeroUsize>,
 
+    /// Keep each worker thread on a core of its own
+    ///
+    /// For a machine, or a set of cores, that serves and does little else. Where other programs use
+    /// the cores as well, a thread without a core of its own finds a free one sooner.
+    #[arg(long)]
+    pub(crate) pin: bool,
+
     /// Access log on standard output
     ///
     /// If standard output is slower than the requests, lines are dropped and counted instead of

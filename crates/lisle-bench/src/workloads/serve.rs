@@ -55,7 +55,7 @@ fn lisle(job: &Job) -> Outcome {
         let address = process::free_address()?;
         let mut command = command(&lisle);
         command.arg("serve").arg(site.folder()).args(["--addr", &address.to_string(), "--log", "off"]);
-        command.args(["--domains", &job.workers.to_string()]);
+        command.args(["--domains", &job.workers.to_string(), "--pin"]);
         Server::at(address, command, site)
     })
 }

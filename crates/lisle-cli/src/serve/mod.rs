@@ -92,7 +92,7 @@ pub(crate) fn run(options: ServeOptions) -> Result<(), Error> {
     };
     // The state of the server is needed most when the server hangs, so the dump does not depend on
     // any fiber.
-    let builder = lisle::Runtime::builder().domains(domains).dump_on(lisle::signal::SIGQUIT);
+    let builder = lisle::Runtime::builder().domains(domains).pin(options.pin).dump_on(lisle::signal::SIGQUIT);
     // The library's own report would wait for standard error and hold its lock in the meantime.
     let builder = builder.on_report(|report| notice(format_args!("lisle: {report}")));
     let runtime = builder.start().map_err(Error::Start)?;

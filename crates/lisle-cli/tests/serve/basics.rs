@@ -1,6 +1,6 @@
 //! What every client relies on.
 
-use super::support::{Server, Site, command};
+use super::support::{Server, Site, command, wait_until};
 
 fn agent() -> ureq::Agent {
     ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).build().into()
@@ -156,6 +156,36 @@ fn a_command_line_that_makes_no_sense() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(!output.stderr.is_empty(), "{arguments:?}");
     }
+}
+
+/// The cores on which each of the server's worker threads may run, as the system lists them.
+fn cores_of_workers(server: &Server) -> Vec<String> {
+    let threads = std::fs::read_dir(format!("/proc/{}/task", server.pid().as_raw_nonzero())).unwrap();
+    let status = |thread: std::fs::DirEntry| std::fs::read_to_string(thread.path().join("status")).unwrap();
+    let field = |status: &str, name: &str| {
+        let value = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(":\t"));
+        value.expect("such a field").to_owned()
+    };
+    let statuses: Vec<String> = threads.map(|thread| status(thread.unwrap())).collect();
+    let is_worker = |status: &&String| ["lisle-0", "lisle-1"].contains(&field(status, "Name").as_str());
+    statuses.iter().filter(is_worker).map(|status| field(status, "Cpus_allowed_list")).collect()
+}
+
+#[test]
+fn worker_threads_have_cores_of_their_own_if_that_is_asked_for() {
+    let site = Site::new();
+    let plain = Server::start(&site, &[]);
+    let [one, other] = cores_of_workers(&plain).try_into().unwrap();
+    assert_eq!(one, other);
+    plain.stop();
+    let pinned = Server::start(&site, &["--pin"]);
+    wait_until("both are pinned", || {
+        cores_of_workers(&pinned).iter().all(|list| list.parse::<u32>().is_ok())
+    });
+    let [one, other] = cores_of_workers(&pinned).try_into().unwrap();
+    let cores = std::thread::available_parallelism().unwrap().get();
+    assert_eq!(one == other, cores == 1);
+    pinned.stop();
 }
 
 #[test]
