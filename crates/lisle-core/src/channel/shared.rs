@@ -31,12 +31,15 @@ use crate::shim::sync::OnceLock;
 use crate::shim::{unreported, unseen};
 use std::collections::VecDeque;
 
+/// What each message writes comes first and takes one cache line, which two partners on different
+/// cores pass to and fro, unless the channel has a buffer. What is only read stays with both.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(super) struct Shared<T> {
-    pub(super) inner: Lock<Inner<T>>,
     /// A [`Hint`]. It is written under the lock and read without it. A reader that sees an old
     /// value could as well have read before the change.
     hint: unseen::AtomicUsize,
+    pub(super) inner: Lock<Inner<T>>,
     pub(super) senders: unseen::AtomicUsize,
     pub(super) receivers: unseen::AtomicUsize,
     label: Label,
@@ -74,17 +77,18 @@ impl Hint {
 }
 
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Inner<T> {
-    pub(super) buffer: VecDeque<T>,
-    pub(super) capacity: usize,
     /// Counts how often something may have become possible for a newcomer: a message, room, a
     /// waiting partner, or the closing. It counts in steps of `CHANGE`.
     pub(super) changes: usize,
-    /// The room that is promised to senders that are making their message.
-    pub(super) reserved: usize,
-    pub(super) closed: bool,
     pub(super) receiving: WaitQueue<Slot<T>>,
     pub(super) sending: WaitQueue<Option<T>>,
+    /// The room that is promised to senders that are making their message.
+    pub(super) reserved: usize,
+    pub(super) buffer: VecDeque<T>,
+    pub(super) capacity: usize,
+    pub(super) closed: bool,
     /// Senders that make their message only once they have won. Partners do not commit them but
     /// tell them to try again.
     pub(super) deferred: WaitQueue<()>,

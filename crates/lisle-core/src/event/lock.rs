@@ -20,6 +20,7 @@ use crate::shim::{
 
 /// A value that one thread at a time accesses, for a few instructions.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Lock<T: ?Sized> {
     #[cfg(not(lisle_loom))]
     held: AtomicBool,

@@ -38,12 +38,14 @@ pub(crate) struct Fiber {
     head: Head,
     /// The neighbours in the list of all fibers that have begun on the domain.
     pub(crate) siblings: Cell<(*mut Fiber, *mut Fiber)>,
-    /// The domain that the fiber stays on, set when it begins or is placed there. It stays when the
-    /// fiber has ended. Any thread may read it, and compare it with the domains that it knows.
-    pub(crate) domain: AtomicPtr<()>,
     pub(crate) parker: Parker,
     /// What the stack keeps for the tasks and loops that run on it.
     pub(crate) stack_state: StackState,
+    /// The domain that the fiber stays on, set when it begins or is placed there. It stays when the
+    /// fiber has ended. Any thread may read it, and compare it with the domains that it knows. It
+    /// lies among what is only read while the fiber lives: threads that wake the fiber again and
+    /// again keep the cache line.
+    pub(crate) domain: AtomicPtr<()>,
     pub(crate) segment: UnsafeCell<Option<Segment>>,
     /// The stack that the segment runs on.
     pub(crate) stack: UnsafeCell<Option<Stack>>,

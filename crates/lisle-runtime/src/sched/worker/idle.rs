@@ -111,16 +111,16 @@ impl Worker {
         }) || (others && self.wait_for_overdue())
     }
 
-    /// Checks, for the `count`th time in a row, whether there is something to run: the inbox every
-    /// time, and what costs more only now and then.
+    /// Checks, for the `count`th time in a row, whether there is something to run: the inbox and the
+    /// common queue every time, and what costs more only now and then.
     pub(super) fn glance(&self, count: u32, others: bool) -> bool {
-        if self.domain.inbox.has_news() {
+        if self.domain.inbox.has_news() || self.take_common() {
             return true;
         }
         if count.is_multiple_of(8) && self.take_job() {
             return true;
         }
-        if count.is_multiple_of(32) && (self.take_common() || (others && self.steal_overdue())) {
+        if count.is_multiple_of(32) && others && self.steal_overdue() {
             return true;
         }
         if count.is_multiple_of(256) {
