@@ -14,9 +14,10 @@ use std::ptr::NonNull;
 /// begun the youngest goes first, since its spawner most likely waits for it. The others follow in
 /// the order in which they were spawned. An idle domain may take over a fiber that has not begun
 /// for 100 µs. Where fibers have been spawned before that lived long and exchanged messages with
-/// their neighbours or children, others are dealt out to the domains in groups; and the
-/// [`Builder`](super::Builder) places what one places oneself. Once warm, spawning allocates
-/// nothing if `f` and its result take less than about 700 bytes.
+/// their neighbours or children, others are dealt out to the domains in groups: these begin in the
+/// order in which they were spawned, each on its domain, and are not taken over. The
+/// [`Builder`](super::Builder) says more, and places what one places oneself. Once warm, spawning
+/// allocates nothing if `f` and its result take less than about 700 bytes.
 ///
 /// # Panics
 ///

@@ -10,22 +10,23 @@
 //! **What is learned.** A worker samples who wakes whom (`queues.rs`), and each fiber counts for
 //! itself (`spawned/kin.rs`). A fiber that ends with [`SAMPLES`] or more has lived for hundreds of
 //! turns. If most of its wakes came from its *neighbours*, those that its spawner has spawned just
-//! before and after it, or from its own children, then its place of spawning is noted, and how
-//! many the spawner has spawned there: a *series*.
+//! before and after it, or from its own children, then its place of spawning is noted, and how far
+//! apart the first and the last such fiber of the spawner were spawned: a *series*.
 //!
 //! **What is done.** The next series is cut into contiguous *groups*, and the groups are dealt out
-//! to the domains, beginning with that of the spawner. Fibers that talk to their children only
-//! share nothing with each other, so their groups are as many as there are domains. Between
-//! neighbours at the edge of a group messages cross, which costs as much as some [`CHAIN`] fibers
-//! take to pass a message on; so those groups have at least as many.
+//! to the domains, beginning with that of the spawner. A series goes on for as long as any of its
+//! fibers lives. Fibers that talk to their children only share nothing with each other, so their
+//! groups are as many as there are domains. Between neighbours at the edge of a group messages
+//! cross, which costs as much as some [`CHAIN`] fibers take to pass a message on; so those groups
+//! have at least as many.
 //!
-//! **When it was wrong.** The wakes of grouped fibers are sampled as well, those that cross domains
-//! included. If more than one in [`LIMIT`] comes from elsewhere than the kin, the place is given up
-//! for good.
+//! **When it was wrong.** The wakes of the fibers that were placed are sampled as well. If more
+//! than one in [`LIMIT`] of a series came from other domains, or from others than the kin, the
+//! place is given up for good.
 //!
-//! Nothing of this touches fibers that end soon, those that wait for sockets and timers, or those
-//! that say where they are to go. Known places lie in a table of fixed size, each at one slot. A
-//! place whose slot is taken is not learned.
+//! Fibers that wait for sockets, timers and plain threads have no kin that wakes them, and are not
+//! learned from. Those that say where they are to go are not placed. Known places lie in a table of
+//! fixed size, each at one slot. A place whose slot is taken is not learned.
 
 use crate::event::lock::Lock;
 use crate::shim::unseen::{AtomicUsize, Ordering};
@@ -59,10 +60,11 @@ struct Known {
     /// Its address.
     site: usize,
     is_given_up: bool,
-    /// Sums over the fibers that have ended, in samples.
+    /// Sums over the fibers of the series that have ended, in samples: of all wakes, and of those
+    /// that were not by kin.
     wakes: u64,
     strange: u64,
-    /// Set if most were woken by neighbours, and not by their own children.
+    /// Set if any was woken by neighbours more often than by its own children.
     is_chain: bool,
     series: Series,
     /// How many ordinals the series before this one had.
@@ -98,8 +100,9 @@ fn slot(site: usize) -> usize {
     ((site / align_of::<Location<'_>>()) ^ (site >> 9)) % SLOTS
 }
 
-/// Returns `true` if the wakes of this turn of a domain are looked at: those of every 65th, since
-/// fibers that take turns by twos or fours would otherwise meet at the same one each time.
+/// Returns `true` if the wakes of this turn of a domain are looked at: those of one in 64, mostly 65
+/// apart, since fibers that take turns by twos or fours would otherwise show the same side each
+/// time.
 #[inline(always)]
 pub(super) fn is_sampled(turn: u32) -> bool {
     (turn ^ (turn / SAMPLED)).is_multiple_of(SAMPLED)
@@ -137,13 +140,14 @@ impl Groups {
         if known.live == 0 || known.series.spawner != kin.spawner() {
             known.expected = known.series.extent();
             known.series = Series::begun(kin.spawner(), kin.ordinal());
+            (known.wakes, known.strange) = (0, 0);
         }
         known.series.include(kin.ordinal());
         known.live += 1;
         kin.is_grouped.set(true);
         place.set(Some(known));
         let group = (kin.ordinal() - known.series.first) / known.group_size(domains);
-        Some((here + group as usize) % domains)
+        Some((here + group as usize % domains) % domains)
     }
 
     /// Learns from a fiber that has ended.
@@ -170,7 +174,7 @@ impl Groups {
                 is_given_up: false,
                 wakes: 0,
                 strange: 0,
-                is_chain: heard.of_neighbours > heard.of_children,
+                is_chain: false,
                 series: Series::begun(kin.spawner(), kin.ordinal()),
                 expected: 0,
                 live: 0,
@@ -178,8 +182,14 @@ impl Groups {
         };
         known.wakes += wakes;
         known.strange += strange;
+        known.is_chain |= heard.of_neighbours > heard.of_children;
+        let mut is_told = self.known[slot(site)].load(Ordering::Relaxed) == site;
         if kin.is_grouped.get() {
             known.live -= 1;
+            if known.live == 0 && known.is_strange() {
+                known.is_given_up = true;
+                is_told = false;
+            }
         } else if known.live == 0 {
             // A series that nobody has counted while it was spawned.
             if known.series.spawner == kin.spawner() {
@@ -187,15 +197,19 @@ impl Groups {
             } else {
                 known.series = Series::begun(kin.spawner(), kin.ordinal());
             }
+            is_told = !known.is_given_up && !known.is_strange();
         }
-        known.is_given_up |= known.strange * LIMIT > known.wakes;
         place.set(Some(known));
-        let told = if known.is_given_up { 0 } else { site };
-        self.known[slot(site)].store(told, Ordering::Relaxed);
+        self.known[slot(site)].store(if is_told { site } else { 0 }, Ordering::Relaxed);
     }
 }
 
 impl Known {
+    /// Returns `true` if too many wakes were not by kin on the same domain.
+    fn is_strange(&self) -> bool {
+        self.strange * LIMIT > self.wakes
+    }
+
     /// Returns how many neighbours of a series live on one domain.
     fn group_size(&self, domains: usize) -> u32 {
         let domains = u32::try_from(domains).unwrap_or(u32::MAX);
@@ -269,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn every_65th_turn_is_sampled() {
+    fn one_turn_in_64_is_sampled() {
         let sampled: Vec<u32> = (0..64 * 64).filter(|&turn| is_sampled(turn)).collect();
         assert_eq!(sampled, (0..63).map(|n| 65 * n).chain([4095]).collect::<Vec<_>>());
     }

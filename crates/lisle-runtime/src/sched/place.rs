@@ -51,7 +51,8 @@ impl Worker {
         let ordinal = self.domain().counts.spawned.get() as u32;
         this.kin.was_spawned_by(Mark::of(spawner.addr().get()), ordinal);
         let (shared, site) = (self.shared(), this.site());
-        if !shared.groups.knows(site) {
+        // A runtime that ends may leave what is handed over lying.
+        if !shared.groups.knows(site) || shared.is_stopping() {
             return None;
         }
         let index = shared.groups.place(site, &this.kin, self.domain().index, shared.domains.len())?;

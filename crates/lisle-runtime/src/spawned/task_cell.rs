@@ -29,7 +29,9 @@ pub(crate) struct Task {
     pub(crate) inflated: Cell<bool>,
     /// How many of the next tasks that this one spawns do not begin on its stack.
     pub(crate) penalty: Cell<u32>,
-    /// What tells the task from others, see `handled::Home`; 0 until that is needed.
+    /// What tells the task from others, see `handled::Home`; 0 until that is needed. A task that
+    /// ends without having waited leaves it to the next in its slot: what it has kept refers to
+    /// none of its locals, whose end makes this 0.
     pub(crate) number: Cell<u64>,
     /// The domain of the last turn.
     pub(crate) domain: Cell<usize>,

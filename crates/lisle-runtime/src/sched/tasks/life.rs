@@ -369,6 +369,7 @@ unsafe fn vacate(task: NonNull<Task>) {
     this.clear_locals();
     this.inflated.set(false);
     this.penalty.set(0);
+    this.number.set(0);
     this.domain.set(usize::MAX);
     this.home.store(std::ptr::null_mut(), Ordering::Relaxed);
     this.state().vacate();

@@ -214,16 +214,22 @@ impl Worker {
         }
     }
 
-    /// Queues a fiber that has been woken. It runs next if a fiber woke it.
+    /// Queues a fiber that code of this domain has woken. It runs next if a fiber woke it.
     #[inline]
     pub(super) fn wake(&self, fiber: NonNull<Fiber>) {
+        if is_sampled(self.turn.get()) {
+            self.sample(fiber);
+        }
+        self.make_ready(fiber);
+    }
+
+    /// Queues a fiber that has been woken.
+    #[inline]
+    fn make_ready(&self, fiber: NonNull<Fiber>) {
         // SAFETY: a fiber that is to be woken is alive.
         let this = unsafe { fiber.as_ref() };
         #[cfg(feature = "model")]
         self.has_woken(fiber.cast());
-        if is_sampled(self.turn.get()) {
-            self.sample(fiber);
-        }
         this.parker.woken.set(true);
         if !matches!(this.parker.state.get(), State::Parked | State::ParkedMasked) {
             return;
@@ -319,7 +325,7 @@ impl Worker {
                 if is_sampled(self.turn.get()) {
                     this.kin.was_woken_from_elsewhere();
                 }
-                self.wake(fiber);
+                self.make_ready(fiber);
             }
         });
     }
