@@ -32,8 +32,9 @@ use crate::shim::{unreported, unseen};
 use std::collections::VecDeque;
 
 /// What each message writes comes first and takes 56 bytes, and the buffer if there is one. Two
-/// partners on different cores pass that to and fro. What is only read stays with both. It is not aligned to a cache line: a program
-/// that waits for a hundred thousand channels would have a quarter more of them.
+/// partners on different cores pass that to and fro. What is only read stays with both. It is not
+/// aligned to a cache line: a program that waits for a hundred thousand channels would have a
+/// quarter more of them.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Shared<T> {

@@ -19,6 +19,8 @@ use crate::shim::{
 };
 
 /// A value that one thread at a time accesses, for a few instructions.
+///
+/// The flag comes first: who takes the lock then has what lies first in the value, too.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Lock<T: ?Sized> {

@@ -29,9 +29,9 @@ use std::sync::Arc;
 /// hundreds of messages with the fibers that they have spawned themselves, or with those that were
 /// spawned just before and after them, those that are spawned by the same line of the program later
 /// are dealt out to the domains, in groups of neighbours. Such a fiber waits for its domain, as one
-/// with a place does. If the messages cross domains all the same, the place is given up. What is spawned once cannot be learned from. So who spawns fibers
-/// that live long and have more to do than one domain can, says where they go. Of these the last
-/// call counts:
+/// with a place does. If the messages cross domains all the same, the place is given up. What is
+/// spawned once cannot be learned from. So who spawns fibers that live long and have more to do
+/// than one domain can, says where they go. Of these the last call counts:
 ///
 /// | | where the fiber runs |
 /// |---|---|
