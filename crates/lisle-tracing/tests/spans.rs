@@ -134,6 +134,15 @@ fn tasks_are_in_their_spawner_s_spans_until_they_wait_and_in_their_own_whenever_
         let (tx, rx) = channel::<u32>();
         let _span = debug_span!("spawner").entered();
         let rx = Arc::new(rx);
+        // It comes first: a spawner whose earlier task took long is charged, and queues the next.
+        let plain = spawn_task({
+            let rx = rx.clone();
+            async move {
+                info!("plain");
+                rx.recv_evt().await.unwrap();
+                info!("plain");
+            }
+        });
         let tasks = [("first", debug_span!("a")), ("second", debug_span!("b"))].map(|(name, span)| {
             let rx = rx.clone();
             let task = async move {
@@ -144,14 +153,6 @@ fn tasks_are_in_their_spawner_s_spans_until_they_wait_and_in_their_own_whenever_
                 info!(name);
             };
             spawn_task(task.instrument(span))
-        });
-        let plain = spawn_task({
-            let rx = rx.clone();
-            async move {
-                info!("plain");
-                rx.recv_evt().await.unwrap();
-                info!("plain");
-            }
         });
         (0..3).for_each(|i| tx.send(i).unwrap());
         tasks.into_iter().chain([plain]).for_each(|task| task.join().unwrap());
