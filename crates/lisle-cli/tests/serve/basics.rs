@@ -158,33 +158,37 @@ fn a_command_line_that_makes_no_sense() {
     }
 }
 
-/// The cores on which each of the server's worker threads may run, as the system lists them.
-fn cores_of_workers(server: &Server) -> Vec<String> {
+/// The cores on which each of the server's two worker threads may run, as the system lists them.
+/// `None` as long as one has not begun, and told its name.
+fn cores_of_workers(server: &Server) -> Option<[String; 2]> {
     let threads = std::fs::read_dir(format!("/proc/{}/task", server.pid().as_raw_nonzero())).unwrap();
-    let status = |thread: std::fs::DirEntry| std::fs::read_to_string(thread.path().join("status")).unwrap();
+    // Others may end meanwhile.
+    let status = |thread: std::fs::DirEntry| std::fs::read_to_string(thread.path().join("status")).ok();
     let field = |status: &str, name: &str| {
         let value = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(":\t"));
         value.expect("such a field").to_owned()
     };
-    let statuses: Vec<String> = threads.map(|thread| status(thread.unwrap())).collect();
+    let statuses: Vec<String> = threads.filter_map(|thread| status(thread.unwrap())).collect();
     let is_worker = |status: &&String| ["lisle-0", "lisle-1"].contains(&field(status, "Name").as_str());
-    statuses.iter().filter(is_worker).map(|status| field(status, "Cpus_allowed_list")).collect()
+    let workers = statuses.iter().filter(is_worker);
+    workers.map(|status| field(status, "Cpus_allowed_list")).collect::<Vec<_>>().try_into().ok()
 }
 
 #[test]
 fn worker_threads_have_cores_of_their_own_if_that_is_asked_for() {
     let site = Site::new();
     let plain = Server::start(&site, &[]);
-    let [one, other] = cores_of_workers(&plain).try_into().unwrap();
-    assert_eq!(one, other);
+    wait_until("both have begun, and may run where they like", || {
+        cores_of_workers(&plain).is_some_and(|[one, other]| one == other)
+    });
     plain.stop();
     let pinned = Server::start(&site, &["--pin"]);
-    wait_until("both are pinned", || {
-        cores_of_workers(&pinned).iter().all(|list| list.parse::<u32>().is_ok())
-    });
-    let [one, other] = cores_of_workers(&pinned).try_into().unwrap();
     let cores = std::thread::available_parallelism().unwrap().get();
-    assert_eq!(one == other, cores == 1);
+    wait_until("each has a core of its own, if there are two", || {
+        cores_of_workers(&pinned).is_some_and(|[one, other]| {
+            [&one, &other].iter().all(|list| list.parse::<u32>().is_ok()) && (one == other) == (cores == 1)
+        })
+    });
     pinned.stop();
 }
 

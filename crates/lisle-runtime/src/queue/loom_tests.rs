@@ -136,7 +136,7 @@ fn a_ring_gives_each_entry_once() {
             thread::spawn(move || ring.take().map(number))
         });
         for n in 1..=2 {
-            assert!(ring.push(item(n)));
+            assert!(ring.push(item(n), n % 2 == 0));
         }
         let mut all = drain(&ring);
         all.extend(thieves.into_iter().filter_map(|thief| thief.join().unwrap()));
@@ -153,7 +153,7 @@ fn a_slot_that_is_used_again_is_not_taken_twice() {
         let ring = Arc::new(Ring::new());
         let capacity = CAPACITY as usize;
         for n in 0..capacity {
-            assert!(ring.push(item(n)));
+            assert!(ring.push(item(n), n % 2 == 0));
         }
         let thief = thread::spawn({
             let ring: Arc<Ring<Item>> = ring.clone();
@@ -162,7 +162,7 @@ fn a_slot_that_is_used_again_is_not_taken_twice() {
         let mut all = Vec::new();
         for n in capacity..capacity + 2 {
             let entry = item(n);
-            while !ring.push(entry) {
+            while !ring.push(entry, n % 2 == 0) {
                 all.extend(ring.take().map(number));
             }
         }
@@ -182,7 +182,9 @@ fn each_fiber_that_has_not_begun_is_taken_once() {
             let stealable: Arc<Stealable<Item>> = stealable.clone();
             move || {
                 let _ = stealable.sight().is_some_and(|seen| stealable.still_waits(seen));
-                [stealable.take_oldest(), stealable.take_youngest()].map(|taken| taken.map(number))
+                let oldest = if stealable.has_free() { stealable.take_free() } else { None };
+                let oldest = oldest.or_else(|| stealable.take_oldest());
+                [oldest, stealable.take_youngest()].map(|taken| taken.map(number))
             }
         });
         let mut taken = Vec::new();
@@ -192,7 +194,7 @@ fn each_fiber_that_has_not_begun_is_taken_once() {
                 taken.extend(stealable.take_youngest().map(number));
             }
         }
-        assert!(stealable.append(item(4)));
+        assert!(stealable.append(item(4), true));
         taken.extend(std::iter::from_fn(|| stealable.take_oldest()).map(number));
         taken.extend(thief.join().unwrap().into_iter().flatten());
         taken.sort_unstable();

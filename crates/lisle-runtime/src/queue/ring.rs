@@ -12,6 +12,9 @@ use std::ptr::NonNull;
 /// A power of two. What does not fit goes to the runtime's surplus.
 pub(crate) const CAPACITY: u64 = if cfg!(lisle_loom) { 4 } else { 256 };
 
+/// The bit of an entry's address that says that a thief may take it at once.
+const FREE: usize = 1;
+
 pub(crate) struct Ring<T> {
     head: AtomicU64,
     tail: AtomicU64,
@@ -44,15 +47,25 @@ impl<T> Ring<T> {
         (head, self.tail.load(Ordering::Relaxed))
     }
 
-    /// Adds an entry. Returns `false` if the ring is full. Owner only.
+    /// Returns `true` if the oldest entry is most likely one that [may go at once](Ring::push).
+    pub(crate) fn is_free(&self) -> bool {
+        let head = self.head.load(Ordering::Acquire);
+        let oldest = self.slot(head).load(Ordering::Relaxed);
+        head != self.tail.load(Ordering::Relaxed) && oldest.addr() & FREE != 0
+    }
+
+    /// Adds an entry, which a thief may take at once if it `is_free`. Returns `false` if the ring is
+    /// full. Owner only.
     #[inline]
-    pub(crate) fn push(&self, entry: NonNull<T>) -> bool {
+    pub(crate) fn push(&self, entry: NonNull<T>, is_free: bool) -> bool {
+        const { assert!(align_of::<T>() > FREE, "the address has a bit to spare") };
         let tail = self.tail.load(Ordering::Relaxed);
         // Acquire: a taker has read a slot before it moved the head past it.
         if tail.wrapping_sub(self.head.load(Ordering::Acquire)) == CAPACITY {
             return false;
         }
-        self.slot(tail).store(entry.as_ptr(), Ordering::Relaxed);
+        let marked = entry.as_ptr().map_addr(|address| address | if is_free { FREE } else { 0 });
+        self.slot(tail).store(marked, Ordering::Relaxed);
         // Release: the entry and its slot are written before the tail shows them.
         self.tail.store(tail.wrapping_add(1), Ordering::Release);
         true
@@ -70,7 +83,7 @@ impl<T> Ring<T> {
             // Release: the slot has been read before the owner may use it again.
             match self.head.compare_exchange(head, head.wrapping_add(1), Ordering::AcqRel, Ordering::Acquire)
             {
-                Ok(_) => return NonNull::new(entry),
+                Ok(_) => return NonNull::new(entry.map_addr(|address| address & !FREE)),
                 Err(seen) => head = seen,
             }
         }

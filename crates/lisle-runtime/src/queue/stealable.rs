@@ -52,15 +52,20 @@ impl<T> Stealable<T> {
             return Ok(());
         }
         match NonNull::new(self.youngest.swap(entry.as_ptr(), Ordering::AcqRel)) {
-            Some(older) if !self.ring.push(older) => Err(older),
+            Some(older) if !self.ring.push(older, false) => Err(older),
             _ => Ok(()),
         }
     }
 
-    /// Puts `entry` behind the others, because it is no younger than they are. Returns `false` if
-    /// there is no room. Owner only.
-    pub(crate) fn append(&self, entry: NonNull<T>) -> bool {
-        self.ring.push(entry)
+    /// Puts `entry` behind the others, because it is no younger than they are. A thief may take it
+    /// at once if it `is_free`. Returns `false` if there is no room. Owner only.
+    pub(crate) fn append(&self, entry: NonNull<T>, is_free: bool) -> bool {
+        self.ring.push(entry, is_free)
+    }
+
+    /// Returns `true` if several wait in the ring, and the oldest of them may be taken at once.
+    pub(crate) fn has_free(&self) -> bool {
+        self.ring.len() > 1 && self.ring.is_free()
     }
 
     /// Takes the youngest. Any thread.
@@ -76,6 +81,12 @@ impl<T> Stealable<T> {
     #[inline]
     pub(crate) fn take_oldest(&self) -> Option<NonNull<T>> {
         self.ring.take().or_else(|| self.take_youngest())
+    }
+
+    /// Takes the oldest if it may be taken at once. Any thread. It may find one that may not, if
+    /// others take at the same time.
+    pub(crate) fn take_free(&self) -> Option<NonNull<T>> {
+        if self.ring.is_free() { self.ring.take() } else { None }
     }
 
     /// Returns what waits now; `None` if nothing does.
@@ -132,8 +143,28 @@ mod tests {
             assert_eq!(stealable.push(entry), Ok(()));
         }
         assert_eq!(stealable.push(entries[room + 1]), Err(entries[room]));
-        assert!(!stealable.append(entries[room]));
+        assert!(!stealable.append(entries[room], true));
         assert_eq!(stealable.take_youngest(), Some(entries[room + 1]));
+    }
+
+    #[test]
+    fn only_the_oldest_is_taken_at_once_and_only_if_it_may_be() {
+        let stealable = Stealable::new();
+        let mut numbers: Vec<u32> = (0..4).collect();
+        let entries: Vec<_> = numbers.iter_mut().map(entry).collect();
+        assert!(!stealable.has_free());
+        assert!(stealable.append(entries[0], true));
+        assert!(!stealable.has_free(), "there is only one");
+        assert!(stealable.append(entries[1], false));
+        assert!(stealable.has_free());
+        assert_eq!(stealable.take_free(), Some(entries[0]));
+        assert_eq!(stealable.take_free(), None, "the next one must wait");
+        assert!(stealable.append(entries[2], true));
+        assert!(!stealable.has_free());
+        assert_eq!(stealable.take_oldest(), Some(entries[1]));
+        assert_eq!(stealable.take_oldest(), Some(entries[2]), "without its mark");
+        stealable.push(entries[3]).unwrap();
+        assert_eq!(stealable.take_free(), None, "the slot is no part of the ring");
     }
 
     #[test]

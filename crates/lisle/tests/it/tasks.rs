@@ -9,6 +9,7 @@ mod inflation;
 mod life;
 mod locals;
 mod locks;
+mod moving;
 mod panics;
 mod primitives;
 mod scoped;

@@ -55,6 +55,7 @@ impl Worker {
 
     /// Finds something to run, or sleeps until there may be something.
     pub(super) fn idle(&self) {
+        self.stealing.has_come_to_an_end(self.turn.get());
         if self.shared.is_stopping() {
             self.stop(!self.has_ready() && !self.take_common());
         }
@@ -101,7 +102,7 @@ impl Worker {
         if !others && !self.idle.spin.is_long() {
             return false;
         }
-        if others && self.steal_overdue() {
+        if others && self.steal() {
             return true;
         }
         let looks = Cell::new(0);
@@ -120,7 +121,7 @@ impl Worker {
         if count.is_multiple_of(8) && self.take_job() {
             return true;
         }
-        if count.is_multiple_of(32) && others && self.steal_overdue() {
+        if count.is_multiple_of(32) && others && self.steal() {
             return true;
         }
         if count.is_multiple_of(256) {

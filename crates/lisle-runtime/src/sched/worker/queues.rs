@@ -281,7 +281,7 @@ impl Worker {
             Either::Fiber(_) => unsafe { self.queues.push(later) },
             Either::Task(_) => {
                 let thieves = self.shared.idle.load(Ordering::Relaxed) > 0;
-                if thieves && self.domain.stealable.len() == 0 && self.domain.stealable.append(later) {
+                if thieves && self.domain.stealable.len() == 0 && self.domain.stealable.append(later, true) {
                     self.share_work();
                 } else {
                     self.queues.backlog.set(self.queues.backlog.get() + 1);

@@ -1,24 +1,41 @@
 //! How fibers that have not begun, and tasks that are ready, move between domains: what an idle
 //! worker steals, what any worker takes of the common queue, and when one wakes another.
 //!
-//! A thief does not take everything that it sees, but what the other domain does not get to. A
+//! A thief does not take every fiber that it sees, but what the other domain does not get to. A
 //! fiber that has begun stays on its domain for good, and most spawned fibers exchange messages at
 //! once with the fiber that spawned them. If they were stolen, each message between the two would
 //! cross domains, which costs several times as much as staying. So a thief notes what waits, and
 //! takes a share only if that has not all begun [`OVERDUE`] later: then there is more to do than
 //! one domain can. Fibers that compute are spread within that time; pairs, chains and short-lived
 //! fibers stay together.
+//!
+//! Ready tasks it takes at once if several lie there. A task goes on where it is woken, so the
+//! partners of a task follow it after a message: of many pairs half are soon on each domain, and no
+//! message crosses any more. Where all tasks talk to one, they follow that one back at once, and
+//! each has crossed for nothing. The thief finds out which it is. Unless what it has taken gives it
+//! [`TURNS`] turns each before it has nothing to run again, or as much to do as takes [`WORTH`] each,
+//! it leaves tasks alone for a while, and for twice as long the next time.
 
 use super::Worker;
-use crate::queue::stealable::Sight;
+use super::either::{Either, either};
+use crate::queue::stealable::{Sight, Stealable};
 use crate::shim::{atomic::Ordering, clock, hint};
 use crate::spawned::runnable::Runnable;
 use std::cell::Cell;
+use std::ops::RangeInclusive;
 use std::ptr::NonNull;
 
 /// For how long fibers are left to the domain that they were spawned on, in nanoseconds. This is
 /// about twice the cost of waking a domain, and the time to begin a hundred fibers on new stacks.
 const OVERDUE: u64 = 100_000;
+/// How many turns a thief must have had for each of the tasks that it has taken, if that was worth
+/// it: one that goes back after its first message has had one.
+const TURNS: u64 = 2;
+/// Or for how long each must have kept it busy, in nanoseconds: a few times the cost of the cache
+/// lines that a task brings along.
+const WORTH: u64 = 2_000;
+/// The shortest and the longest time for which a thief leaves tasks alone, in nanoseconds.
+const PAUSES: RangeInclusive<u64> = 250_000..=16_000_000;
 /// How many fibers a thief takes at most.
 pub(super) const SHARE: u64 = 32;
 /// The longest pause, in spawns, between wakes of idle domains that find nothing.
@@ -32,10 +49,24 @@ struct Sighting {
     since: u64,
 }
 
+/// Tasks that were taken, and whether that is worth it.
+#[derive(Clone, Copy, Default)]
+struct Trial {
+    /// How many were taken last, and when: the time, and the number of the worker's turn. Zero if it
+    /// has been found out what they were worth.
+    taken: u64,
+    since: u64,
+    turn: u32,
+    /// When tasks may be taken again, and how long the pause until then is.
+    next: u64,
+    pause: u64,
+}
+
 /// What a worker remembers of stealing, its own and that of others.
 #[derive(Default)]
 pub(super) struct Stealing {
     seen: Cell<Option<Sighting>>,
+    trial: Cell<Trial>,
     /// How many more spawns pass before an idle domain is woken again, and the length of the whole
     /// pause.
     pause: Cell<(u32, u32)>,
@@ -48,18 +79,45 @@ impl Stealing {
     pub(super) fn forget(&self) {
         self.seen.set(None);
     }
+
+    /// Notes that the worker has nothing to run: if it has stolen tasks, finds out what they were
+    /// worth.
+    #[inline]
+    pub(super) fn has_come_to_an_end(&self, turn: u32) {
+        if self.trial.get().taken > 0 {
+            self.conclude(turn);
+        }
+    }
+
+    #[cold]
+    fn conclude(&self, turn: u32) {
+        let trial = self.trial.get();
+        let now = clock::now();
+        let turns = u64::from(turn.wrapping_sub(trial.turn));
+        let time = now.saturating_sub(trial.since);
+        let is_worth_it = turns >= trial.taken * TURNS || time >= trial.taken * WORTH;
+        let longer = (trial.pause * 2).clamp(*PAUSES.start(), *PAUSES.end());
+        let pause = if is_worth_it { 0 } else { longer };
+        self.trial.set(Trial { taken: 0, next: now + pause, pause, ..trial });
+    }
 }
 
 impl Worker {
+    /// Steals tasks, or a share of what has waited for too long. Returns `false` if there is nothing
+    /// of the kind.
+    pub(super) fn steal(&self) -> bool {
+        self.steal_tasks() || self.steal_overdue()
+    }
+
     /// Steals a share of what has waited for too long. Returns `false` if nothing has; then notes
     /// what waits.
-    pub(super) fn steal_overdue(&self) -> bool {
+    fn steal_overdue(&self) -> bool {
         let domains = &self.shared.domains;
         if let Some(seen) = self.stealing.seen.take()
             && domains[seen.victim].stealable.still_waits(seen.sight)
         {
             if clock::now().saturating_sub(seen.since) >= OVERDUE {
-                return self.steal_from(seen.victim);
+                return self.steal_from(seen.victim, Stealable::take_oldest) > 0;
             }
             self.stealing.seen.set(Some(seen));
             return false;
@@ -79,6 +137,27 @@ impl Worker {
         false
     }
 
+    /// Steals half of the ready tasks of a domain where several lie. Returns `false` if none has
+    /// several, or if that has not been worth it lately.
+    fn steal_tasks(&self) -> bool {
+        let domains = &self.shared.domains;
+        let start = self.random.next() as usize;
+        let mut others = (0..domains.len()).map(|offset| start.wrapping_add(offset) % domains.len());
+        let Some(victim) =
+            others.find(|&index| index != self.domain.index && domains[index].stealable.has_free())
+        else {
+            return false;
+        };
+        let trial = self.stealing.trial.get();
+        let now = clock::now();
+        if now < trial.next {
+            return false;
+        }
+        let taken = self.steal_from(victim, Stealable::take_free);
+        self.stealing.trial.set(Trial { taken, since: now, turn: self.turn.get(), ..trial });
+        taken > 0
+    }
+
     /// Goes on looking while something is seen to wait, until it has begun or is overdue. Gives up
     /// after a while: where each fiber begins in time there is nothing to steal. Returns `true` if
     /// something was found.
@@ -95,13 +174,14 @@ impl Worker {
         false
     }
 
-    /// Steals half of what waits in a domain. Returns `false` if nothing was left there.
-    fn steal_from(&self, victim: usize) -> bool {
+    /// Steals up to half of what waits in a domain, as long as `take` finds something. Returns how
+    /// many that were.
+    fn steal_from(&self, victim: usize, take: fn(&Stealable<Runnable>) -> Option<NonNull<Runnable>>) -> u64 {
         let victim = &self.shared.domains[victim];
         let half = victim.stealable.len().div_ceil(2).min(SHARE);
         let mut taken = 0;
         while taken < half
-            && let Some(stolen) = victim.stealable.take_oldest()
+            && let Some(stolen) = take(&victim.stealable)
         {
             self.adopt(stolen);
             taken += 1;
@@ -109,7 +189,7 @@ impl Worker {
         if taken > 0 {
             victim.stolen.fetch_add(1, Ordering::Relaxed);
         }
-        taken > 0
+        taken
     }
 
     /// Wakes an idle domain after a spawn, unless that has been of no use lately.
@@ -138,7 +218,9 @@ impl Worker {
     /// Queues what may move between domains where this domain will run it, and where it may be
     /// stolen.
     pub(super) fn adopt(&self, movable: NonNull<Runnable>) {
-        if !self.domain.stealable.append(movable) {
+        // SAFETY: what is to be queued is alive.
+        let is_task = matches!(unsafe { either(movable) }, Either::Task(_));
+        if !self.domain.stealable.append(movable, is_task) {
             self.shared.push_common(movable);
         }
     }
@@ -160,5 +242,42 @@ impl Worker {
             taken += 1;
         }
         taken > 0
+    }
+}
+
+#[cfg(all(test, not(lisle_loom)))]
+mod tests {
+    use super::*;
+
+    /// Returns what a thief that has taken four tasks notes at its next end, so many turns later.
+    fn after(turns: u32, pause: u64, since: u64) -> Trial {
+        let stealing = Stealing::default();
+        stealing.trial.set(Trial { taken: 4, since, turn: u32::MAX, next: 0, pause });
+        stealing.has_come_to_an_end(u32::MAX.wrapping_add(turns));
+        stealing.trial.get()
+    }
+
+    #[test]
+    fn tasks_that_go_back_at_once_are_left_alone_for_longer_each_time() {
+        // No time has passed since a time to come.
+        let (shortest, longest) = PAUSES.into_inner();
+        for (before, then) in [(0, shortest), (shortest, 2 * shortest), (longest, longest)] {
+            let trial = after(7, before, u64::MAX);
+            assert_eq!((trial.taken, trial.pause), (0, then));
+            assert!(trial.next > then);
+        }
+    }
+
+    #[test]
+    fn tasks_that_stay_or_take_long_may_be_taken_again_at_once() {
+        assert_eq!(after(8, 1_000_000, u64::MAX).pause, 0, "they stayed");
+        assert_eq!(after(1, 1_000_000, clock::now() - 4 * WORTH).pause, 0, "they took long");
+    }
+
+    #[test]
+    fn one_that_has_taken_none_has_nothing_to_find_out() {
+        let stealing = Stealing::default();
+        stealing.has_come_to_an_end(1);
+        assert_eq!(stealing.trial.get().pause, 0);
     }
 }
