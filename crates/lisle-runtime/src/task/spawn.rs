@@ -11,6 +11,7 @@ use crate::spawned::scope_state::ScopeState;
 use crate::spawned::task_body::{self, Kept};
 use crate::spawned::task_cell::Task;
 use crate::spawned::this_stack::{ThisStack, this_stack};
+use std::any::Any;
 use std::future::Future;
 use std::mem::ManuallyDrop;
 use std::panic::{Location, resume_unwind};
@@ -198,10 +199,24 @@ unsafe fn begin<F: Future>(
     // SAFETY: nothing is in the slot, and its state is that of a vacant one.
     unsafe { give_slot::<Slots>(slot.cast(), Kept::<F>::CLASS) };
     match result {
-        // The fiber on whose stack the task ran is interrupted, not the task alone.
-        Err(panic) if panic.is::<Interrupted>() => resume_unwind(panic),
-        result => TaskHandle::ended(result, scope, site),
+        // Built here, from the value alone: what is both a value and a panic is copied as a whole,
+        // and reading it back waits for the stores of its parts.
+        Ok(value) => TaskHandle::ended(Ok(value), scope, site),
+        Err(panic) => ended_by_panic(panic, scope, site),
     }
+}
+
+#[cold]
+fn ended_by_panic<T>(
+    panic: Box<dyn Any + Send>,
+    scope: Option<NonNull<ScopeState>>,
+    site: &'static Location<'static>,
+) -> TaskHandle<T> {
+    if panic.is::<Interrupted>() {
+        // The fiber on whose stack the task ran is interrupted, not the task alone.
+        resume_unwind(panic);
+    }
+    TaskHandle::ended(Err(panic), scope, site)
 }
 
 /// Returns `true` if a task may begin on this stack now. If the spawner is charged, this returns
