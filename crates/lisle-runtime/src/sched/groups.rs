@@ -123,16 +123,10 @@ impl Groups {
         self.known[slot(site)].load(Ordering::Relaxed) == site
     }
 
-    /// Returns the index of the domain for a fiber that is spawned at a known place, on the domain
-    /// `here` of `domains`. Returns `None` if it goes where it would go without this.
+    /// Returns the domain for a fiber that is spawned at a known place, counted from that of its
+    /// spawner, if there are so many. Returns `None` if it goes where it would go without this.
     #[cold]
-    pub(crate) fn place(
-        &self,
-        site: &'static Location<'static>,
-        kin: &Kin,
-        here: usize,
-        domains: usize,
-    ) -> Option<usize> {
+    pub(crate) fn place(&self, site: &'static Location<'static>, kin: &Kin, domains: usize) -> Option<usize> {
         let site = std::ptr::from_ref(site).addr();
         let places = self.places.lock();
         let place = &places[slot(site)];
@@ -147,7 +141,7 @@ impl Groups {
         kin.is_grouped.set(true);
         place.set(Some(known));
         let group = (kin.ordinal() - known.series.first) / known.group_size(domains);
-        Some((here + group as usize % domains) % domains)
+        Some(group as usize % domains)
     }
 
     /// Learns from a fiber that has ended.
@@ -275,7 +269,7 @@ mod tests {
     }
 
     fn places(groups: &Groups, site: &'static Location<'static>, series: &[Kin]) -> Vec<Option<usize>> {
-        series.iter().map(|kin| groups.place(site, kin, 0, 2)).collect()
+        series.iter().map(|kin| groups.place(site, kin, 2)).collect()
     }
 
     fn series(spawner: &Spawner, count: usize) -> Vec<Kin> {
@@ -334,7 +328,7 @@ mod tests {
         }
         end(&groups, site, &talkers);
         assert!(!groups.knows(site));
-        assert_eq!(groups.place(site, &spawner.spawn(), 0, 2), None);
+        assert_eq!(groups.place(site, &spawner.spawn(), 2), None);
     }
 
     #[test]

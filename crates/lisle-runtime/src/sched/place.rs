@@ -55,7 +55,9 @@ impl Worker {
         if !shared.groups.knows(site) || shared.is_stopping() {
             return None;
         }
-        let index = shared.groups.place(site, &this.kin, self.domain().index, shared.domains.len())?;
+        // To no more domains than can run at the same time: what crosses would wait for the system.
+        let offset = shared.groups.place(site, &this.kin, shared.most_at_once())?;
+        let index = (self.domain().index + offset) % shared.domains.len();
         shared.settle(this, Place::Anywhere, index);
         Some(index)
     }

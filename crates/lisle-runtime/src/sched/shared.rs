@@ -152,7 +152,9 @@ impl Shared {
     #[cold]
     pub(crate) fn push_surplus(&self, youngest_first: &Fifo<Runnable>, count: u64) {
         self.common.push_surplus(youngest_first, count);
-        self.wake_if_idle();
+        if self.could_wake_one() {
+            self.wake_one(0);
+        }
     }
 
     pub(crate) fn wake_if_idle(&self) {

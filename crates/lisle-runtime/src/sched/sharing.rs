@@ -48,9 +48,16 @@ impl Shared {
     }
 
     /// Returns `true` if a domain sleeps for which there would be a processor.
+    #[inline]
     pub(crate) fn could_wake_one(&self) -> bool {
         let asleep = self.idle.load(Ordering::SeqCst);
         asleep > 0 && self.domains.len() - asleep.min(self.domains.len()) < self.processors
+    }
+
+    /// Returns `true` if more domains are awake than there are processors.
+    pub(crate) fn is_crowded(&self) -> bool {
+        let asleep = self.idle.load(Ordering::Relaxed).min(self.domains.len());
+        self.domains.len() - asleep > self.processors
     }
 
     /// Returns how many domains look for work and do not sleep.

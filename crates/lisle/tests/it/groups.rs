@@ -3,6 +3,7 @@
 
 use crate::support::watched;
 use lisle::{Runtime, channel};
+use std::collections::HashSet;
 use std::sync::{Arc, Barrier};
 use std::thread::{self, ThreadId};
 
@@ -58,26 +59,29 @@ fn changes(places: &[ThreadId]) -> usize {
     places.windows(2).filter(|pair| pair[0] != pair[1]).count()
 }
 
-/// Runs `f` on two domains, of which the second is kept from taking anything over until `f` has
-/// called what it is given.
-fn on_two(f: impl FnOnce(&dyn Fn())) {
-    let barrier = Arc::new(Barrier::new(2));
-    Runtime::builder().domains(2).stall_report(None).run(|| {
-        let waits = barrier.clone();
-        let keeps = lisle::fiber::spawn_on(1, move || {
-            waits.wait();
-        });
+/// Runs `f` on so many domains, of which all but the first are kept from taking anything over until
+/// `f` has called what it is given.
+fn on(domains: usize, f: impl FnOnce(&dyn Fn())) {
+    let barrier = Arc::new(Barrier::new(domains));
+    Runtime::builder().domains(domains).stall_report(None).run(|| {
+        let keep = |domain| {
+            let waits = barrier.clone();
+            lisle::fiber::spawn_on(domain, move || {
+                waits.wait();
+            })
+        };
+        let kept: Vec<_> = (1..domains).map(keep).collect();
         f(&|| {
             barrier.wait();
         });
-        keeps.join().unwrap();
+        kept.into_iter().for_each(|fiber| fiber.join().unwrap());
     });
 }
 
 #[test]
 fn parents_that_live_long_are_dealt_out_to_the_domains() {
     let _watched = watched();
-    on_two(|let_go| {
+    on(2, |let_go| {
         let (first, second) = (pairs(8), {
             let_go();
             pairs(8)
@@ -89,10 +93,23 @@ fn parents_that_live_long_are_dealt_out_to_the_domains() {
     });
 }
 
+/// More would take turns on the processors, and wait for the system at each message that crosses.
+#[test]
+fn they_are_dealt_out_to_no_more_domains_than_there_are_processors() {
+    let _watched = watched();
+    let processors = thread::available_parallelism().unwrap().get();
+    on(4 * processors, |let_go| {
+        pairs(4 * processors);
+        let_go();
+        let parents: HashSet<_> = pairs(4 * processors).into_iter().map(|(parent, _)| parent).collect();
+        assert_eq!(parents.len(), processors);
+    });
+}
+
 #[test]
 fn a_long_chain_is_cut_in_two() {
     let _watched = watched();
-    on_two(|let_go| {
+    on(2, |let_go| {
         assert_eq!(changes(&chain(100)), 0);
         let_go();
         let places = chain(100);
@@ -104,7 +121,7 @@ fn a_long_chain_is_cut_in_two() {
 #[test]
 fn a_short_chain_stays_together() {
     let _watched = watched();
-    on_two(|let_go| {
+    on(2, |let_go| {
         chain(10);
         assert_eq!(changes(&chain(10)), 0);
         let_go();
@@ -120,7 +137,7 @@ fn scoped_fibers_are_dealt_out_as_well() {
             fibers.map(|fiber| fiber.join().unwrap())
         })
     };
-    on_two(|let_go| {
+    on(2, |let_go| {
         assert_eq!(changes(&parents()), 0);
         let_go();
         let places = parents();

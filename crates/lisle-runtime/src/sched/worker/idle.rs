@@ -32,6 +32,7 @@ impl Worker {
     #[cold]
     pub(super) fn visit(&self) {
         self.visited.set(tick::now());
+        self.hasten();
         if self.shared.is_stopping() {
             self.stop(false);
         }
@@ -105,6 +106,9 @@ impl Worker {
         if others && self.steal() {
             return true;
         }
+        if self.shared.is_crowded() {
+            return false; // It would take the processor from one that works.
+        }
         let looks = Cell::new(0);
         self.idle.spin.look(|| {
             looks.set(looks.get() + 1);
@@ -139,7 +143,6 @@ impl Worker {
         if !self.domain.inbox.fall_asleep() {
             return;
         }
-        self.stealing.forget();
         self.shared.idle.fetch_add(1, Ordering::SeqCst);
         // A thread that spawns looks for sleepers after its spawn; this worker looks for work after
         // it can be seen to sleep. The same holds for a thread that requests a snapshot: either its

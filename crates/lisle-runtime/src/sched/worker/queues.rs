@@ -1,5 +1,6 @@
 //! The queues of a worker: what runs next, and where ready fibers and tasks go.
 
+use super::VISIT;
 use super::Worker;
 use super::either::{Either, either};
 use super::thief::SHARE;
@@ -7,7 +8,6 @@ use crate::event::parker::State;
 use crate::event::tick;
 use crate::queue::fifo::Fifo;
 use crate::sched::groups::is_sampled;
-use crate::shim::atomic::Ordering;
 use crate::spawned::fiber_cell::Fiber;
 use crate::spawned::kin::Mark;
 use crate::spawned::runnable::Runnable;
@@ -38,6 +38,8 @@ pub(super) struct Queues {
     woken: Fifo<Runnable>,
     backlog: Cell<u32>,
     due: Cell<u32>,
+    /// How many of those that may be stolen go before all others.
+    hasty: Cell<u64>,
     /// Fibers that have not begun and that the ring had no room for, the youngest first.
     pub(super) surplus: Fifo<Runnable>,
     /// The tick (see `tick.rs`) at which the oldest of those that have not begun last had its turn
@@ -138,6 +140,12 @@ impl Worker {
         {
             return Some(woken);
         }
+        if self.queues.hasty.get() > 0 {
+            self.queues.hasty.set(self.queues.hasty.get() - 1);
+            if let Some(oldest) = self.domain.stealable.take_oldest() {
+                return Some(oldest);
+            }
+        }
         if !self.queues.timed.is_empty() && self.queues.streak.get() < STREAK {
             self.queues.streak.set(self.queues.streak.get() + 1);
             return self.queues.timed.pop();
@@ -163,6 +171,16 @@ impl Worker {
             1 => self.take_unbegun(),
             _ => self.queues.take_woken(),
         })
+    }
+
+    /// If another domain looks for work, has what has not begun begin here soon: what talks to others
+    /// of this domain then waits for them before it is overdue and a thief takes it, and what takes
+    /// long lets the thief have the rest.
+    pub(super) fn hasten(&self) {
+        // After a long turn others come first.
+        let is_now = self.turn.get().is_multiple_of(VISIT) && self.shared.looking() > 0;
+        let waiting = self.domain.stealable.len().min(SHARE);
+        self.queues.hasty.set(if is_now { waiting } else { 0 });
     }
 
     /// Takes a fiber that has not begun: usually the one that has waited longest. If there is
@@ -271,8 +289,8 @@ impl Worker {
         }
     }
 
-    /// Queues what is in no list, to go on after the others. A task goes where it may be stolen if
-    /// a domain is idle, which could steal it, and if nothing lies there yet.
+    /// Queues what is in no list, to go on after the others. A task goes where it may be stolen if a
+    /// domain is asleep that could steal and run it, and if nothing lies there yet.
     #[inline]
     pub(crate) fn postpone(&self, later: NonNull<Runnable>) {
         // SAFETY: what is to be queued is alive.
@@ -280,7 +298,7 @@ impl Worker {
             // SAFETY: it is in no list, and stays until it runs.
             Either::Fiber(_) => unsafe { self.queues.push(later) },
             Either::Task(_) => {
-                let thieves = self.shared.idle.load(Ordering::Relaxed) > 0;
+                let thieves = self.shared.takers() > 0;
                 if thieves && self.domain.stealable.len() == 0 && self.domain.stealable.append(later, true) {
                     self.share_work();
                 } else {
@@ -294,11 +312,10 @@ impl Worker {
 
     /// Lets thieves have the surplus and some of the ready tasks, if there are thieves.
     pub(super) fn share(&self) {
-        if self.shared.idle.load(Ordering::Relaxed) == 0 {
-            return;
+        if self.shared.could_wake_one() {
+            self.offer_surplus();
         }
-        self.offer_surplus();
-        if self.queues.woken.is_empty() {
+        if self.queues.woken.is_empty() || self.shared.takers() == 0 {
             return;
         }
         while self.domain.stealable.len() < SHARE

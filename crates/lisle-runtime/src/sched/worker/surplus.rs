@@ -8,7 +8,6 @@
 //! each, so what it keeps waits for no longer than one turn while another domain has nothing to do.
 
 use super::Worker;
-use crate::shim::atomic::Ordering;
 use crate::spawned::runnable::Runnable;
 use std::ptr::NonNull;
 
@@ -22,7 +21,7 @@ impl Worker {
         // SAFETY: it is in no list, since the ring has given it back, and stays until it runs.
         unsafe { self.queues.surplus.push_first(fiber) };
         self.domain.counts.surplus.add(1);
-        if self.domain.counts.surplus.get() == BATCH || self.shared.idle.load(Ordering::Relaxed) > 0 {
+        if self.domain.counts.surplus.get() == BATCH || self.shared.could_wake_one() {
             self.offer_surplus();
         }
     }
@@ -36,7 +35,7 @@ impl Worker {
     /// Takes the youngest of the surplus.
     pub(super) fn take_surplus(&self) -> Option<NonNull<Runnable>> {
         let count = &self.domain.counts.surplus;
-        let is_wanted = self.shared.idle.load(Ordering::Relaxed) > 0;
+        let is_wanted = self.shared.could_wake_one();
         if is_wanted {
             self.offer_surplus();
         }

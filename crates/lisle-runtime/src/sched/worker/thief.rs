@@ -28,6 +28,9 @@ use std::ptr::NonNull;
 /// For how long fibers are left to the domain that they were spawned on, in nanoseconds. This is
 /// about twice the cost of waking a domain, and the time to begin a hundred fibers on new stacks.
 const OVERDUE: u64 = 100_000;
+/// The same if more domains are awake than there are processors. Then a domain may have been
+/// suspended by the system, and gets to its fibers when it goes on.
+const OVERDUE_IN_A_CROWD: u64 = 20_000_000;
 /// How many turns a thief must have had for each of the tasks that it has taken, if that was worth
 /// it: one that goes back after its first message has had one.
 const TURNS: u64 = 2;
@@ -75,11 +78,6 @@ pub(super) struct Stealing {
 }
 
 impl Stealing {
-    /// Forgets what has been seen.
-    pub(super) fn forget(&self) {
-        self.seen.set(None);
-    }
-
     /// Notes that the worker has nothing to run: if it has stolen tasks, finds out what they were
     /// worth.
     #[inline]
@@ -106,7 +104,7 @@ impl Worker {
     /// Steals tasks, or a share of what has waited for too long. Returns `false` if there is nothing
     /// of the kind.
     pub(super) fn steal(&self) -> bool {
-        self.steal_tasks() || self.steal_overdue()
+        (!self.shared.is_crowded() && self.steal_tasks()) || self.steal_overdue()
     }
 
     /// Steals a share of what has waited for too long. Returns `false` if nothing has; then notes
@@ -116,7 +114,8 @@ impl Worker {
         if let Some(seen) = self.stealing.seen.take()
             && domains[seen.victim].stealable.still_waits(seen.sight)
         {
-            if clock::now().saturating_sub(seen.since) >= OVERDUE {
+            let overdue = if self.shared.is_crowded() { OVERDUE_IN_A_CROWD } else { OVERDUE };
+            if clock::now().saturating_sub(seen.since) >= overdue {
                 return self.steal_from(seen.victim, Stealable::take_oldest) > 0;
             }
             self.stealing.seen.set(Some(seen));
@@ -164,7 +163,10 @@ impl Worker {
     pub(super) fn wait_for_overdue(&self) -> bool {
         let start = clock::now();
         let mut count = 0;
-        while self.stealing.seen.get().is_some() && clock::now().saturating_sub(start) < 2 * OVERDUE {
+        while self.stealing.seen.get().is_some()
+            && !self.shared.is_crowded()
+            && clock::now().saturating_sub(start) < 2 * OVERDUE
+        {
             (0..16).for_each(|_| hint::spin_loop());
             count += 32;
             if self.glance(count, true) {
@@ -192,10 +194,11 @@ impl Worker {
         taken
     }
 
-    /// Wakes an idle domain after a spawn, unless that has been of no use lately.
+    /// Wakes an idle domain for what it could steal, if there is a processor for it, and unless that
+    /// has been of no use lately.
     #[inline]
     pub(super) fn share_work(&self) {
-        if self.shared.idle.load(Ordering::Relaxed) > 0 {
+        if self.shared.could_wake_one() {
             self.wake_idle();
         }
     }
