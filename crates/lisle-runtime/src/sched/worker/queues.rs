@@ -20,6 +20,9 @@ use std::ptr::NonNull;
 const BACKLOG: u32 = 32;
 /// How many in a row may be due, come from the run-next slot or be the youngest while others wait.
 const STREAK: u32 = 16;
+/// How many that have not begun begin before others after a visit, while a domain looks for work.
+/// That leaves half of the turns until the next visit to the others.
+const HASTE: u64 = VISIT as u64 / 2;
 
 /// What is ready on a domain.
 #[derive(Default)]
@@ -179,7 +182,7 @@ impl Worker {
     pub(super) fn hasten(&self) {
         // After a long turn others come first.
         let is_now = self.turn.get().is_multiple_of(VISIT) && self.shared.looking() > 0;
-        let waiting = self.domain.stealable.len().min(SHARE);
+        let waiting = self.domain.stealable.len().min(HASTE);
         self.queues.hasty.set(if is_now { waiting } else { 0 });
     }
 
