@@ -87,7 +87,7 @@ impl Builder {
     /// More domains than processors cost some memory each, and gain nothing for code that computes:
     /// no more of them are woken for it than there are processors. What lies on a domain whose thread
     /// is blocked is taken over all the same, but after some 20 ms instead of 0.1 ms. For code that
-    /// blocks its thread, [`blocking`](crate::fiber::blocking) is the better way.
+    /// blocks its thread, `fiber::blocking` is the better way.
     ///
     /// # Panics
     ///
