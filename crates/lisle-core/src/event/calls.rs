@@ -6,10 +6,11 @@
 //! still wake a fiber reads these notes. The thread also enlists (`own_threads`) for that time:
 //! while it sleeps here it does not count as a thread of the program that could wake a fiber.
 //!
-//! A note refers to the flag by which the sleeper is woken. The waking thread sets the flag before
-//! anything else, and a reader of the notes checks the flags. Therefore a thread that was woken and
+//! A note refers to the word by which the sleeper is woken. The waking thread sets the word before it
+//! wakes the sleeper, and a reader of the notes checks the words. Therefore a thread that was woken and
 //! has not yet returned from its sleep is not seen as asleep.
 
+use super::os_thread::WakeWord;
 use crate::own_threads::{self, Enlisted};
 use crate::shim::{
     atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -35,11 +36,11 @@ pub struct Call {
 struct Note {
     call: Arc<Call>,
     thread: thread::Thread,
-    /// The flag of its wait, which lies on its stack and stays there until the note is removed.
-    woken: NonNull<AtomicBool>,
+    /// The word of its wait, which lies on its stack and stays there until the note is removed.
+    woken: NonNull<WakeWord>,
 }
 
-// SAFETY: the pointer leads to an atomic, which stays in place as long as the note is in the list.
+// SAFETY: the pointer leads to a word that threads share, which stays in place as long as the note is in the list.
 unsafe impl Send for Note {}
 
 struct Notes {
@@ -90,7 +91,7 @@ pub(super) fn current() -> Option<Arc<Call>> {
 /// A guard for the note that this thread sleeps in a call.
 pub(super) struct Asleep {
     call: Arc<Call>,
-    woken: NonNull<AtomicBool>,
+    woken: NonNull<WakeWord>,
     /// Dropped when the note is removed, before the thread continues.
     _enlisted: Enlisted,
 }
@@ -101,8 +102,8 @@ impl Asleep {
     ///
     /// # Safety
     ///
-    /// The flag stays in place until the note is dropped.
-    pub(super) unsafe fn note(call: Arc<Call>, sleeper: usize, woken: &AtomicBool) -> Self {
+    /// The word stays in place until the note is dropped.
+    pub(super) unsafe fn note(call: Arc<Call>, sleeper: usize, woken: &WakeWord) -> Self {
         let enlisted = own_threads::enlist(own_threads::Owner::Everybody);
         let woken = NonNull::from(woken);
         call.sleeper.store(sleeper, Ordering::Release);
@@ -130,9 +131,9 @@ impl Drop for Asleep {
 pub fn stillness() -> Option<(u64, u64)> {
     let notes = notes();
     let goes_on = |note: &Note| {
-        // SAFETY: a note is removed, under the lock, before its flag is freed.
+        // SAFETY: a note is removed, under the lock, before its word is freed.
         let woken = unsafe { note.woken.as_ref() };
-        woken.load(Ordering::Acquire) || note.call.interrupted.load(Ordering::Acquire)
+        woken.is_set() || note.call.interrupted.load(Ordering::Acquire)
     };
     (!notes.asleep.iter().any(goes_on)).then_some((notes.asleep.len() as u64, notes.sleeps))
 }

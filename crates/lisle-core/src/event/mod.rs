@@ -67,6 +67,7 @@ mod loom_tests;
 mod loom_wait_set;
 mod nack;
 mod option;
+mod os_thread;
 #[cfg_attr(not(all(feature = "fibers", not(lisle_loom))), path = "no_parker.rs")]
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]

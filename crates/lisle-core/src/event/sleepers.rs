@@ -8,6 +8,7 @@
 
 use super::calls;
 use super::context::Unparked;
+use super::os_thread::WakeWord;
 use super::parker;
 use super::performer::performer_id;
 use super::waits::{BlockedOn, Description, ParkedEvent};
@@ -74,19 +75,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Parks this thread until `woken` is set, or, if it is in a foreign call and `interruptible`,
 /// until the call must stop waiting.
-pub(super) fn sleep(parked: Option<ParkedEvent>, woken: &AtomicBool, interruptible: bool) -> Unparked {
-    let is_woken = || woken.load(Ordering::Acquire);
+pub(super) fn sleep(parked: Option<ParkedEvent>, woken: &WakeWord, interruptible: bool) -> Unparked {
     // A thread that is ending has no place any more and is not listed; nor are the library's own
     // threads.
     let sleeper = if own_threads::is_own() { None } else { PLACE.try_with(|place| place.0.clone()).ok() };
     let Some(sleeper) = sleeper else {
-        while !is_woken() {
+        while !woken.is_set() {
             thread::park();
         }
         return Unparked::Woken;
     };
     sleeper.asleep.store(true, Ordering::Release);
-    // SAFETY: the flag is borrowed for the whole of this function.
+    // SAFETY: the word is borrowed for the whole of this function.
     let in_call = calls::current().map(|call| unsafe { calls::Asleep::note(call, sleeper.id, woken) });
     // A thread that cannot be unwound from here, in a destructor that runs because of a panic,
     // continues to wait.
@@ -96,7 +96,7 @@ pub(super) fn sleep(parked: Option<ParkedEvent>, woken: &AtomicBool, interruptib
             && parker::can_be_unwound()
     };
     let unparked = loop {
-        if is_woken() {
+        if woken.is_set() {
             break Unparked::Woken;
         }
         if is_interrupted() {

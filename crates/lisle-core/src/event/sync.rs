@@ -1,27 +1,19 @@
 //! Performing an event in place: poll, publish, park, withdraw, complete.
 
-#[cfg(not(lisle_loom))]
-use super::adaptive_spin::AdaptiveSpin;
 #[cfg(feature = "model")]
 use super::context::Doing;
-use super::context::{self, Context, Interrupted, Unparked, installed};
+use super::context::{self, Context, Unparked, installed};
 use super::depth;
 use super::glimpse::{Glimpse, look};
+use super::os_thread::OsThread;
 use super::parker::{self, Parker};
 use super::record::{Attempt, Record, Waker};
-#[cfg(not(lisle_loom))]
-use super::sleepers;
 use super::step::{self, Fenced, InStep, suspend};
 use super::timer::Timer;
 use super::turn;
 use super::waits::{Description, Label, ParkedEvent};
 use super::{Event, Step};
 use crate::panics::forget_panic;
-use crate::shim::{
-    atomic::{AtomicBool, Ordering},
-    thread,
-};
-use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::{Pin, pin};
 use std::ptr::NonNull;
@@ -474,114 +466,5 @@ unsafe impl Context for Nowhere {
     unsafe fn disarm(&self, _: NonNull<Timer>) {}
     fn now(&self) -> u64 {
         context::now()
-    }
-}
-
-#[cfg(not(lisle_loom))]
-thread_local! {
-    static SPIN: AdaptiveSpin = const { AdaptiveSpin::new() };
-}
-
-/// The context of one sync on a plain OS thread.
-struct OsThread {
-    woken: AtomicBool,
-    thread: thread::Thread,
-    parked: Cell<Option<ParkedEvent>>,
-    /// The event spins itself, see [`Context::leaves_spinning`].
-    #[cfg(not(lisle_loom))]
-    has_spun: Cell<bool>,
-}
-
-impl OsThread {
-    fn new() -> Self {
-        OsThread {
-            woken: AtomicBool::new(false),
-            thread: thread::current(),
-            parked: Cell::new(None),
-            #[cfg(not(lisle_loom))]
-            has_spun: Cell::new(false),
-        }
-    }
-
-    /// Spins for the wake. A partner on another core may be a few hundred nanoseconds away, and a
-    /// wake costs microseconds.
-    #[cfg(not(lisle_loom))]
-    fn look(&self) -> bool {
-        !self.has_spun.take() && SPIN.with(|spin| spin.look(|| self.woken.load(Ordering::Acquire)))
-    }
-
-    #[cfg(lisle_loom)]
-    fn look(&self) -> bool {
-        false
-    }
-
-    #[cfg(not(lisle_loom))]
-    fn sleep(&self, interruptible: bool) -> Unparked {
-        let asleep = crate::shim::clock::now();
-        let unparked = sleepers::sleep(self.parked.get(), &self.woken, interruptible);
-        SPIN.with(|spin| spin.slept(crate::shim::clock::now() - asleep));
-        unparked
-    }
-
-    #[cfg(lisle_loom)]
-    fn sleep(&self, _: bool) -> Unparked {
-        while !self.woken.load(Ordering::Acquire) {
-            thread::park();
-        }
-        Unparked::Woken
-    }
-
-    /// Wakes the thread that waits on the context at `data`.
-    fn wake(data: *const ()) {
-        // SAFETY: the waker's data is the context, which stays until the thread has seen `woken`.
-        let this = unsafe { &*data.cast::<OsThread>() };
-        // The context may be freed as soon as the flag is set, so the handle is cloned first.
-        let thread = this.thread.clone();
-        this.woken.store(true, Ordering::Release);
-        thread.unpark();
-    }
-}
-
-// SAFETY: `park` returns `Woken` only once `woken` is set, which only `wake` does; the flag is
-// stored with release and loaded with acquire. Timers go to the clock thread, which keeps the
-// promises of `arm`.
-unsafe impl Context for OsThread {
-    fn waker(&self) -> Waker {
-        // SAFETY: `wake` may be called on any thread, and `self` outlives the sync that uses the
-        // waker.
-        unsafe { Waker::new(std::ptr::from_ref(self).cast(), OsThread::wake) }
-    }
-
-    fn park(&self, interruptible: bool) -> Unparked {
-        if !self.look() && self.sleep(interruptible) == Unparked::Interrupted {
-            return Unparked::Interrupted;
-        }
-        self.woken.store(false, Ordering::Relaxed);
-        Unparked::Woken
-    }
-
-    fn parks(&self, parked: Option<&ParkedEvent>) {
-        self.parked.set(parked.copied());
-    }
-
-    #[cfg(not(lisle_loom))]
-    fn leaves_spinning(&self) -> bool {
-        self.has_spun.set(true);
-        true
-    }
-
-    fn unwind(&self) -> ! {
-        // This is a foreign call that nothing will wake any more.
-        resume_unwind(Box::new(Interrupted))
-    }
-
-    unsafe fn arm(&self, timer: NonNull<Timer>, deadline: u64) {
-        // SAFETY: passed on to the caller.
-        unsafe { crate::time::outside::arm(timer, deadline) }
-    }
-
-    unsafe fn disarm(&self, timer: NonNull<Timer>) {
-        // SAFETY: passed on to the caller.
-        unsafe { crate::time::outside::disarm(timer) }
     }
 }
