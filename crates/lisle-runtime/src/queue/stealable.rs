@@ -12,25 +12,29 @@
 //! and so it alone has what was there.
 
 use super::ring::Ring;
-use crate::shim::atomic::{AtomicPtr, Ordering};
+use crate::shim::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::ptr::{NonNull, null_mut};
 
 pub(crate) struct Stealable<T> {
     youngest: AtomicPtr<T>,
+    /// How many have been the youngest. Written by the owner.
+    pushed: AtomicUsize,
     ring: Ring<T>,
 }
 
 /// What waits at some moment, to be compared with what waits later.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sight {
-    youngest: usize,
+    /// The number of the youngest. Its address would not do: what has ended makes room for the next
+    /// one.
+    youngest: Option<usize>,
     /// The position after the last entry of the ring.
     end: u64,
 }
 
 impl<T> Stealable<T> {
     pub(crate) fn new() -> Self {
-        Stealable { youngest: AtomicPtr::new(null_mut()), ring: Ring::new() }
+        Stealable { youngest: AtomicPtr::new(null_mut()), pushed: AtomicUsize::new(0), ring: Ring::new() }
     }
 
     /// Returns about how many there are.
@@ -43,6 +47,7 @@ impl<T> Stealable<T> {
     /// for it in the ring. Owner only.
     #[inline]
     pub(crate) fn push(&self, entry: NonNull<T>) -> Result<(), NonNull<T>> {
+        self.pushed.store(self.pushed.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
         // An exchange comes directly after the write whose value it has read. So no exchange that
         // has found the slot empty comes after this store. Loom does not order a store and an
         // exchange in this way, and is given an exchange instead.
@@ -92,16 +97,22 @@ impl<T> Stealable<T> {
     /// Returns what waits now; `None` if nothing does.
     pub(crate) fn sight(&self) -> Option<Sight> {
         let (begun, end) = self.ring.positions();
-        let youngest = self.youngest.load(Ordering::Relaxed).addr();
-        (begun < end || youngest != 0).then_some(Sight { youngest, end })
+        let youngest = self.number_of_youngest();
+        (begun < end || youngest.is_some()).then_some(Sight { youngest, end })
     }
 
     /// Returns `true` if any of what was seen still waits, where the last entry of the ring stands
     /// for all of it.
     pub(crate) fn still_waits(&self, seen: Sight) -> bool {
         let (begun, _) = self.ring.positions();
-        seen.end > begun
-            || (seen.youngest != 0 && seen.youngest == self.youngest.load(Ordering::Relaxed).addr())
+        seen.end > begun || (seen.youngest.is_some() && seen.youngest == self.number_of_youngest())
+    }
+
+    /// Returns the number of the youngest, or of a younger one, if there is a youngest.
+    fn number_of_youngest(&self) -> Option<usize> {
+        // Acquire: it has been counted before.
+        let is_there = !self.youngest.load(Ordering::Acquire).is_null();
+        is_there.then(|| self.pushed.load(Ordering::Relaxed))
     }
 }
 
@@ -181,6 +192,17 @@ mod tests {
         assert!(stealable.still_waits(both), "the other one waits in the ring");
         stealable.take_oldest();
         assert!(!stealable.still_waits(both));
+        assert!(!stealable.still_waits(seen));
+    }
+
+    #[test]
+    fn another_one_at_the_same_place_was_not_seen() {
+        let stealable = Stealable::new();
+        let mut place = 1;
+        stealable.push(entry(&mut place)).unwrap();
+        let seen = stealable.sight().expect("one waits");
+        stealable.take_youngest();
+        stealable.push(entry(&mut place)).unwrap();
         assert!(!stealable.still_waits(seen));
     }
 }

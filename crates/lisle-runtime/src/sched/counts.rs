@@ -34,6 +34,7 @@ pub(crate) struct Counts {
     pub(super) spawned: Counter,
     pub(crate) finished: Counter,
     /// How many fibers that have not begun lie in the surplus that the domain keeps; never too few.
+    /// Written under the lock of the surplus.
     pub(super) surplus: Counter,
     pub(crate) tally: Tally,
     /// The current turn. The lowest bit says whether others are ready for theirs.

@@ -42,6 +42,7 @@ use crate::event::lock::Lock;
 use crate::event::turn::Mark;
 use crate::jobs::heartbeat::Beat;
 use crate::jobs::offers::Offers;
+use crate::queue::fifo::Fifo;
 use crate::queue::inbox::Inbox;
 use crate::queue::stealable::Stealable;
 use crate::report::{Performer, RunningFiber};
@@ -71,6 +72,8 @@ pub(crate) struct Domain {
     pub inbox: CachePadded<Inbox<Runnable>>,
     /// Written by the owner and by thieves.
     stealable: CachePadded<Stealable<Runnable>>,
+    /// Fibers that have not begun and that the ring had no room for, the youngest first.
+    surplus: Lock<Fifo<Runnable>>,
     pub stolen: AtomicU64,
     /// How many fibers live here that were spread, see `place.rs`.
     spread: unseen::AtomicUsize,
@@ -103,6 +106,7 @@ impl Domain {
             index,
             inbox: CachePadded(Inbox::new()),
             stealable: CachePadded(Stealable::new()),
+            surplus: Lock::new(Fifo::default()),
             stolen: AtomicU64::new(0),
             spread: unseen::AtomicUsize::new(0),
             is_joining: AtomicBool::new(false),

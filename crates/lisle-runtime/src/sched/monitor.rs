@@ -176,7 +176,7 @@ fn look(shared: &Arc<Shared>, seen: &mut [Seen]) {
     let now = clock::now();
     for (domain, seen) in shared.domains.iter().zip(&mut *seen) {
         if shared.idle.load(Ordering::Relaxed) > 0 {
-            if domain.stealable.len() > 0 {
+            if domain.unbegun() > 0 {
                 shared.wake_one(domain.index);
             } else if domain.offers.len() > 0 && shared.could_wake_one() {
                 shared.wake_for_loop(domain.index);

@@ -58,6 +58,10 @@ impl Worker {
         // To no more domains than can run at the same time: what crosses would wait for the system.
         let offset = shared.groups.place(site, &this.kin, shared.most_at_once())?;
         let index = (self.domain().index + offset) % shared.domains.len();
+        // What is handed over begins there and nowhere else.
+        if shared.domains[index].is_in_a_long_turn() {
+            return None;
+        }
         shared.settle(this, Place::Anywhere, index);
         Some(index)
     }

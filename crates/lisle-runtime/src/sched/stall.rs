@@ -13,6 +13,9 @@ use crate::shim::atomic::{AtomicU64, Ordering};
 use crate::shim::clock;
 use std::time::Duration;
 
+/// A turn that has lasted for so long is a long one.
+const LONG: Duration = Duration::from_millis(10);
+
 /// What the monitor publishes about a domain.
 #[derive(Default)]
 pub(super) struct Watched {
@@ -43,8 +46,21 @@ impl Domain {
     /// Returns for how long the domain has been in its current turn, as far as the monitor has
     /// seen.
     pub(super) fn lasted(&self, now: u64) -> Option<Duration> {
-        let is_seen = self.watched.turn() == self.counts.turn() && !self.inbox.is_asleep();
-        is_seen.then(|| Duration::from_nanos(now.saturating_sub(self.watched.since())))
+        let lasted = || Duration::from_nanos(now.saturating_sub(self.watched.since()));
+        self.is_in_a_seen_turn().then(lasted)
+    }
+
+    /// Returns `true` if something has run on the domain for so long that what is handed over to it
+    /// would wait.
+    pub(super) fn is_in_a_long_turn(&self) -> bool {
+        let is_running = !self.counts.site.load(Ordering::Relaxed).is_null();
+        is_running
+            && self.is_in_a_seen_turn()
+            && self.lasted(clock::now()).is_some_and(|lasted| lasted >= LONG)
+    }
+
+    fn is_in_a_seen_turn(&self) -> bool {
+        self.watched.turn() == self.counts.turn() && !self.inbox.is_asleep()
     }
 
     /// Returns what waits for this domain, without descriptors. What lies in the common queue may

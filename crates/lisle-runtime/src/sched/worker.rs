@@ -212,8 +212,7 @@ impl Worker {
     fn work_on<const HOOKED: bool>(&self, done: &dyn Fn() -> bool) {
         loop {
             let turn = self.next_turn();
-            // One long turn counts as many short ones.
-            if turn.is_multiple_of(VISIT) || tick::now() != self.visited.get() {
+            if self.is_to_visit(turn) {
                 self.visit();
                 if done() {
                     return;
@@ -223,8 +222,9 @@ impl Worker {
                 // SAFETY: what was queued is alive, and the worker that takes it runs it.
                 Some(picked) => match unsafe { either(picked) } {
                     Either::Fiber(fiber) => {
+                        let backlog = self.queues.backlog();
                         self.run_hooked::<HOOKED>(fiber, turn);
-                        self.queues.look_at_backlog();
+                        self.queues.look_at_backlog(backlog);
                     }
                     Either::Task(task) => self.run_on_runner(Load::Task(task), turn),
                 },
@@ -232,6 +232,12 @@ impl Worker {
                 None => self.idle(),
             }
         }
+    }
+
+    /// Returns `true` if a visit comes before this turn. One long turn counts as many short ones.
+    #[inline]
+    fn is_to_visit(&self, turn: u32) -> bool {
+        turn.is_multiple_of(VISIT) || tick::now() != self.visited.get()
     }
 
     /// Publishes what this thread has counted for itself.

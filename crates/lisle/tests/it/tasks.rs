@@ -15,6 +15,7 @@ mod primitives;
 mod scoped;
 mod shutdown;
 mod told;
+mod turns;
 mod wakers;
 
 use crate::support::{on_domains, watched};

@@ -217,3 +217,66 @@ fn fibers_that_are_always_due_do_not_keep_others_from_beginning() {
         sleepers.into_iter().for_each(|sleeper| sleeper.join().unwrap());
     });
 }
+
+/// Both are due when a fiber reaches its checkpoint, which has not woken either of them.
+#[test]
+fn those_that_are_due_at_a_checkpoint_go_in_the_order_of_their_deadlines() {
+    let _watched = watched();
+    Runtime::builder().domains(1).stall_report(None).run(|| {
+        let order = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let begun = Arc::new(AtomicUsize::new(0));
+        let sleepers = [1, 5, 9].map(|millis| {
+            let (order, begun) = (order.clone(), begun.clone());
+            spawn(move || {
+                begun.fetch_add(1, Ordering::Relaxed);
+                lisle::time::sleep(Duration::from_millis(millis));
+                order.lock().unwrap().push(millis);
+            })
+        });
+        while begun.load(Ordering::Relaxed) < sleepers.len() {
+            fiber::yield_now();
+        }
+        let end = Instant::now() + Duration::from_millis(20);
+        while Instant::now() < end {
+            std::hint::spin_loop();
+        }
+        while order.lock().unwrap().len() < sleepers.len() {
+            fiber::checkpoint();
+        }
+        assert_eq!(*order.lock().unwrap(), [1, 5, 9]);
+        sleepers.into_iter().for_each(|sleeper| sleeper.join().unwrap());
+    });
+}
+
+/// The ring of a domain has no room for all, and the domain stays in the turn that has spawned them.
+#[test]
+fn what_had_no_room_begins_elsewhere_if_its_domain_stays_in_one_turn() {
+    const COUNT: usize = 320;
+    let _watched = watched();
+    Runtime::builder().domains(2).stall_report(None).run(|| {
+        let (busy, done) = (Arc::new(AtomicBool::new(true)), Arc::new(AtomicUsize::new(0)));
+        let begun = Arc::new(AtomicBool::new(false));
+        let (keeps, has_begun) = (busy.clone(), begun.clone());
+        // Nobody is idle when they are spawned.
+        let kept = fiber::spawn_on(1, move || {
+            has_begun.store(true, Ordering::Relaxed);
+            while keeps.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+        });
+        while !begun.load(Ordering::Relaxed) {
+            std::thread::yield_now();
+        }
+        for _ in 0..COUNT {
+            let done = done.clone();
+            drop(spawn(move || {
+                done.fetch_add(1, Ordering::Relaxed);
+            }));
+        }
+        busy.store(false, Ordering::Relaxed);
+        while done.load(Ordering::Relaxed) < COUNT {
+            std::thread::yield_now();
+        }
+        kept.join().unwrap();
+    });
+}

@@ -32,6 +32,7 @@ impl Worker {
     #[cold]
     pub(super) fn visit(&self) {
         self.visited.set(tick::now());
+        self.be_punctual();
         self.hasten();
         if self.shared.is_stopping() {
             self.stop(false);

@@ -20,6 +20,9 @@ use std::ptr::NonNull;
 const BACKLOG: u32 = 32;
 /// How many in a row may be due, come from the run-next slot or be the youngest while others wait.
 const STREAK: u32 = 16;
+/// How many that timers have woken go before tasks that are due, after each visit. They may leave
+/// more tasks; that leaves half of the turns until the next visit to these.
+const PUNCTUAL: u32 = VISIT / 2;
 /// How many that have not begun begin before others after a visit, while a domain looks for work.
 /// That leaves half of the turns until the next visit to the others.
 const HASTE: u64 = VISIT as u64 / 2;
@@ -41,10 +44,10 @@ pub(super) struct Queues {
     woken: Fifo<Runnable>,
     backlog: Cell<u32>,
     due: Cell<u32>,
+    /// How many of those that timers have woken still go before tasks that are due.
+    punctual: Cell<u32>,
     /// How many of those that may be stolen go before all others.
     hasty: Cell<u64>,
-    /// Fibers that have not begun and that the ring had no room for, the youngest first.
-    pub(super) surplus: Fifo<Runnable>,
     /// The tick (see `tick.rs`) at which the oldest of those that have not begun last had its turn
     /// before younger ones.
     oldest_began: Cell<u32>,
@@ -68,7 +71,12 @@ impl Queues {
             }
             // Where nothing runs next there may be many: code that goes on may unblock one after
             // the other. They must not pile up.
-            _ => self.take_woken().map(NonNull::cast),
+            _ => {
+                if !self.ready.is_empty() && self.due.get() == 0 {
+                    self.streak.set(self.streak.get() + 1);
+                }
+                self.take_woken().map(NonNull::cast)
+            }
         }
     }
 
@@ -113,12 +121,19 @@ impl Queues {
         unsafe { self.ready.push(ready) };
     }
 
-    /// Ends the turn of a fiber: if it has left too many ready tasks, makes them go before the next
-    /// fiber.
+    /// Returns how many tasks are ready, except those that lie where they may be stolen.
     #[inline]
-    pub(super) fn look_at_backlog(&self) {
-        if self.backlog.get() >= BACKLOG {
-            self.due.set(self.backlog.get());
+    pub(super) fn backlog(&self) -> u32 {
+        self.backlog.get()
+    }
+
+    /// Ends the turn of a fiber, before which there were `before` ready tasks: if it has left more,
+    /// and too many, makes them go before the next fiber.
+    #[inline]
+    pub(super) fn look_at_backlog(&self, before: u32) {
+        let backlog = self.backlog.get();
+        if backlog >= BACKLOG && backlog > before {
+            self.due.set(backlog);
         }
     }
 
@@ -137,6 +152,10 @@ impl Worker {
             && let Some(fiber) = self.begun.next_interrupted()
         {
             return Some(fiber.cast());
+        }
+        if self.queues.due.get() > 0 && !self.queues.timed.is_empty() && self.queues.punctual.get() > 0 {
+            self.queues.punctual.set(self.queues.punctual.get() - 1);
+            return self.queues.timed.pop();
         }
         if self.queues.due.get() > 0
             && let Some(woken) = self.queues.take_woken()
@@ -176,6 +195,11 @@ impl Worker {
         })
     }
 
+    /// Lets those that timers have woken go before tasks that are due, up to the next visit.
+    pub(super) fn be_punctual(&self) {
+        self.queues.punctual.set(PUNCTUAL);
+    }
+
     /// If another domain looks for work, has what has not begun begin here soon: what talks to others
     /// of this domain then waits for them before it is overdue and a thief takes it, and what takes
     /// long lets the thief have the rest.
@@ -190,11 +214,12 @@ impl Worker {
     /// surplus, that is, more than the rings hold, takes the youngest of it: what that one spawns
     /// is then done before others begin to spawn. This limits the live fibers to those that the
     /// ring holds and those that they lead to. Even then, the one that has waited longest begins
-    /// every 10 ms.
+    /// every 10 ms. Where few are in the ring, the surplus is that of others, and the ring goes first:
+    /// it may also hold what has come from outside, and ready tasks.
     #[inline]
     fn take_unbegun(&self) -> Option<NonNull<Runnable>> {
         let oldest = || self.domain.stealable.take_oldest();
-        if !self.has_surplus() {
+        if !self.has_surplus() || self.domain.stealable.len() <= SHARE {
             return oldest();
         }
         let now = tick::now();
@@ -210,7 +235,7 @@ impl Worker {
         self.queues.others_are_ready()
             || self.queues.next.get().is_some()
             || self.domain.stealable.len() > 0
-            || !self.queues.surplus.is_empty()
+            || self.domain.counts.surplus.get() > 0
     }
 
     /// Queues a fiber that has not begun.

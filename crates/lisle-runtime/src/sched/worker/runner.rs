@@ -10,7 +10,7 @@
 //! A runner does not count as live; its tasks do.
 
 use super::helping::Taken;
-use super::{VISIT, Worker, with_current};
+use super::{Worker, with_current};
 use crate::event::parker::{self, Suspend};
 use crate::sched::tasks::life;
 use crate::spawned::fiber_cell::{self, Fiber, Traits};
@@ -62,8 +62,7 @@ impl Worker {
         if self.explorer().is_some() {
             return None;
         }
-        let is_for_visit = self.turn.get().wrapping_add(1).is_multiple_of(VISIT);
-        if is_for_visit || self.begun.is_interrupting() {
+        if self.is_to_visit(self.turn.get().wrapping_add(1)) || self.begun.is_interrupting() {
             return None;
         }
         let following = self.queues.pick_task()?;

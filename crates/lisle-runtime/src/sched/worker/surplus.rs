@@ -1,13 +1,16 @@
 //! Fibers that have not begun and found the ring full: the surplus of a domain.
 //!
-//! Each domain keeps its last ones to itself, and moves them to the common queue, and back, many at
-//! a time: one lock and two counts for [`BATCH`], in place of as many for each. While any domain is
-//! idle it keeps none: all lie where they can be taken.
+//! Each domain keeps its last ones, and moves them to the common queue, and back, many at a time: two
+//! counts that all domains share for [`BATCH`], in place of as many for each. While any domain is
+//! idle it keeps none: all lie in the common queue.
 //!
-//! The domain that keeps some is awake. It begins them itself, and looks for idle domains before
-//! each, so what it keeps waits for no longer than one turn while another domain has nothing to do.
+//! The domain that keeps some is awake and begins them itself. If it stays in one turn, which may
+//! wait for them in a way that the library does not know of, another domain that has nothing to do
+//! moves them to the common queue in its place. For that they lie under a lock.
 
 use super::Worker;
+use crate::sched::Domain;
+use crate::sched::shared::Shared;
 use crate::spawned::runnable::Runnable;
 use std::ptr::NonNull;
 
@@ -18,10 +21,14 @@ const BATCH: u64 = 64;
 impl Worker {
     /// Keeps a fiber that has not begun, and that the ring has no room for.
     pub(super) fn keep_surplus(&self, fiber: NonNull<Runnable>) {
-        // SAFETY: it is in no list, since the ring has given it back, and stays until it runs.
-        unsafe { self.queues.surplus.push_first(fiber) };
-        self.domain.counts.surplus.add(1);
-        if self.domain.counts.surplus.get() == BATCH || self.shared.could_wake_one() {
+        let kept = {
+            let surplus = self.domain.surplus.lock();
+            // SAFETY: it is in no list, since the ring has given it back, and stays until it runs.
+            unsafe { surplus.push_first(fiber) };
+            self.domain.counts.surplus.add(1);
+            self.domain.counts.surplus.get()
+        };
+        if kept >= BATCH || self.shared.could_wake_one() {
             self.offer_surplus();
         }
     }
@@ -29,32 +36,44 @@ impl Worker {
     /// Returns `true` if there is surplus. The answer may be out of date.
     #[inline]
     pub(super) fn has_surplus(&self) -> bool {
-        !self.queues.surplus.is_empty() || self.shared.common.has_surplus()
+        self.domain.counts.surplus.get() > 0 || self.shared.common.has_surplus()
     }
 
     /// Takes the youngest of the surplus.
     pub(super) fn take_surplus(&self) -> Option<NonNull<Runnable>> {
-        let count = &self.domain.counts.surplus;
         let is_wanted = self.shared.could_wake_one();
         if is_wanted {
             self.offer_surplus();
         }
-        if self.queues.surplus.is_empty() {
+        let (count, surplus) = (&self.domain.counts.surplus, self.domain.surplus.lock());
+        if surplus.is_empty() {
             let share = if is_wanted { 1 } else { BATCH / 2 };
             count.set(share);
-            count.set(self.shared.common.take_surplus(share, &self.queues.surplus));
+            count.set(self.shared.common.take_surplus(share, &surplus));
         }
-        let youngest = self.queues.surplus.pop()?;
+        let youngest = surplus.pop()?;
         count.set(count.get() - 1);
         Some(youngest)
     }
 
     /// Moves what the domain keeps to where others can take it.
     pub(super) fn offer_surplus(&self) {
-        let count = &self.domain.counts.surplus;
-        if count.get() > 0 {
-            self.shared.push_surplus(&self.queues.surplus, count.get());
-            count.set(0);
+        self.shared.offer_surplus_of(&self.domain);
+    }
+}
+
+impl Shared {
+    /// Moves what a domain keeps to where all can take it. Any thread. Returns `false` if the domain
+    /// keeps nothing.
+    pub(super) fn offer_surplus_of(&self, domain: &Domain) -> bool {
+        let count = &domain.counts.surplus;
+        if count.get() == 0 {
+            return false;
         }
+        let surplus = domain.surplus.lock();
+        let kept = count.get();
+        self.push_surplus(&surplus, kept);
+        count.set(0);
+        kept > 0
     }
 }

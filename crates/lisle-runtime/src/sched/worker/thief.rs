@@ -115,22 +115,26 @@ impl Worker {
             && domains[seen.victim].stealable.still_waits(seen.sight)
         {
             let overdue = if self.shared.is_crowded() { OVERDUE_IN_A_CROWD } else { OVERDUE };
-            if clock::now().saturating_sub(seen.since) >= overdue {
-                return self.steal_from(seen.victim, Stealable::take_oldest) > 0;
-            }
+            // It stays in sight: what is left of it is overdue as well.
             self.stealing.seen.set(Some(seen));
-            return false;
+            return clock::now().saturating_sub(seen.since) >= overdue
+                && self.steal_from(seen.victim, Stealable::take_oldest) > 0;
         }
         // What was seen has begun. The next look starts at a random domain: otherwise one that
         // begins everything in time would hide the others.
         let start = self.random.next() as usize;
         for offset in 0..domains.len() {
             let victim = start.wrapping_add(offset) % domains.len();
-            if victim != self.domain.index
-                && let Some(sight) = domains[victim].stealable.sight()
-            {
+            if victim == self.domain.index {
+                continue;
+            }
+            if let Some(sight) = domains[victim].stealable.sight() {
                 self.stealing.seen.set(Some(Sighting { victim, sight, since: clock::now() }));
                 break;
+            }
+            // It has had no room in a ring that is empty by now.
+            if self.shared.offer_surplus_of(&domains[victim]) {
+                return self.take_common();
             }
         }
         false
