@@ -280,3 +280,28 @@ fn what_had_no_room_begins_elsewhere_if_its_domain_stays_in_one_turn() {
         kept.join().unwrap();
     });
 }
+
+/// Each turn takes so long that the oldest of the ring begins next, until the ring is empty. The
+/// surplus is still there then.
+#[test]
+fn a_surplus_begins_also_when_the_ring_has_run_empty() {
+    const RING: usize = 256;
+    let _watched = watched();
+    Runtime::builder().domains(1).stall_report(None).run(|| {
+        let begun = Arc::new(AtomicUsize::new(0));
+        let fibers: Vec<_> = (0..RING + 50)
+            .map(|_| {
+                let begun = begun.clone();
+                spawn(move || {
+                    if begun.fetch_add(1, Ordering::Relaxed) < RING {
+                        let end = Instant::now() + Duration::from_millis(11);
+                        while Instant::now() < end {
+                            std::hint::spin_loop();
+                        }
+                    }
+                })
+            })
+            .collect();
+        fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
+    });
+}

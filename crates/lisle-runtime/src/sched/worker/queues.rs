@@ -219,13 +219,13 @@ impl Worker {
     #[inline]
     fn take_unbegun(&self) -> Option<NonNull<Runnable>> {
         let oldest = || self.domain.stealable.take_oldest();
-        if !self.has_surplus() || self.domain.stealable.len() <= SHARE {
+        if !self.has_surplus() {
             return oldest();
         }
         let now = tick::now();
-        if self.queues.oldest_began.replace(now) != now
-            && let Some(oldest) = oldest()
-        {
+        let oldest_first =
+            self.queues.oldest_began.replace(now) != now || self.domain.stealable.len() <= SHARE;
+        if oldest_first && let Some(oldest) = oldest() {
             return Some(oldest);
         }
         self.take_surplus().or_else(oldest)
