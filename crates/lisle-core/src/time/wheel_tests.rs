@@ -4,7 +4,7 @@
 //! Where an entry must not be touched after it was handed out, the callback frees it, which lets an
 //! address sanitizer detect an access.
 
-use super::{DIGIT_BITS, Entry, LEVELS, SLOTS, TICK_NS, Wheel, reached_tick};
+use super::{DIGIT_BITS, Entry, LEVELS, SLOTS, TICK_NS, WORDS, Wheel, reached_tick};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
@@ -84,7 +84,7 @@ impl Drop for Timers {
         }
         self.fired(u64::MAX);
         assert!(self.wheel.is_empty());
-        assert_eq!(self.wheel.occupied, [0; LEVELS]);
+        assert_eq!(self.wheel.occupied, [0; LEVELS * WORDS]);
     }
 }
 
