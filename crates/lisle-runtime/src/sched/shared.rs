@@ -3,7 +3,6 @@
 
 use crate::event::lock::Lock;
 use crate::jobs::offers::Offers;
-use crate::queue::fifo::Fifo;
 use crate::report::PanicPolicy;
 use crate::report::{self, Handler, Report};
 use crate::report::{Shutdown, Straggler};
@@ -146,15 +145,6 @@ impl Shared {
         // SAFETY: it is in no list, and stays until it runs.
         unsafe { self.common.push(movable) };
         self.wake_if_idle();
-    }
-
-    /// Does the same for `count` that rings have no room for, the youngest first.
-    #[cold]
-    pub(crate) fn push_surplus(&self, youngest_first: &Fifo<Runnable>, count: u64) {
-        self.common.push_surplus(youngest_first, count);
-        if self.could_wake_one() {
-            self.wake_one(0);
-        }
     }
 
     pub(crate) fn wake_if_idle(&self) {

@@ -15,8 +15,9 @@ use crate::spawned::task_cell::Task;
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-/// If a fiber leaves at least this many ready tasks, these go before the next fiber. One fiber can
-/// unblock many tasks in a turn, and the next fiber as many again: the tasks would pile up.
+/// If at least this many tasks are ready when a fiber's turn ends, as many as it has added go before
+/// the next fiber. One fiber can unblock many tasks in a turn, and the next fiber as many again: the
+/// tasks would pile up.
 const BACKLOG: u32 = 32;
 /// How many in a row may be due, come from the run-next slot or be the youngest while others wait.
 const STREAK: u32 = 16;
@@ -127,13 +128,13 @@ impl Queues {
         self.backlog.get()
     }
 
-    /// Ends the turn of a fiber, before which there were `before` ready tasks: if it has left more,
-    /// and too many, makes them go before the next fiber.
+    /// Ends the turn of a fiber, before which there were `before` ready tasks: if there are too many,
+    /// makes as many as it has added go before the next fiber.
     #[inline]
     pub(super) fn look_at_backlog(&self, before: u32) {
         let backlog = self.backlog.get();
         if backlog >= BACKLOG && backlog > before {
-            self.due.set(backlog);
+            self.due.set(self.due.get() + (backlog - before));
         }
     }
 

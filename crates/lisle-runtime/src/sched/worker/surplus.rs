@@ -70,10 +70,17 @@ impl Shared {
         if count.get() == 0 {
             return false;
         }
-        let surplus = domain.surplus.lock();
-        let kept = count.get();
-        self.push_surplus(&surplus, kept);
-        count.set(0);
+        let kept = {
+            let surplus = domain.surplus.lock();
+            let kept = count.get();
+            self.common.push_surplus(&surplus, kept);
+            count.set(0);
+            kept
+        };
+        // Not under the lock: it may take a system call.
+        if kept > 0 && self.could_wake_one() {
+            self.wake_one(0);
+        }
         kept > 0
     }
 }

@@ -51,20 +51,19 @@ fn done_before_a_due_fiber(tasks: usize, millis: u64) -> usize {
 #[test]
 fn a_fiber_that_is_due_goes_between_tasks_that_follow_each_other() {
     for _ in 0..4 {
-        let done = done_before_a_due_fiber(30, 5);
+        let done = done_before_a_due_fiber(30, 20);
         assert!(done <= 12, "{done} tasks have gone before");
     }
 }
 
 #[test]
 fn a_fiber_that_is_due_goes_between_many_tasks_that_were_released_at_once() {
-    let done = done_before_a_due_fiber(1_000, 1);
+    let done = done_before_a_due_fiber(1_000, 2);
     assert!(done <= 150, "{done} tasks have gone before");
 }
 
-/// Tasks that yield are not left by the fibers between them.
-#[test]
-fn many_tasks_that_yield_do_not_keep_a_fiber_from_its_turns() {
+/// Counts the turns of tasks between those of a fiber that does `beside` in each.
+fn turns_of_tasks(beside: impl Fn() + Send + 'static) {
     const TURNS: usize = 50;
     let _watched = watched();
     Runtime::builder().domains(1).stall_report(None).run(|| {
@@ -82,12 +81,27 @@ fn many_tasks_that_yield_do_not_keep_a_fiber_from_its_turns() {
             .collect();
         fiber::yield_now();
         let before = turns.load(Ordering::Relaxed);
-        (0..TURNS).for_each(|_| fiber::yield_now());
+        (0..TURNS).for_each(|_| {
+            beside();
+            fiber::yield_now();
+        });
         let between = turns.load(Ordering::Relaxed) - before;
         stop.store(1, Ordering::Relaxed);
         tasks.into_iter().for_each(|task| task.join().unwrap());
-        assert!(between <= 40 * TURNS, "{between} turns of tasks between {TURNS} of a fiber");
+        assert!(between <= 60 * TURNS, "{between} turns of tasks between {TURNS} of a fiber");
     });
+}
+
+/// Tasks that yield have not been left by the fiber between them.
+#[test]
+fn many_tasks_that_yield_do_not_keep_a_fiber_from_its_turns() {
+    turns_of_tasks(|| ());
+}
+
+/// Only the one that the fiber has woken comes before its next turn.
+#[test]
+fn many_tasks_that_yield_do_not_go_first_for_one_that_a_fiber_wakes() {
+    turns_of_tasks(|| drop(spawn_task(lisle::task::yield_now())));
 }
 
 /// One domain has more fibers that have not begun than its ring holds, and the other one helps it:
