@@ -23,7 +23,7 @@
 //! levels below. Entries of one tick are always in one slot, and lists keep their order, so entries
 //! of one tick fire in the order of their insertion.
 //!
-//! **Memory.** The wheel allocates nothing. An [`Entry`] is part of its owner, pinned, and linked
+//! **Memory.** The wheel allocates its table, and nothing later. An [`Entry`] is part of its owner, pinned, and linked
 //! by raw pointers into the circular list of its slot; the slot points to the list's first entry.
 //! The wheel contains no sentinels, so it may move.
 //!
@@ -102,7 +102,7 @@ pub struct Wheel<T> {
     /// A bit for each slot, level by level, which is set if the slot has entries.
     occupied: [u64; LEVELS * WORDS],
     /// The first entry of each slot. It dangles, and is not read, unless the slot's bit is set.
-    heads: [NonNull<Entry<T>>; LEVELS * SLOTS],
+    heads: Box<[NonNull<Entry<T>>]>,
 }
 
 impl<T: Copy> Wheel<T> {
@@ -113,7 +113,8 @@ impl<T: Copy> Wheel<T> {
             elapsed: reached_tick(now_ns),
             len: 0,
             occupied: [0; LEVELS * WORDS],
-            heads: [NonNull::dangling(); LEVELS * SLOTS],
+            // Not by way of the stack: the caller may be a fiber with a small one.
+            heads: vec![NonNull::dangling(); LEVELS * SLOTS].into_boxed_slice(),
         }
     }
 

@@ -326,6 +326,28 @@ fn a_busy_domain_is_silent() {
     until(|| runtime.waiting(), |graph| graph.silent.is_empty());
 }
 
+/// It answers at a checkpoint, in the middle of that fiber's turn.
+#[test]
+fn a_domain_that_answers_in_a_turn_names_the_fiber_that_runs() {
+    let _watched = watched();
+    let runtime = Runtime::builder().domains(2).stall_report(None).start().unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = stop.clone();
+    let busy = runtime.run(move || {
+        fiber("busy").domain(1).spawn(move || {
+            while !stopped.load(Ordering::SeqCst) {
+                lisle::fiber::checkpoint();
+            }
+        })
+    });
+    let is_named = |graph: &lisle::WaitGraph| {
+        graph.silent.is_empty() && graph.running.iter().any(|fiber| fiber.name.as_deref() == Some("busy"))
+    };
+    until(|| runtime.waiting(), is_named);
+    stop.store(true, Ordering::SeqCst);
+    busy.join().unwrap();
+}
+
 /// Two fibers join each other, and one waits for them.
 #[test]
 fn fibers_that_join_each_other_are_a_cycle() {

@@ -32,7 +32,6 @@ impl Worker {
     #[cold]
     pub(super) fn visit(&self) {
         self.visited.set(tick::now());
-        self.be_punctual();
         self.hasten();
         if self.shared.is_stopping() {
             self.stop(false);

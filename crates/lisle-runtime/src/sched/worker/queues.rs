@@ -21,9 +21,6 @@ use std::ptr::NonNull;
 const BACKLOG: u32 = 32;
 /// How many in a row may be due, come from the run-next slot or be the youngest while others wait.
 const STREAK: u32 = 16;
-/// How many that timers have woken go before tasks that are due, after each visit. They may leave
-/// more tasks; that leaves half of the turns until the next visit to these.
-const PUNCTUAL: u32 = VISIT / 2;
 /// How many that have not begun begin before others after a visit, while a domain looks for work.
 /// That leaves half of the turns until the next visit to the others.
 const HASTE: u64 = VISIT as u64 / 2;
@@ -45,13 +42,16 @@ pub(super) struct Queues {
     woken: Fifo<Runnable>,
     backlog: Cell<u32>,
     due: Cell<u32>,
-    /// How many of those that timers have woken still go before tasks that are due.
-    punctual: Cell<u32>,
+    /// Whether one that a timer has woken goes before the next task that is due: every other one
+    /// does.
+    is_timers_turn: Cell<bool>,
     /// How many of those that may be stolen go before all others.
     hasty: Cell<u64>,
     /// The tick (see `tick.rs`) at which the oldest of those that have not begun last had its turn
     /// before younger ones.
     oldest_began: Cell<u32>,
+    /// Counts the turns of the ring while few lie in it.
+    turns_of_few: Cell<u32>,
 }
 
 impl Queues {
@@ -154,14 +154,15 @@ impl Worker {
         {
             return Some(fiber.cast());
         }
-        if self.queues.due.get() > 0 && !self.queues.timed.is_empty() && self.queues.punctual.get() > 0 {
-            self.queues.punctual.set(self.queues.punctual.get() - 1);
-            return self.queues.timed.pop();
-        }
-        if self.queues.due.get() > 0
-            && let Some(woken) = self.queues.take_woken()
-        {
-            return Some(woken);
+        // Once in so many turns others have a chance, also if more and more become due.
+        if self.queues.due.get() > 0 && !self.turn.get().is_multiple_of(VISIT) {
+            if !self.queues.timed.is_empty() && self.queues.is_timers_turn.replace(false) {
+                return self.queues.timed.pop();
+            }
+            if let Some(woken) = self.queues.take_woken() {
+                self.queues.is_timers_turn.set(true);
+                return Some(woken);
+            }
         }
         if self.queues.hasty.get() > 0 {
             self.queues.hasty.set(self.queues.hasty.get() - 1);
@@ -196,11 +197,6 @@ impl Worker {
         })
     }
 
-    /// Lets those that timers have woken go before tasks that are due, up to the next visit.
-    pub(super) fn be_punctual(&self) {
-        self.queues.punctual.set(PUNCTUAL);
-    }
-
     /// If another domain looks for work, has what has not begun begin here soon: what talks to others
     /// of this domain then waits for them before it is overdue and a thief takes it, and what takes
     /// long lets the thief have the rest.
@@ -215,17 +211,22 @@ impl Worker {
     /// surplus, that is, more than the rings hold, takes the youngest of it: what that one spawns
     /// is then done before others begin to spawn. This limits the live fibers to those that the
     /// ring holds and those that they lead to. Even then, the one that has waited longest begins
-    /// every 10 ms. Where few are in the ring, the surplus is that of others, and the ring goes first:
-    /// it may also hold what has come from outside, and ready tasks.
+    /// every 10 ms. Where few are in the ring, most of the surplus is that of others, and the ring has
+    /// three of four turns: it may also hold what has come from outside, and ready tasks.
     #[inline]
     fn take_unbegun(&self) -> Option<NonNull<Runnable>> {
         let oldest = || self.domain.stealable.take_oldest();
         if !self.has_surplus() {
             return oldest();
         }
-        let now = tick::now();
-        let oldest_first =
-            self.queues.oldest_began.replace(now) != now || self.domain.stealable.len() <= SHARE;
+        let oldest_first = if self.domain.stealable.len() <= SHARE {
+            let turns = self.queues.turns_of_few.get().wrapping_add(1);
+            self.queues.turns_of_few.set(turns);
+            !turns.is_multiple_of(4)
+        } else {
+            let now = tick::now();
+            self.queues.oldest_began.replace(now) != now
+        };
         if oldest_first && let Some(oldest) = oldest() {
             return Some(oldest);
         }

@@ -125,7 +125,9 @@ impl Worker {
         let between = Between::new();
         // What the visit wakes has not been woken by the fiber that runs.
         let current = self.current.replace(std::ptr::null_mut());
+        self.visiting.set(current);
         self.visit();
+        self.visiting.set(std::ptr::null_mut());
         self.current.set(current);
         drop(between);
         self.has_ready() || self.begun.is_interrupting()

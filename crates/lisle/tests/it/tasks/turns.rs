@@ -62,6 +62,35 @@ fn a_fiber_that_is_due_goes_between_many_tasks_that_were_released_at_once() {
     assert!(done <= 150, "{done} tasks have gone before");
 }
 
+/// When one of the fibers waits the other one is due.
+#[test]
+fn fibers_that_are_always_due_do_not_keep_many_tasks_from_their_turns() {
+    let _watched = watched();
+    Runtime::builder().domains(1).stall_report(None).run(|| {
+        let (begin, stop) = (Arc::new(Latch::new(1)), Arc::new(AtomicUsize::new(0)));
+        let tasks: Vec<_> = (0..40)
+            .map(|_| {
+                let begin = begin.clone();
+                spawn_task(async move { begin.wait_evt().await })
+            })
+            .collect();
+        let sleepers = [(); 2].map(|()| {
+            let stop = stop.clone();
+            spawn(move || {
+                while stop.load(Ordering::Relaxed) == 0 {
+                    lisle::time::sleep(Duration::from_millis(1));
+                    compute(12);
+                }
+            })
+        });
+        (0..3).for_each(|_| fiber::yield_now());
+        begin.count_down();
+        tasks.into_iter().for_each(|task| task.join().unwrap());
+        stop.store(1, Ordering::Relaxed);
+        sleepers.into_iter().for_each(|sleeper| sleeper.join().unwrap());
+    });
+}
+
 /// Counts the turns of tasks between those of a fiber that does `beside` in each.
 fn turns_of_tasks(beside: impl Fn() + Send + 'static) {
     const TURNS: usize = 50;
