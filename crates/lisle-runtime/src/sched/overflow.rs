@@ -35,7 +35,7 @@ fn describe_fiber(
     out: &mut dyn FnMut(&[u8]),
 ) -> Option<usize> {
     let worker = worker?;
-    let fiber = worker.fiber_of_the_turn()?;
+    let fiber = worker.current_fiber()?;
     // SAFETY: the running fiber is alive.
     let fiber = unsafe { fiber.as_ref() };
     // SAFETY: a fiber that runs has its stack, and its worker does not touch the stack meanwhile.

@@ -98,8 +98,6 @@ pub struct Worker {
     tally_before: (u64, u64),
     /// The fiber that runs now; null between turns.
     current: Cell<*mut Fiber>,
-    /// The fiber in the middle of whose turn the worker visits; null while it does not.
-    visiting: Cell<*mut Fiber>,
     turn: Cell<u32>,
     /// The tick (see `tick.rs`) of the last visit to what is not in the worker's queues.
     visited: Cell<u32>,
@@ -127,7 +125,6 @@ impl Worker {
             hooks: shared.hooks.clone(),
             tally_before: tally::read(),
             current: Cell::new(std::ptr::null_mut()),
-            visiting: Cell::new(std::ptr::null_mut()),
             turn: Cell::new(0),
             visited: Cell::new(tick::now()),
             queues: Queues::default(),
@@ -199,11 +196,6 @@ impl Worker {
 
     pub(crate) fn current_fiber(&self) -> Option<NonNull<Fiber>> {
         NonNull::new(self.current.get())
-    }
-
-    /// Returns the fiber on whose stack this runs, also during a visit in the middle of its turn.
-    pub(crate) fn fiber_of_the_turn(&self) -> Option<NonNull<Fiber>> {
-        self.current_fiber().or_else(|| NonNull::new(self.visiting.get()))
     }
 
     /// Runs fibers until `done` returns `true`. Calls `done` now and then, and whenever there is

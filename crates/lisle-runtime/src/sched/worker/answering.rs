@@ -47,7 +47,7 @@ impl Worker {
             ready: 0,
             is_still: !self.has_ready() && self.timers.is_empty(),
         };
-        let running = self.fiber_of_the_turn();
+        let running = self.current_fiber();
         self.begun.for_each(|fiber| {
             let id = fiber.performer_id();
             if let Some(scope) = fiber.scope.get() {

@@ -4,7 +4,7 @@ use super::VISIT;
 use super::Worker;
 use super::either::{Either, either};
 use super::thief::SHARE;
-use crate::event::parker::State;
+use crate::event::parker::{self, State};
 use crate::event::tick;
 use crate::queue::fifo::Fifo;
 use crate::sched::groups::is_sampled;
@@ -290,7 +290,9 @@ impl Worker {
     #[cold]
     fn sample(&self, woken: NonNull<Fiber>) {
         let mark = |fiber: NonNull<Fiber>| Mark::of(fiber.addr().get());
-        if let Some(waker) = self.current_fiber() {
+        if parker::running().is_some()
+            && let Some(waker) = self.current_fiber()
+        {
             // SAFETY: a fiber that is to be woken is alive.
             let kin = unsafe { &woken.as_ref().kin };
             // SAFETY: a fiber that runs is alive.
@@ -298,7 +300,8 @@ impl Worker {
         }
     }
 
-    /// Queues what has been woken. It runs next if a fiber runs now: that fiber has woken it.
+    /// Queues what has been woken. It runs next if a fiber runs now: that fiber has woken it. A visit
+    /// in the middle of a turn is between turns as far as this is concerned.
     #[inline(always)]
     pub(crate) fn put_next(&self, woken: NonNull<Runnable>) {
         // SAFETY: what is to be queued is alive.
@@ -306,7 +309,7 @@ impl Worker {
         if let Either::Task(task) = unsafe { either(woken) } {
             self.has_woken(task.cast());
         }
-        if !self.current.get().is_null() {
+        if parker::running().is_some() {
             self.domain.counts.one_is_ready();
             if let Some(later) = self.queues.next.replace(Some(woken)) {
                 self.postpone(later);

@@ -123,12 +123,7 @@ impl Worker {
     fn is_wanted(&self) -> bool {
         // Foreign code may run meanwhile. It cannot be suspended in the middle of a visit.
         let between = Between::new();
-        // What the visit wakes has not been woken by the fiber that runs.
-        let current = self.current.replace(std::ptr::null_mut());
-        self.visiting.set(current);
         self.visit();
-        self.visiting.set(std::ptr::null_mut());
-        self.current.set(current);
         drop(between);
         self.has_ready() || self.begun.is_interrupting()
     }
