@@ -13,8 +13,10 @@ use crate::shim::atomic::{AtomicU64, Ordering};
 use crate::shim::clock;
 use std::time::Duration;
 
-/// A turn that has lasted for so long is a long one.
-const LONG: Duration = Duration::from_millis(10);
+/// A turn that has lasted for so long is a long one. Not less: the system may take the processor away
+/// from a domain in the middle of a short turn, and a fiber lives where it is placed, for as long as
+/// it lives.
+const LONG: Duration = Duration::from_millis(100);
 
 /// What the monitor publishes about a domain.
 #[derive(Default)]
