@@ -6,9 +6,9 @@
 //! still wake a fiber reads these notes. The thread also enlists (`own_threads`) for that time:
 //! while it sleeps here it does not count as a thread of the program that could wake a fiber.
 //!
-//! A note refers to the word by which the sleeper is woken. The waking thread sets the word before it
-//! wakes the sleeper, and a reader of the notes checks the words. Therefore a thread that was woken and
-//! has not yet returned from its sleep is not seen as asleep.
+//! A note refers to the word by which the sleeper is woken. The waking thread sets the word before
+//! it wakes the sleeper, and a reader of the notes checks the words. Therefore a thread that was
+//! woken and has not yet returned from its sleep is not seen as asleep.
 
 use super::os_thread::WakeWord;
 use crate::own_threads::{self, Enlisted};
@@ -40,7 +40,8 @@ struct Note {
     woken: NonNull<WakeWord>,
 }
 
-// SAFETY: the pointer leads to a word that threads share, which stays in place as long as the note is in the list.
+// SAFETY: the pointer leads to a word that threads share, which stays in place as long as the note
+// is in the list.
 unsafe impl Send for Note {}
 
 struct Notes {
