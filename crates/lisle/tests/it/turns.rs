@@ -1,7 +1,7 @@
 //! The turns of fibers on a domain that always has work. Each test ends when the fiber that could
 //! starve has had its turn.
 
-use crate::support::watched;
+use crate::support::{compute, watched};
 use lisle::{Runtime, channel, fiber, spawn};
 use std::{
     sync::{
@@ -203,10 +203,7 @@ fn fibers_that_are_always_due_do_not_keep_others_from_beginning() {
                     while !stop.load(Ordering::Relaxed) {
                         lisle::time::sleep(Duration::from_micros(1));
                         // The others are due when it has done this.
-                        let end = Instant::now() + Duration::from_millis(1);
-                        while Instant::now() < end {
-                            std::hint::spin_loop();
-                        }
+                        compute(Duration::from_millis(1));
                     }
                 })
             })
@@ -236,10 +233,7 @@ fn those_that_are_due_at_a_checkpoint_go_in_the_order_of_their_deadlines() {
         while begun.load(Ordering::Relaxed) < sleepers.len() {
             fiber::yield_now();
         }
-        let end = Instant::now() + Duration::from_millis(20);
-        while Instant::now() < end {
-            std::hint::spin_loop();
-        }
+        compute(Duration::from_millis(20));
         while order.lock().unwrap().len() < sleepers.len() {
             fiber::checkpoint();
         }
@@ -294,10 +288,7 @@ fn a_surplus_begins_also_when_the_ring_has_run_empty() {
                 let begun = begun.clone();
                 spawn(move || {
                     if begun.fetch_add(1, Ordering::Relaxed) < RING {
-                        let end = Instant::now() + Duration::from_millis(11);
-                        while Instant::now() < end {
-                            std::hint::spin_loop();
-                        }
+                        compute(Duration::from_millis(11));
                     }
                 })
             })

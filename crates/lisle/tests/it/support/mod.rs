@@ -21,7 +21,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The kind of performers of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -287,6 +287,14 @@ async fn caught<F: Future>(future: F) -> std::thread::Result<F::Output> {
         Err(panic) => Poll::Ready(Err(panic)),
     })
     .await
+}
+
+/// Keeps the thread busy for so long.
+pub(crate) fn compute(time: Duration) {
+    let end = Instant::now() + time;
+    while Instant::now() < end {
+        std::hint::spin_loop();
+    }
 }
 
 /// Runs `f` as a fiber, on one domain and on several.

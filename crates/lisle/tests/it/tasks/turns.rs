@@ -1,20 +1,12 @@
 //! The turns of tasks beside those of fibers. What could starve counts how many of the others went
 //! before it.
 
-use crate::support::watched;
+use crate::support::{compute, watched};
 use lisle::sync::Latch;
 use lisle::{Runtime, fiber, spawn, spawn_task};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
-
-/// Computes for some milliseconds.
-fn compute(millis: u64) {
-    let end = Instant::now() + Duration::from_millis(millis);
-    while Instant::now() < end {
-        std::hint::spin_loop();
-    }
-}
+use std::time::Duration;
 
 /// Releases so many tasks at once, each of which computes for some milliseconds. Returns how many
 /// have done so when a fiber continues that is due after 10 ms.
@@ -29,7 +21,7 @@ fn done_before_a_due_fiber(tasks: usize, millis: u64) -> usize {
                 begin.wait_evt().await;
                 // The test need not wait any longer once the fiber has continued.
                 if seen.load(Ordering::Relaxed) == 0 {
-                    compute(millis);
+                    compute(Duration::from_millis(millis));
                     done.fetch_add(1, Ordering::Relaxed);
                 }
             }));
@@ -79,7 +71,7 @@ fn fibers_that_are_always_due_do_not_keep_many_tasks_from_their_turns() {
             spawn(move || {
                 while stop.load(Ordering::Relaxed) == 0 {
                     lisle::time::sleep(Duration::from_millis(1));
-                    compute(12);
+                    compute(Duration::from_millis(12));
                 }
             })
         });
@@ -157,7 +149,7 @@ fn ready_tasks_have_their_turns_beside_a_surplus_of_fibers() {
             drop(spawn(move || {
                 begun.fetch_add(1, Ordering::Relaxed);
                 if stop.load(Ordering::Relaxed) == 0 {
-                    compute(1);
+                    compute(Duration::from_millis(1));
                 }
             }));
         }
