@@ -140,6 +140,23 @@ impl<T: ?Sized> Lock<T> {
         }
     }
 
+    /// Takes the lock if no other has it. Otherwise returns `None`.
+    #[inline]
+    pub fn try_lock(&self) -> Option<Guard<'_, T>> {
+        #[cfg(not(lisle_loom))]
+        {
+            // A look does not take the line away from the holder.
+            let is_free = !self.held.load(Ordering::Relaxed)
+                && self.held.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok();
+            is_free.then(|| Guard { lock: self, _borrow: PhantomData })
+        }
+        #[cfg(lisle_loom)]
+        {
+            let held = self.held.try_lock().ok()?;
+            Some(Guard { lock: self, _borrow: PhantomData, _held: held })
+        }
+    }
+
     #[cfg(not(lisle_loom))]
     #[cold]
     fn wait(&self) {
@@ -226,6 +243,15 @@ mod tests {
             }
         });
         assert_eq!(*counter.lock(), threads * rounds);
+    }
+
+    #[test]
+    fn a_lock_that_is_held_is_not_waited_for_if_it_is_tried() {
+        let lock = Lock::new(1);
+        let held = lock.try_lock().expect("nobody has it");
+        assert!(lock.try_lock().is_none());
+        drop(held);
+        assert_eq!(*lock.try_lock().expect("it has been released"), 1);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What a domain offers to others: a few jobs, in an order that begins with the oldest.
 
 use super::job::Job;
-use crate::event::lock::Lock;
+use crate::event::lock::{Guard, Lock};
 use crate::shim::atomic::{AtomicUsize, Ordering};
 use std::ptr::NonNull;
 
@@ -82,13 +82,27 @@ impl Offers {
         self.remove(|job| may(unsafe { job.as_ref() }))
     }
 
+    /// Does the same, unless another thread is at the jobs right now: whoever looks again soon leaves
+    /// the owner in peace meanwhile.
+    pub(crate) fn try_take(&self, may: impl Fn(&Job) -> bool) -> Option<NonNull<Job>> {
+        // SAFETY: as in `take`.
+        self.remove_from(self.jobs.try_lock()?, |job| may(unsafe { job.as_ref() }))
+    }
+
     /// Takes `job` back. Returns `false` if another thread has taken it.
     pub fn take_back(&self, job: NonNull<Job>) -> bool {
         self.remove(|offered| offered == job).is_some()
     }
 
     fn remove(&self, which: impl Fn(NonNull<Job>) -> bool) -> Option<NonNull<Job>> {
-        let mut jobs = self.jobs.lock();
+        self.remove_from(self.jobs.lock(), which)
+    }
+
+    fn remove_from(
+        &self,
+        mut jobs: Guard<'_, Jobs>,
+        which: impl Fn(NonNull<Job>) -> bool,
+    ) -> Option<NonNull<Job>> {
         let job = jobs.remove(which)?;
         self.count.fetch_sub(1, Ordering::SeqCst);
         Some(job)

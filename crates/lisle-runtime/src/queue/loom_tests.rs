@@ -146,6 +146,41 @@ fn a_ring_gives_each_entry_once() {
     });
 }
 
+/// Takes a share as a thief does.
+fn some(ring: &Ring<Item>, only_free: bool) -> Vec<usize> {
+    let mut taken = Vec::new();
+    ring.take_some(|there| there, only_free, |entry| taken.push(number(entry)));
+    taken
+}
+
+/// The ring is full when two thieves take a share each, and the owner uses the slots again.
+#[test]
+fn shares_are_of_neighbours_and_taken_once() {
+    explore(3, || {
+        let ring = Arc::new(Ring::new());
+        let capacity = CAPACITY as usize;
+        for n in 0..capacity {
+            assert!(ring.push(item(n), n == 0));
+        }
+        let thieves = [true, false].map(|only_free| {
+            let ring: Arc<Ring<Item>> = ring.clone();
+            thread::spawn(move || some(&ring, only_free))
+        });
+        let entry = item(capacity);
+        let mut all = Vec::new();
+        while !ring.push(entry, false) {
+            all.extend(ring.take().map(number));
+        }
+        all.extend(drain(&ring));
+        for taken in thieves.map(|thief| thief.join().unwrap()) {
+            assert!(taken.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{taken:?}");
+            all.extend(taken);
+        }
+        all.sort_unstable();
+        assert_eq!(all, (0..=capacity).collect::<Vec<_>>());
+    });
+}
+
 /// The ring is full when the thief reads a slot, and the owner uses that slot again.
 #[test]
 fn a_slot_that_is_used_again_is_not_taken_twice() {
@@ -182,9 +217,11 @@ fn each_fiber_that_has_not_begun_is_taken_once() {
             let stealable: Arc<Stealable<Item>> = stealable.clone();
             move || {
                 let _ = stealable.sight().is_some_and(|seen| stealable.still_waits(seen));
-                let oldest = if stealable.has_free() { stealable.take_free() } else { None };
-                let oldest = oldest.or_else(|| stealable.take_oldest());
-                [oldest, stealable.take_youngest()].map(|taken| taken.map(number))
+                let mut taken = Vec::new();
+                let only_free = stealable.has_free();
+                stealable.take_some(|_| 1, only_free, |entry| taken.push(number(entry)));
+                taken.extend(stealable.take_youngest().map(number));
+                taken
             }
         });
         let mut taken = Vec::new();
@@ -196,7 +233,7 @@ fn each_fiber_that_has_not_begun_is_taken_once() {
         }
         assert!(stealable.append(item(4), true));
         taken.extend(std::iter::from_fn(|| stealable.take_oldest()).map(number));
-        taken.extend(thief.join().unwrap().into_iter().flatten());
+        taken.extend(thief.join().unwrap());
         taken.sort_unstable();
         assert_eq!(taken, [1, 2, 3, 4]);
         assert_eq!(stealable.len(), 0);

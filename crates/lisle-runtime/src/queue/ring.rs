@@ -7,10 +7,13 @@
 //! then the exchange of a taker that had read the old entry fails.
 
 use crate::shim::atomic::{AtomicPtr, AtomicU64, Ordering};
-use std::ptr::NonNull;
+use std::ptr::{NonNull, null_mut};
 
 /// A power of two. What does not fit goes to the runtime's surplus.
 pub(crate) const CAPACITY: u64 = if cfg!(lisle_loom) { 4 } else { 256 };
+
+/// How many entries are taken in one step at most.
+pub(crate) const BATCH: usize = if cfg!(lisle_loom) { 2 } else { 32 };
 
 /// The bit of an entry's address that says that a thief may take it at once.
 const FREE: usize = 1;
@@ -84,6 +87,44 @@ impl<T> Ring<T> {
             match self.head.compare_exchange(head, head.wrapping_add(1), Ordering::AcqRel, Ordering::Acquire)
             {
                 Ok(_) => return NonNull::new(entry.map_addr(|address| address & !FREE)),
+                Err(seen) => head = seen,
+            }
+        }
+    }
+
+    /// Takes as many of the oldest entries in one step as `share` says, which is given their number,
+    /// and at most [`BATCH`]: they are neighbours. If `only_free`, takes none behind one that may not
+    /// go at once. Hands each to `each`, and returns how many there were. Any thread.
+    pub(crate) fn take_some(
+        &self,
+        share: impl Fn(u64) -> u64,
+        only_free: bool,
+        each: impl FnMut(NonNull<T>),
+    ) -> u64 {
+        let mut entries = [null_mut::<T>(); BATCH];
+        let mut head = self.head.load(Ordering::Acquire);
+        loop {
+            // A tail that is older than the head does not count entries below zero.
+            let there = self.tail.load(Ordering::Acquire).saturating_sub(head).min(CAPACITY);
+            let wanted = share(there).min(there).min(BATCH as u64);
+            let mut count = 0;
+            while count < wanted {
+                let entry = self.slot(head + count).load(Ordering::Relaxed);
+                if only_free && entry.addr() & FREE == 0 {
+                    break;
+                }
+                entries[count as usize] = entry.map_addr(|address| address & !FREE);
+                count += 1;
+            }
+            if count == 0 {
+                return 0;
+            }
+            // As in `take`: if the head has not moved, no slot behind it has been used again.
+            match self.head.compare_exchange(head, head + count, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => {
+                    entries[..count as usize].iter().copied().filter_map(NonNull::new).for_each(each);
+                    return count;
+                }
                 Err(seen) => head = seen,
             }
         }

@@ -88,10 +88,22 @@ impl<T> Stealable<T> {
         self.ring.take().or_else(|| self.take_youngest())
     }
 
-    /// Takes the oldest if it may be taken at once. Any thread. It may find one that may not, if
-    /// others take at the same time.
-    pub(crate) fn take_free(&self) -> Option<NonNull<T>> {
-        if self.ring.is_free() { self.ring.take() } else { None }
+    /// Takes as many of the oldest as `share` says, which is given the number of those in the ring,
+    /// at most 32 and in one step, so that neighbours stay together. If `only_free`, those that may be
+    /// taken at once. Hands each to `each`, and returns how many there were. Any thread.
+    pub(crate) fn take_some(
+        &self,
+        share: impl Fn(u64) -> u64,
+        only_free: bool,
+        mut each: impl FnMut(NonNull<T>),
+    ) -> u64 {
+        match self.ring.take_some(share, only_free, &mut each) {
+            0 if !only_free => self.take_youngest().map_or(0, |youngest| {
+                each(youngest);
+                1
+            }),
+            taken => taken,
+        }
     }
 
     /// Returns what waits now; `None` if nothing does.
@@ -168,14 +180,41 @@ mod tests {
         assert!(!stealable.has_free(), "there is only one");
         assert!(stealable.append(entries[1], false));
         assert!(stealable.has_free());
-        assert_eq!(stealable.take_free(), Some(entries[0]));
-        assert_eq!(stealable.take_free(), None, "the next one must wait");
+        let free = || {
+            let mut taken = Vec::new();
+            stealable.take_some(|there| there, true, |entry| taken.push(entry));
+            taken
+        };
+        assert_eq!(free(), [entries[0]], "the next one must wait");
+        assert_eq!(free(), []);
         assert!(stealable.append(entries[2], true));
         assert!(!stealable.has_free());
         assert_eq!(stealable.take_oldest(), Some(entries[1]));
         assert_eq!(stealable.take_oldest(), Some(entries[2]), "without its mark");
         stealable.push(entries[3]).unwrap();
-        assert_eq!(stealable.take_free(), None, "the slot is no part of the ring");
+        assert_eq!(free(), [], "the slot is no part of the ring");
+    }
+
+    #[test]
+    fn a_share_is_of_neighbours_and_no_more_than_there_are() {
+        let stealable = Stealable::new();
+        let mut numbers: Vec<u32> = (0..=100).collect();
+        let entries: Vec<_> = numbers.iter_mut().map(entry).collect();
+        for &entry in &entries {
+            assert_eq!(stealable.push(entry), Ok(()));
+        }
+        let share = |share: fn(u64) -> u64| {
+            let mut taken = Vec::new();
+            let count = stealable.take_some(share, false, |entry| taken.push(entry));
+            assert_eq!(taken.len() as u64, count);
+            taken
+        };
+        assert_eq!(share(|there| there / 10), entries[..10]);
+        assert_eq!(share(|there| there), entries[10..42], "at most 32 at once");
+        assert_eq!(share(|_| 32), entries[42..74]);
+        assert_eq!(share(|_| 32), entries[74..100]);
+        assert_eq!(share(|_| 32), entries[100..], "the slot comes last");
+        assert_eq!(share(|_| 32), []);
     }
 
     #[test]

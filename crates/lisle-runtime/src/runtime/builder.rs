@@ -12,6 +12,7 @@ use crate::report::{self, Handler, Report};
 use crate::sched::common::Common;
 use crate::sched::deadlock_policy::{Deadlocks, OnDeadlock};
 use crate::sched::groups::Groups;
+use crate::sched::lookouts::Lookouts;
 use crate::sched::monitor;
 use crate::sched::monitor_handle::Monitor;
 use crate::sched::questions::Snapshots;
@@ -20,6 +21,7 @@ use crate::sched::shared::{RUNNING, Shared};
 use crate::sched::worker::{self, Worker};
 use crate::sched::{Domain, dump, overflow};
 use crate::shim::{
+    CachePadded,
     atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering},
     clock,
     sync::{Arc, Mutex, OnceLock},
@@ -667,14 +669,15 @@ impl Builder {
                 callers: AtomicUsize::new(0),
             },
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
-            idle: AtomicUsize::new(0),
-            searching: AtomicUsize::new(self.domains),
+            idle: CachePadded(AtomicUsize::new(0)),
+            searching: CachePadded(AtomicUsize::new(self.domains)),
             processors: thread::available_parallelism().map_or(1, Into::into),
             offers: Offers::new(),
             phase: AtomicU8::new(RUNNING),
             left: AtomicUsize::new(0),
-            common: Common::new(),
+            common: CachePadded(Common::new()),
             groups: Groups::new(),
+            lookouts: Lookouts::new(),
             spawned_outside: AtomicU64::new(0),
             outside: Lock::new(crate::sched::counts::Tally::default()),
             handler: self.handler,

@@ -97,38 +97,59 @@ impl Common {
     /// Takes what came first, or surplus if there is nothing else.
     #[inline]
     pub(super) fn take(&self) -> Option<NonNull<Runnable>> {
-        if self.len() == 0 {
-            return None;
-        }
-        let queues = self.queues.lock();
-        let surplus = || queues.surplus.pop().inspect(|_| _ = self.surplus.fetch_sub(1, Ordering::Relaxed));
-        let taken = queues.first_come.pop().or_else(surplus)?;
-        self.waiting.fetch_sub(1, Ordering::SeqCst);
-        Some(taken)
+        let taken = Fifo::default();
+        self.take_share(1, &taken);
+        taken.pop()
     }
 
-    /// Returns `true` if there is surplus. The answer may be out of date.
+    /// Moves at most `count` of what came first to the end of `to`, and of the surplus if there is
+    /// no more of that.
     #[inline]
-    pub(super) fn has_surplus(&self) -> bool {
-        self.surplus.load(Ordering::Relaxed) > 0
+    pub(super) fn take_share(&self, count: u64, to: &Fifo<Runnable>) {
+        if self.len() == 0 {
+            return;
+        }
+        let queues = self.queues.lock();
+        let first = move_from(&queues.first_come, count, to);
+        let surplus = move_from(&queues.surplus, count - first, to);
+        self.has_lost(first, surplus);
+    }
+
+    /// Returns about how many are surplus. The answer may be out of date.
+    #[inline]
+    pub(super) fn surplus(&self) -> u64 {
+        self.surplus.load(Ordering::Relaxed)
     }
 
     /// Moves the youngest of the surplus, at most `count`, to the end of `to`. Returns how many
     /// there were.
     pub(super) fn take_surplus(&self, count: u64, to: &Fifo<Runnable>) -> u64 {
         let queues = self.queues.lock();
-        let mut taken = 0;
-        while taken < count
-            && let Some(next) = queues.surplus.pop()
-        {
-            // SAFETY: it was just taken out of its queue, and stays until it runs.
-            unsafe { to.push(next) };
-            taken += 1;
-        }
-        if taken > 0 {
-            self.surplus.fetch_sub(taken, Ordering::Relaxed);
-            self.waiting.fetch_sub(taken, Ordering::SeqCst);
-        }
+        let taken = move_from(&queues.surplus, count, to);
+        self.has_lost(0, taken);
         taken
     }
+
+    /// Counts what has been taken, under the lock.
+    fn has_lost(&self, first_come: u64, surplus: u64) {
+        if surplus > 0 {
+            self.surplus.fetch_sub(surplus, Ordering::Relaxed);
+        }
+        if first_come + surplus > 0 {
+            self.waiting.fetch_sub(first_come + surplus, Ordering::SeqCst);
+        }
+    }
+}
+
+/// Moves the first of one queue, at most `count`, to the end of another. Returns how many that were.
+fn move_from(from: &Fifo<Runnable>, count: u64, to: &Fifo<Runnable>) -> u64 {
+    let mut moved = 0;
+    while moved < count
+        && let Some(next) = from.pop()
+    {
+        // SAFETY: it was just taken out of its queue, and stays until it runs.
+        unsafe { to.push(next) };
+        moved += 1;
+    }
+    moved
 }

@@ -19,6 +19,7 @@ pub(crate) mod deadlock_policy;
 pub mod default;
 pub(crate) mod dump;
 pub(crate) mod groups;
+pub(crate) mod lookouts;
 pub(crate) mod monitor;
 pub(crate) mod monitor_handle;
 pub(crate) mod overflow;

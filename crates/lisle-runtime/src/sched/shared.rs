@@ -11,11 +11,13 @@ use crate::sched::common::Common;
 use crate::sched::counts::Tally;
 use crate::sched::deadlock_policy::Deadlocks;
 use crate::sched::groups::Groups;
+use crate::sched::lookouts::Lookouts;
 use crate::sched::monitor_handle::Monitor;
 use crate::sched::questions::Snapshots;
 #[cfg(feature = "model")]
 use crate::sched::worker::with_current;
 use crate::shim::{
+    CachePadded,
     atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence},
     sync::{Arc, Mutex},
 };
@@ -47,11 +49,13 @@ pub struct Shared {
     pub(crate) deadlocks: Deadlocks,
     /// Tells runtimes apart.
     pub(crate) number: usize,
-    /// The number of domains that sleep.
-    pub idle: AtomicUsize,
+    /// The number of domains that sleep. It is apart, since spawns and wakes read it and what lies
+    /// beside it.
+    pub idle: CachePadded<AtomicUsize>,
     /// The number of domains that look for work, those that sleep included. At the start all are
     /// counted: their threads are about to begin.
-    pub searching: AtomicUsize,
+    pub searching: CachePadded<AtomicUsize>,
+    pub(crate) lookouts: Lookouts,
     /// The number of processors that the process may use.
     pub processors: usize,
     /// The offers of threads that are no workers.
@@ -59,7 +63,7 @@ pub struct Shared {
     pub(crate) phase: AtomicU8,
     /// The number of workers that have left.
     pub(crate) left: AtomicUsize,
-    pub(crate) common: Common,
+    pub(crate) common: CachePadded<Common>,
     pub(crate) groups: Groups,
     /// The fibers and tasks spawned by threads that are no workers, less the tasks that have ended
     /// on such threads.

@@ -6,6 +6,7 @@ use super::Worker;
 use crate::event::adaptive_spin::AdaptiveSpin;
 use crate::event::tick;
 use crate::report::Report;
+use crate::sched::lookouts::Lookout;
 use crate::shim::{atomic::Ordering, clock};
 use std::cell::Cell;
 use std::time::Duration;
@@ -103,7 +104,9 @@ impl Worker {
         if !others && !self.idle.spin.is_long() {
             return false;
         }
-        if others && self.steal() {
+        let lookout = if others { self.shared.lookouts.man() } else { None };
+        let lookout = lookout.as_deref();
+        if lookout.is_some_and(|lookout| self.steal(lookout)) {
             return true;
         }
         if self.shared.is_crowded() {
@@ -112,20 +115,20 @@ impl Worker {
         let looks = Cell::new(0);
         self.idle.spin.look(|| {
             looks.set(looks.get() + 1);
-            self.glance(looks.get(), others)
-        }) || (others && self.wait_for_overdue())
+            self.glance(looks.get(), lookout)
+        }) || lookout.is_some_and(|lookout| self.wait_for_overdue(lookout))
     }
 
     /// Checks, for the `count`th time in a row, whether there is something to run: the inbox and the
     /// common queue every time, and what costs more only now and then.
-    pub(super) fn glance(&self, count: u32, others: bool) -> bool {
+    pub(super) fn glance(&self, count: u32, lookout: Option<&Lookout>) -> bool {
         if self.domain.inbox.has_news() || self.take_common() {
             return true;
         }
-        if count.is_multiple_of(8) && self.take_job() {
+        if count.is_multiple_of(8) && self.try_take_job() {
             return true;
         }
-        if count.is_multiple_of(32) && others && self.steal() {
+        if count.is_multiple_of(32) && lookout.is_some_and(|lookout| self.steal(lookout)) {
             return true;
         }
         if count.is_multiple_of(256) {

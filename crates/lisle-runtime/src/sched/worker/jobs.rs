@@ -135,6 +135,15 @@ impl Worker {
     /// these fibers holds and could not release, since this is its domain. Returns `false` if there
     /// is no such job.
     pub(super) fn take_job(&self) -> bool {
+        self.take_job_by(|offers, may| offers.take(may))
+    }
+
+    /// Does the same for a worker that looks again soon. It may miss a job where others look.
+    pub(super) fn try_take_job(&self) -> bool {
+        self.take_job_by(|offers, may| offers.try_take(may))
+    }
+
+    fn take_job_by(&self, take: impl Fn(&Offers, &dyn Fn(&Job) -> bool) -> Option<NonNull<Job>>) -> bool {
         let domains = &self.shared.domains;
         let waited_for = self.joining.descendants();
         // SAFETY: `take` calls this with what is offered.
@@ -143,7 +152,7 @@ impl Worker {
         for offset in 0..domains.len() {
             let victim = &domains[start.wrapping_add(offset) % domains.len()];
             if victim.offers.len() > 0
-                && let Some(job) = victim.offers.take(may)
+                && let Some(job) = take(&victim.offers, &may)
             {
                 victim.stolen.fetch_add(1, Ordering::Relaxed);
                 self.take(job, &victim.offers, &victim.heartbeat);
@@ -152,7 +161,7 @@ impl Worker {
         }
         let outside = &self.shared.offers;
         if outside.len() > 0
-            && let Some(job) = outside.take(may)
+            && let Some(job) = take(outside, &may)
         {
             self.take(job, outside, &heartbeat::OUTSIDE);
             return true;

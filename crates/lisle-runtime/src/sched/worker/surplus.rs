@@ -1,8 +1,9 @@
 //! Fibers that have not begun and found the ring full: the surplus of a domain.
 //!
 //! Each domain keeps its last ones, and moves them to the common queue, and back, many at a time: two
-//! counts that all domains share for [`BATCH`], in place of as many for each. While any domain is
-//! idle it keeps none: all lie in the common queue.
+//! counts that all domains share for [`BATCH`], in place of as many for each. While any domain sleeps
+//! it keeps but a few, unless more lie in the common queue than all could take at once. From there
+//! each takes no more than leaves as many for each of the others.
 //!
 //! The domain that keeps some is awake and begins them itself. If it stays in one turn, which may
 //! wait for them in a way that the library does not know of, another domain that has nothing to do
@@ -17,6 +18,8 @@ use std::ptr::NonNull;
 /// How many a domain keeps at most. It takes half as many at once, so that it does not move the
 /// same ones to and fro.
 const BATCH: u64 = 64;
+/// At each how many it looks whether another domain sleeps.
+const LOOK: u64 = 8;
 
 impl Worker {
     /// Keeps a fiber that has not begun, and that the ring has no room for.
@@ -28,7 +31,7 @@ impl Worker {
             self.domain.counts.surplus.add(1);
             self.domain.counts.surplus.get()
         };
-        if kept >= BATCH || self.shared.could_wake_one() {
+        if kept >= BATCH || (kept.is_multiple_of(LOOK) && self.surplus_is_wanted()) {
             self.offer_surplus();
         }
     }
@@ -36,24 +39,32 @@ impl Worker {
     /// Returns `true` if there is surplus. The answer may be out of date.
     #[inline]
     pub(super) fn has_surplus(&self) -> bool {
-        self.domain.counts.surplus.get() > 0 || self.shared.common.has_surplus()
+        self.domain.counts.surplus.get() > 0 || self.shared.common.surplus() > 0
     }
 
     /// Takes the youngest of the surplus.
     pub(super) fn take_surplus(&self) -> Option<NonNull<Runnable>> {
-        let is_wanted = self.shared.could_wake_one();
-        if is_wanted {
+        if self.surplus_is_wanted() {
             self.offer_surplus();
         }
         let (count, surplus) = (&self.domain.counts.surplus, self.domain.surplus.lock());
         if surplus.is_empty() {
-            let share = if is_wanted { 1 } else { BATCH / 2 };
+            // So many that as many are left for each of the others.
+            let fair = self.shared.common.surplus() / self.shared.domains.len() as u64;
+            let share = fair.clamp(1, BATCH / 2);
             count.set(share);
             count.set(self.shared.common.take_surplus(share, &surplus));
         }
         let youngest = surplus.pop()?;
         count.set(count.get() - 1);
         Some(youngest)
+    }
+
+    /// Returns `true` if a domain could be woken for what this one keeps, and finds too little
+    /// in the common queue.
+    fn surplus_is_wanted(&self) -> bool {
+        let enough = BATCH / 2 * self.shared.domains.len() as u64;
+        self.shared.could_wake_one() && self.shared.common.surplus() < enough
     }
 
     /// Moves what the domain keeps to where others can take it.

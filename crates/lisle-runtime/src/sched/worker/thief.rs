@@ -15,10 +15,16 @@
 //! each has crossed for nothing. The thief finds out which it is. Unless what it has taken gives it
 //! [`TURNS`] turns each before it has nothing to run again, or as much to do as takes [`WORTH`] each,
 //! it leaves tasks alone for a while, and for twice as long the next time.
+//!
+//! Who may look at the rings of others is in `lookouts.rs`. One that takes something wakes another
+//! domain, if there is more. It takes neighbours, in one step: fibers that talk to each other are
+//! mostly spawned one after the other.
 
 use super::Worker;
 use super::either::{Either, either};
-use crate::queue::stealable::{Sight, Stealable};
+use crate::queue::fifo::Fifo;
+use crate::queue::ring::BATCH;
+use crate::sched::lookouts::{Lookout, Sighting};
 use crate::shim::{atomic::Ordering, clock, hint};
 use crate::spawned::runnable::Runnable;
 use std::cell::Cell;
@@ -39,18 +45,15 @@ const TURNS: u64 = 2;
 const WORTH: u64 = 2_000;
 /// The shortest and the longest time for which a thief leaves tasks alone, in nanoseconds.
 const PAUSES: RangeInclusive<u64> = 250_000..=16_000_000;
-/// How many fibers a thief takes at most.
-pub(super) const SHARE: u64 = 32;
+/// How many fibers are taken at most.
+pub(super) const SHARE: u64 = BATCH as u64;
+/// From how many on a share of fibers that have not begun is an even one: pairs are what most often
+/// is spawned together.
+const EVEN: u64 = 8;
+/// The longest pause, in spawns, between looks for a domain that sleeps, if none does.
+const LOOK: u32 = 8;
 /// The longest pause, in spawns, between wakes of idle domains that find nothing.
 const LONGEST_PAUSE: u32 = 4096;
-
-/// What a thief has seen waiting.
-#[derive(Clone, Copy)]
-struct Sighting {
-    victim: usize,
-    sight: Sight,
-    since: u64,
-}
 
 /// Tasks that were taken, and whether that is worth it.
 #[derive(Clone, Copy, Default)]
@@ -68,7 +71,6 @@ struct Trial {
 /// What a worker remembers of stealing, its own and that of others.
 #[derive(Default)]
 pub(super) struct Stealing {
-    seen: Cell<Option<Sighting>>,
     trial: Cell<Trial>,
     /// How many more spawns pass before an idle domain is woken again, and the length of the whole
     /// pause.
@@ -103,22 +105,23 @@ impl Stealing {
 impl Worker {
     /// Steals tasks, or a share of what has waited for too long. Returns `false` if there is nothing
     /// of the kind.
-    pub(super) fn steal(&self) -> bool {
-        (!self.shared.is_crowded() && self.steal_tasks()) || self.steal_overdue()
+    pub(super) fn steal(&self, lookout: &Lookout) -> bool {
+        (!self.shared.is_crowded() && self.steal_tasks()) || self.steal_overdue(lookout)
     }
 
     /// Steals a share of what has waited for too long. Returns `false` if nothing has; then notes
     /// what waits.
-    fn steal_overdue(&self) -> bool {
+    fn steal_overdue(&self, lookout: &Lookout) -> bool {
         let domains = &self.shared.domains;
-        if let Some(seen) = self.stealing.seen.take()
+        if let Some(seen) = lookout.take()
+            && seen.victim != self.domain.index
             && domains[seen.victim].stealable.still_waits(seen.sight)
         {
             let overdue = if self.shared.is_crowded() { OVERDUE_IN_A_CROWD } else { OVERDUE };
             // It stays in sight: what is left of it is overdue as well.
-            self.stealing.seen.set(Some(seen));
+            lookout.set(Some(seen));
             return clock::now().saturating_sub(seen.since) >= overdue
-                && self.steal_from(seen.victim, Stealable::take_oldest) > 0;
+                && self.steal_from(seen.victim, false) > 0;
         }
         // What was seen has begun. The next look starts at a random domain: otherwise one that
         // begins everything in time would hide the others.
@@ -129,7 +132,7 @@ impl Worker {
                 continue;
             }
             if let Some(sight) = domains[victim].stealable.sight() {
-                self.stealing.seen.set(Some(Sighting { victim, sight, since: clock::now() }));
+                lookout.set(Some(Sighting { victim, sight, since: clock::now() }));
                 break;
             }
             // It has had no room in a ring that is empty by now.
@@ -156,7 +159,7 @@ impl Worker {
         if now < trial.next {
             return false;
         }
-        let taken = self.steal_from(victim, Stealable::take_free);
+        let taken = self.steal_from(victim, true);
         self.stealing.trial.set(Trial { taken, since: now, turn: self.turn.get(), ..trial });
         taken > 0
     }
@@ -164,59 +167,65 @@ impl Worker {
     /// Goes on looking while something is seen to wait, until it has begun or is overdue. Gives up
     /// after a while: where each fiber begins in time there is nothing to steal. Returns `true` if
     /// something was found.
-    pub(super) fn wait_for_overdue(&self) -> bool {
+    pub(super) fn wait_for_overdue(&self, lookout: &Lookout) -> bool {
         let start = clock::now();
         let mut count = 0;
-        while self.stealing.seen.get().is_some()
+        while lookout.get().is_some()
             && !self.shared.is_crowded()
             && clock::now().saturating_sub(start) < 2 * OVERDUE
         {
             (0..16).for_each(|_| hint::spin_loop());
             count += 32;
-            if self.glance(count, true) {
+            if self.glance(count, Some(lookout)) {
                 return true;
             }
         }
         false
     }
 
-    /// Steals up to half of what waits in a domain, as long as `take` finds something. Returns how
-    /// many that were.
-    fn steal_from(&self, victim: usize, take: fn(&Stealable<Runnable>) -> Option<NonNull<Runnable>>) -> u64 {
+    /// Steals a share of what waits in a domain, so that as much is left for the owner and for each
+    /// that could take another; if `only_free`, of the tasks. If there is more, wakes another domain
+    /// for it. Returns how many that were.
+    fn steal_from(&self, victim: usize, only_free: bool) -> u64 {
         let victim = &self.shared.domains[victim];
-        let half = victim.stealable.len().div_ceil(2).min(SHARE);
-        let mut taken = 0;
-        while taken < half
-            && let Some(stolen) = take(&victim.stealable)
-        {
-            self.adopt(stolen);
-            taken += 1;
-        }
+        let parts = 1 + self.shared.takers().max(1) as u64;
+        let share = |there: u64| {
+            let share = there.div_ceil(parts);
+            if only_free || there < EVEN { share } else { share.next_multiple_of(2) }
+        };
+        let taken = victim.stealable.take_some(share, only_free, |stolen| self.adopt(stolen));
         if taken > 0 {
             victim.stolen.fetch_add(1, Ordering::Relaxed);
+            if victim.stealable.len() > 0 && self.shared.could_wake_one() {
+                self.shared.wake_one(self.domain.index);
+            }
         }
         taken
     }
 
     /// Wakes an idle domain for what it could steal, if there is a processor for it, and unless that
-    /// has been of no use lately.
+    /// has been of no use lately. Where many wait it looks for one only now and then: the count of
+    /// those that sleep is in a line that they write.
     #[inline]
     pub(super) fn share_work(&self) {
-        if self.shared.could_wake_one() {
+        let (left, pause) = self.stealing.pause.get();
+        if left > 0 {
+            self.stealing.pause.set((left - 1, pause));
+        } else if self.shared.could_wake_one() {
             self.wake_idle();
+        } else {
+            let waiting = self.domain.stealable.len() as u32;
+            self.stealing.pause.set((waiting.min(LOOK), pause));
         }
     }
 
     #[cold]
     fn wake_idle(&self) {
         let stealing = &self.stealing;
-        let (left, pause) = stealing.pause.get();
-        if left > 0 {
-            return stealing.pause.set((left - 1, pause));
-        }
         // If nothing was taken since the last wake, the fibers end before a thief arrives.
         let stolen = self.domain.stolen.load(Ordering::Relaxed);
         let useful = stealing.stolen_before.replace(stolen) != stolen;
+        let (_, pause) = stealing.pause.get();
         let pause = if useful { 0 } else { (pause * 2 + 1).min(LONGEST_PAUSE) };
         stealing.pause.set((pause, pause));
         self.shared.wake_one(self.domain.index);
@@ -235,20 +244,19 @@ impl Worker {
     /// Takes a share of the common queue. The first goes straight into the ready queue: it has its
     /// turn however many wait to begin here.
     pub(super) fn take_common(&self) -> bool {
-        let mut taken = 0;
-        while taken < SHARE
-            && (taken == 0 || self.domain.stealable.len() < SHARE)
-            && let Some(taken_over) = self.shared.common.take()
-        {
-            if taken == 0 {
-                // SAFETY: it was just taken out of its queue, and stays until it runs.
-                unsafe { self.queues.push(taken_over) };
-            } else {
-                self.adopt(taken_over);
-            }
-            taken += 1;
+        if self.shared.common.len() == 0 {
+            return false;
         }
-        taken > 0
+        let room = SHARE.saturating_sub(self.domain.stealable.len()).max(1);
+        let share = Fifo::default();
+        self.shared.common.take_share(room, &share);
+        let Some(first) = share.pop() else { return false };
+        // SAFETY: it was just taken out of its queue, and stays until it runs.
+        unsafe { self.queues.push(first) };
+        while let Some(other) = share.pop() {
+            self.adopt(other);
+        }
+        true
     }
 }
 
