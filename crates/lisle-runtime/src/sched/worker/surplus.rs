@@ -42,13 +42,16 @@ impl Worker {
         self.domain.counts.surplus.get() > 0 || self.shared.common.surplus() > 0
     }
 
-    /// Takes the youngest of the surplus.
+    /// Takes the youngest of the surplus. Wakes another domain if it has taken a share of the common
+    /// queue and left some.
     pub(super) fn take_surplus(&self) -> Option<NonNull<Runnable>> {
         if self.surplus_is_wanted() {
             self.offer_surplus();
         }
-        let (count, surplus) = (&self.domain.counts.surplus, self.domain.surplus.lock());
-        if surplus.is_empty() {
+        let count = &self.domain.counts.surplus;
+        let surplus = self.domain.surplus.lock();
+        let is_refilled = surplus.is_empty();
+        if is_refilled {
             // So many that as many are left for each of the others.
             let fair = self.shared.common.surplus() / self.shared.domains.len() as u64;
             let share = fair.clamp(1, BATCH / 2);
@@ -57,6 +60,10 @@ impl Worker {
         }
         let youngest = surplus.pop()?;
         count.set(count.get() - 1);
+        drop(surplus);
+        if is_refilled && self.shared.common.surplus() > 0 && self.shared.could_wake_one() {
+            self.shared.wake_one(self.domain.index);
+        }
         Some(youngest)
     }
 
