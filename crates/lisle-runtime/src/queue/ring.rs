@@ -104,8 +104,7 @@ impl<T> Ring<T> {
         let mut entries = [null_mut::<T>(); BATCH];
         let mut head = self.head.load(Ordering::Acquire);
         loop {
-            // A tail that is older than the head does not count entries below zero.
-            let there = self.tail.load(Ordering::Acquire).saturating_sub(head).min(CAPACITY);
+            let there = self.tail.load(Ordering::Acquire).wrapping_sub(head).min(CAPACITY);
             let wanted = share(there).min(there).min(BATCH as u64);
             let mut count = 0;
             while count < wanted {

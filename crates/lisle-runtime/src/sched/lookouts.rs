@@ -6,8 +6,10 @@
 //! seen waiting stays there for the next one, for which it is then as long overdue. One place or four
 //! made no difference that stood out.
 //!
-//! Who finds no place looks at its inbox and at the common queue, and at the jobs that are offered;
-//! then it sleeps, until it is woken for what is left.
+//! Who finds no place looks at its inbox and at the common queue, and at the jobs that are offered,
+//! and for a place now and then. After a while it sleeps. So one that takes what is overdue wakes
+//! another: it leaves its place, and there may be more elsewhere. (The last of Go's threads that looks
+//! for work does the same.)
 
 use crate::event::lock::{Guard, Lock};
 use crate::queue::stealable::Sight;
@@ -29,6 +31,9 @@ pub(super) struct Sighting {
 /// What the one that has this place has seen, or the one before it.
 pub(super) type Lookout = Cell<Option<Sighting>>;
 
+/// The place of one that looks, if it has found one.
+pub(super) type Place<'a> = Option<Guard<'a, Lookout>>;
+
 /// The places of those that look at the rings of others.
 pub(crate) struct Lookouts([CachePadded<Lock<Lookout>>; PLACES]);
 
@@ -38,7 +43,7 @@ impl Lookouts {
     }
 
     /// Takes a place until the guard is dropped. Returns `None` if others have all of them.
-    pub(super) fn man(&self) -> Option<Guard<'_, Lookout>> {
+    pub(super) fn man(&self) -> Place<'_> {
         self.0.iter().find_map(|place| place.try_lock())
     }
 }

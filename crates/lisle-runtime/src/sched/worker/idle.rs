@@ -6,7 +6,7 @@ use super::Worker;
 use crate::event::adaptive_spin::AdaptiveSpin;
 use crate::event::tick;
 use crate::report::Report;
-use crate::sched::lookouts::Lookout;
+use crate::sched::lookouts::Place;
 use crate::shim::{atomic::Ordering, clock};
 use std::cell::Cell;
 use std::time::Duration;
@@ -104,34 +104,41 @@ impl Worker {
         if !others && !self.idle.spin.is_long() {
             return false;
         }
-        let lookout = if others { self.shared.lookouts.man() } else { None };
-        let lookout = lookout.as_deref();
-        if lookout.is_some_and(|lookout| self.steal(lookout)) {
+        let mut place = others.then(|| self.shared.lookouts.man()).flatten();
+        if place.as_deref().is_some_and(|lookout| self.steal(lookout)) {
             return true;
         }
         if self.shared.is_crowded() {
             return false; // It would take the processor from one that works.
         }
-        let looks = Cell::new(0);
+        let mut looks = 0;
         self.idle.spin.look(|| {
-            looks.set(looks.get() + 1);
-            self.glance(looks.get(), lookout)
-        }) || lookout.is_some_and(|lookout| self.wait_for_overdue(lookout))
+            looks += 1;
+            self.glance(looks, others, &mut place)
+        }) || (others && self.wait_for_overdue(&mut place))
     }
 
     /// Checks, for the `count`th time in a row, whether there is something to run: the inbox and the
-    /// common queue every time, and what costs more only now and then.
-    pub(super) fn glance(&self, count: u32, lookout: Option<&Lookout>) -> bool {
+    /// common queue every time, and what costs more only now and then. Looks at what others have if
+    /// it has a place for that, or finds one.
+    pub(super) fn glance<'a>(&'a self, count: u32, others: bool, place: &mut Place<'a>) -> bool {
         if self.domain.inbox.has_news() || self.take_common() {
             return true;
         }
         if count.is_multiple_of(8) && self.try_take_job() {
             return true;
         }
-        if count.is_multiple_of(32) && lookout.is_some_and(|lookout| self.steal(lookout)) {
-            return true;
+        if count.is_multiple_of(32) && others {
+            if place.is_none() {
+                *place = self.shared.lookouts.man();
+            }
+            if place.as_deref().is_some_and(|lookout| self.steal(lookout)) {
+                return true;
+            }
         }
         if count.is_multiple_of(256) {
+            // Wakers of futures are the user's code.
+            *place = None;
             self.fire_timers();
             if !self.domain.reactor.is_empty() {
                 self.poll(Some(Duration::ZERO));

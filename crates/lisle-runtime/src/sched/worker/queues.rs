@@ -356,7 +356,7 @@ impl Worker {
         {
             self.adopt(woken);
         }
-        self.share_work();
+        self.share_now();
     }
 
     /// Takes what other threads have handed over.

@@ -2,8 +2,7 @@
 //!
 //! Each domain keeps its last ones, and moves them to the common queue, and back, many at a time: two
 //! counts that all domains share for [`BATCH`], in place of as many for each. While any domain sleeps
-//! it keeps but a few, unless more lie in the common queue than all could take at once. From there
-//! each takes no more than leaves as many for each of the others.
+//! it keeps but a few, unless more lie in the common queue than all could take at once.
 //!
 //! The domain that keeps some is awake and begins them itself. If it stays in one turn, which may
 //! wait for them in a way that the library does not know of, another domain that has nothing to do
@@ -15,8 +14,8 @@ use crate::sched::shared::Shared;
 use crate::spawned::runnable::Runnable;
 use std::ptr::NonNull;
 
-/// How many a domain keeps at most. It takes half as many at once, so that it does not move the
-/// same ones to and fro.
+/// How many a domain keeps at most. It takes at most half as many at once, so that it does not move
+/// the same ones to and fro.
 const BATCH: u64 = 64;
 /// At each how many it looks whether another domain sleeps.
 const LOOK: u64 = 8;
@@ -45,16 +44,17 @@ impl Worker {
     /// Takes the youngest of the surplus. Wakes another domain if it has taken a share of the common
     /// queue and left some.
     pub(super) fn take_surplus(&self) -> Option<NonNull<Runnable>> {
-        if self.surplus_is_wanted() {
+        let is_wanted = self.surplus_is_wanted();
+        if is_wanted {
             self.offer_surplus();
         }
         let count = &self.domain.counts.surplus;
         let surplus = self.domain.surplus.lock();
         let is_refilled = surplus.is_empty();
         if is_refilled {
-            // So many that as many are left for each of the others.
-            let fair = self.shared.common.surplus() / self.shared.domains.len() as u64;
-            let share = fair.clamp(1, BATCH / 2);
+            // So many that as many are left for each that may run at the same time.
+            let fair = self.shared.common.surplus() / self.shared.most_at_once() as u64;
+            let share = if is_wanted { 1 } else { fair.clamp(1, BATCH / 2) };
             count.set(share);
             count.set(self.shared.common.take_surplus(share, &surplus));
         }
@@ -70,7 +70,7 @@ impl Worker {
     /// Returns `true` if a domain could be woken for what this one keeps, and finds too little
     /// in the common queue.
     fn surplus_is_wanted(&self) -> bool {
-        let enough = BATCH / 2 * self.shared.domains.len() as u64;
+        let enough = BATCH / 2 * self.shared.most_at_once() as u64;
         self.shared.could_wake_one() && self.shared.common.surplus() < enough
     }
 

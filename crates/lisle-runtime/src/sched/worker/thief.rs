@@ -16,15 +16,15 @@
 //! [`TURNS`] turns each before it has nothing to run again, or as much to do as takes [`WORTH`] each,
 //! it leaves tasks alone for a while, and for twice as long the next time.
 //!
-//! Who may look at the rings of others is in `lookouts.rs`. One that takes something wakes another
-//! domain, if there is more. It takes neighbours, in one step: fibers that talk to each other are
-//! mostly spawned one after the other.
+//! Who may look at the rings of others is in `lookouts.rs`. What is taken are neighbours, in one step:
+//! fibers that talk to each other are mostly spawned one after the other. An even number of them, if
+//! there are several: most often they are pairs.
 
 use super::Worker;
 use super::either::{Either, either};
 use crate::queue::fifo::Fifo;
 use crate::queue::ring::BATCH;
-use crate::sched::lookouts::{Lookout, Sighting};
+use crate::sched::lookouts::{Lookout, Place, Sighting};
 use crate::shim::{atomic::Ordering, clock, hint};
 use crate::spawned::runnable::Runnable;
 use std::cell::Cell;
@@ -47,11 +47,9 @@ const WORTH: u64 = 2_000;
 const PAUSES: RangeInclusive<u64> = 250_000..=16_000_000;
 /// How many fibers are taken at most.
 pub(super) const SHARE: u64 = BATCH as u64;
-/// From how many on a share of fibers that have not begun is an even one: pairs are what most often
-/// is spawned together.
-const EVEN: u64 = 8;
-/// The longest pause, in spawns, between looks for a domain that sleeps, if none does.
-const LOOK: u32 = 8;
+/// How many spawns pass until the next look for a domain that sleeps, if none does and at least as
+/// many wait.
+const LOOK: u64 = 8;
 /// The longest pause, in spawns, between wakes of idle domains that find nothing.
 const LONGEST_PAUSE: u32 = 4096;
 
@@ -72,6 +70,8 @@ struct Trial {
 #[derive(Default)]
 pub(super) struct Stealing {
     trial: Cell<Trial>,
+    /// How many more spawns pass before the next look for an idle domain.
+    passed: Cell<u64>,
     /// How many more spawns pass before an idle domain is woken again, and the length of the whole
     /// pause.
     pause: Cell<(u32, u32)>,
@@ -143,7 +143,7 @@ impl Worker {
         false
     }
 
-    /// Steals half of the ready tasks of a domain where several lie. Returns `false` if none has
+    /// Steals a share of the ready tasks of a domain where several lie. Returns `false` if none has
     /// several, or if that has not been worth it lately.
     fn steal_tasks(&self) -> bool {
         let domains = &self.shared.domains;
@@ -164,19 +164,27 @@ impl Worker {
         taken > 0
     }
 
-    /// Goes on looking while something is seen to wait, until it has begun or is overdue. Gives up
-    /// after a while: where each fiber begins in time there is nothing to steal. Returns `true` if
-    /// something was found.
-    pub(super) fn wait_for_overdue(&self, lookout: &Lookout) -> bool {
+    /// Goes on looking while something is seen to wait, until it has begun or is overdue. After a while
+    /// it waits for nothing else: where each fiber begins in time there is nothing to steal. Returns
+    /// `true` if something was found.
+    pub(super) fn wait_for_overdue<'a>(&'a self, place: &mut Place<'a>) -> bool {
         let start = clock::now();
         let mut count = 0;
-        while lookout.get().is_some()
-            && !self.shared.is_crowded()
-            && clock::now().saturating_sub(start) < 2 * OVERDUE
-        {
+        let mut last = None;
+        while !self.shared.is_crowded() {
+            if place.is_none() {
+                *place = self.shared.lookouts.man();
+            }
+            let Some(seen) = place.as_deref().and_then(Cell::get) else { return false };
+            let waited = clock::now().saturating_sub(start);
+            if waited >= 4 * OVERDUE
+                || (waited >= 2 * OVERDUE && *last.get_or_insert(seen.since) != seen.since)
+            {
+                return false;
+            }
             (0..16).for_each(|_| hint::spin_loop());
             count += 32;
-            if self.glance(count, Some(lookout)) {
+            if self.glance(count, true, place) {
                 return true;
             }
         }
@@ -184,19 +192,20 @@ impl Worker {
     }
 
     /// Steals a share of what waits in a domain, so that as much is left for the owner and for each
-    /// that could take another; if `only_free`, of the tasks. If there is more, wakes another domain
-    /// for it. Returns how many that were.
+    /// that could take another; if `only_free`, of the tasks. Returns how many that were. Wakes
+    /// another domain, which may find more; for tasks only if there are more.
     fn steal_from(&self, victim: usize, only_free: bool) -> u64 {
         let victim = &self.shared.domains[victim];
         let parts = 1 + self.shared.takers().max(1) as u64;
         let share = |there: u64| {
             let share = there.div_ceil(parts);
-            if only_free || there < EVEN { share } else { share.next_multiple_of(2) }
+            if only_free || share < 2 { share } else { share & !1 }
         };
         let taken = victim.stealable.take_some(share, only_free, |stolen| self.adopt(stolen));
         if taken > 0 {
             victim.stolen.fetch_add(1, Ordering::Relaxed);
-            if victim.stealable.len() > 0 && self.shared.could_wake_one() {
+            let is_looked_for = !only_free || victim.stealable.has_free();
+            if is_looked_for && self.shared.could_wake_one() {
                 self.shared.wake_one(self.domain.index);
             }
         }
@@ -204,28 +213,39 @@ impl Worker {
     }
 
     /// Wakes an idle domain for what it could steal, if there is a processor for it, and unless that
-    /// has been of no use lately. Where many wait it looks for one only now and then: the count of
-    /// those that sleep is in a line that they write.
+    /// has been of no use lately. Where many wait and none was idle, looks for one only now and then:
+    /// the count of those that sleep is in a line that they write.
     #[inline]
     pub(super) fn share_work(&self) {
-        let (left, pause) = self.stealing.pause.get();
-        if left > 0 {
-            self.stealing.pause.set((left - 1, pause));
-        } else if self.shared.could_wake_one() {
-            self.wake_idle();
-        } else {
-            let waiting = self.domain.stealable.len() as u32;
-            self.stealing.pause.set((waiting.min(LOOK), pause));
+        let passed = &self.stealing.passed;
+        if passed.get() > 0 {
+            passed.set(passed.get() - 1);
+        } else if !self.share_now() && self.domain.stealable.len() >= LOOK {
+            passed.set(LOOK);
         }
+    }
+
+    /// Does the same, and looks in any case. Returns `false` if there is no idle domain, or no
+    /// processor for it.
+    #[inline]
+    pub(super) fn share_now(&self) -> bool {
+        let could_wake = self.shared.could_wake_one();
+        if could_wake {
+            self.wake_idle();
+        }
+        could_wake
     }
 
     #[cold]
     fn wake_idle(&self) {
         let stealing = &self.stealing;
+        let (left, pause) = stealing.pause.get();
+        if left > 0 {
+            return stealing.pause.set((left - 1, pause));
+        }
         // If nothing was taken since the last wake, the fibers end before a thief arrives.
         let stolen = self.domain.stolen.load(Ordering::Relaxed);
         let useful = stealing.stolen_before.replace(stolen) != stolen;
-        let (_, pause) = stealing.pause.get();
         let pause = if useful { 0 } else { (pause * 2 + 1).min(LONGEST_PAUSE) };
         stealing.pause.set((pause, pause));
         self.shared.wake_one(self.domain.index);
