@@ -34,7 +34,8 @@ pub(super) type Lookout = Cell<Option<Sighting>>;
 /// The place of one that looks, if it has found one.
 pub(super) type Place<'a> = Option<Guard<'a, Lookout>>;
 
-/// The places of those that look at the rings of others.
+/// The places of those that look at the rings of others. They are held for longer than a lock should
+/// be, which is no harm: nobody waits for one.
 pub(crate) struct Lookouts([CachePadded<Lock<Lookout>>; PLACES]);
 
 impl Lookouts {

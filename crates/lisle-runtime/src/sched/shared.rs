@@ -49,8 +49,8 @@ pub struct Shared {
     pub(crate) deadlocks: Deadlocks,
     /// Tells runtimes apart.
     pub(crate) number: usize,
-    /// The number of domains that sleep. It is apart, since spawns and wakes read it and what lies
-    /// beside it.
+    /// The number of domains that sleep. In a line of its own: they write it, and each spawn reads what
+    /// would lie beside it.
     pub idle: CachePadded<AtomicUsize>,
     /// The number of domains that look for work, those that sleep included. At the start all are
     /// counted: their threads are about to begin.

@@ -104,8 +104,8 @@ impl Worker {
         if !others && !self.idle.spin.is_long() {
             return false;
         }
-        let mut place = others.then(|| self.shared.lookouts.man()).flatten();
-        if place.as_deref().is_some_and(|lookout| self.steal(lookout)) {
+        let mut place = None;
+        if others && self.look_at_others(&mut place) {
             return true;
         }
         if self.shared.is_crowded() {
@@ -128,13 +128,8 @@ impl Worker {
         if count.is_multiple_of(8) && self.try_take_job() {
             return true;
         }
-        if count.is_multiple_of(32) && others {
-            if place.is_none() {
-                *place = self.shared.lookouts.man();
-            }
-            if place.as_deref().is_some_and(|lookout| self.steal(lookout)) {
-                return true;
-            }
+        if count.is_multiple_of(32) && others && self.look_at_others(place) {
+            return true;
         }
         if count.is_multiple_of(256) {
             // Wakers of futures are the user's code.

@@ -9,6 +9,7 @@
 //! moves them to the common queue in its place. For that they lie under a lock.
 
 use super::Worker;
+use super::thief::LOOK;
 use crate::sched::Domain;
 use crate::sched::shared::Shared;
 use crate::spawned::runnable::Runnable;
@@ -17,8 +18,6 @@ use std::ptr::NonNull;
 /// How many a domain keeps at most. It takes at most half as many at once, so that it does not move
 /// the same ones to and fro.
 const BATCH: u64 = 64;
-/// At each how many it looks whether another domain sleeps.
-const LOOK: u64 = 8;
 
 impl Worker {
     /// Keeps a fiber that has not begun, and that the ring has no room for.

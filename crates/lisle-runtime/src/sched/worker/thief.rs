@@ -49,7 +49,7 @@ const PAUSES: RangeInclusive<u64> = 250_000..=16_000_000;
 pub(super) const SHARE: u64 = BATCH as u64;
 /// How many spawns pass until the next look for a domain that sleeps, if none does and at least as
 /// many wait.
-const LOOK: u64 = 8;
+pub(super) const LOOK: u64 = 8;
 /// The longest pause, in spawns, between wakes of idle domains that find nothing.
 const LONGEST_PAUSE: u32 = 4096;
 
@@ -103,9 +103,13 @@ impl Stealing {
 }
 
 impl Worker {
-    /// Steals tasks, or a share of what has waited for too long. Returns `false` if there is nothing
-    /// of the kind.
-    pub(super) fn steal(&self, lookout: &Lookout) -> bool {
+    /// If it has a place to look at what others have, or finds one, steals tasks or a share of what
+    /// has waited for too long. Returns `false` if there is nothing of the kind.
+    pub(super) fn look_at_others<'a>(&'a self, place: &mut Place<'a>) -> bool {
+        if place.is_none() {
+            *place = self.shared.lookouts.man();
+        }
+        let Some(lookout) = place.as_deref() else { return false };
         (!self.shared.is_crowded() && self.steal_tasks()) || self.steal_overdue(lookout)
     }
 
@@ -171,20 +175,19 @@ impl Worker {
         let start = clock::now();
         let mut count = 0;
         let mut last = None;
-        while !self.shared.is_crowded() {
-            if place.is_none() {
-                *place = self.shared.lookouts.man();
-            }
-            let Some(seen) = place.as_deref().and_then(Cell::get) else { return false };
+        while !self.shared.is_crowded()
+            && let Some(seen) = place.as_deref().and_then(Cell::get)
+        {
             let waited = clock::now().saturating_sub(start);
             if waited >= 4 * OVERDUE
                 || (waited >= 2 * OVERDUE && *last.get_or_insert(seen.since) != seen.since)
             {
-                return false;
+                break;
             }
             (0..16).for_each(|_| hint::spin_loop());
+            // Sockets and timers, for which the place is given up, are looked at by turns.
             count += 32;
-            if self.glance(count, true, place) {
+            if self.glance(count, true, place) || (place.is_none() && self.look_at_others(place)) {
                 return true;
             }
         }
