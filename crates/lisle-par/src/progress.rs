@@ -334,4 +334,4 @@ impl Event for ReachedEvt<'_> {
     }
 }
 
-awaitable!(['a] ReachedEvt<'a>);
+awaitable!(['a] ReachedEvt<'a>, single);

@@ -330,4 +330,4 @@ impl<T> fmt::Debug for Joining<'_, T> {
     }
 }
 
-awaitable!(['a, T: Send] JoinEvt<'a, T>);
+awaitable!(['a, T: Send] JoinEvt<'a, T>, single);

@@ -11,7 +11,8 @@ use std::{
 /// Where futures run. Tasks are spawned from inside, through the function the executor has for
 /// that.
 pub(crate) trait Executor: Sized + 'static {
-    type Task<T: Send + 'static>: Future<Output = T> + Send + 'static;
+    /// The handle of a task, to be awaited.
+    type Task<T: Send + 'static>: IntoFuture<Output = T, IntoFuture: Send> + Send + 'static;
 
     fn start(workers: usize) -> Self;
 
@@ -124,11 +125,20 @@ impl Executor for Tokio {
 /// Lisle's tasks, on domains that are pinned as those of its fibers.
 pub(crate) struct LisleTasks(lisle::Runtime);
 
-/// The event of a task's end, awaited for its result.
-type LisleJoined<T> = futures::future::Map<
-    lisle::event::EventFuture<lisle::task::TaskHandle<T>>,
-    fn(Result<T, lisle::fiber::JoinError>) -> T,
->;
+/// The handle of a task, which is awaited for the task's result.
+pub(crate) struct LisleJoined<T>(lisle::task::TaskHandle<T>);
+
+impl<T> IntoFuture for LisleJoined<T> {
+    type Output = T;
+    type IntoFuture = futures::future::Map<
+        <lisle::task::TaskHandle<T> as IntoFuture>::IntoFuture,
+        fn(Result<T, lisle::fiber::JoinError>) -> T,
+    >;
+
+    fn into_future(self) -> Self::IntoFuture {
+        self.0.into_future().map(Result::unwrap)
+    }
+}
 
 impl Executor for LisleTasks {
     type Task<T: Send + 'static> = LisleJoined<T>;
@@ -142,7 +152,7 @@ impl Executor for LisleTasks {
     }
 
     fn spawn<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> LisleJoined<T> {
-        lisle::spawn_task(future).into_future().map(Result::unwrap)
+        LisleJoined(lisle::spawn_task(future))
     }
 
     fn detach(future: impl Future<Output = ()> + Send + 'static) {

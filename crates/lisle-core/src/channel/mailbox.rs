@@ -492,7 +492,7 @@ impl<T: Send> Event for MailEvt<'_, T> {
 }
 
 copied!([T] MailEvt<'_, T>);
-awaitable!(['a, T: Send] MailEvt<'a, T>);
+awaitable!(['a, T: Send] MailEvt<'a, T>, single);
 
 /// The number of messages for which a block has room.
 const BLOCK: usize = 32;

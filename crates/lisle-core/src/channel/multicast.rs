@@ -589,7 +589,7 @@ impl<T: Clone + Send + Sync> Event for PortEvt<'_, T> {
 }
 
 copied!([T] PortEvt<'_, T>);
-awaitable!(['a, T: Clone + Send + Sync] PortEvt<'a, T>);
+awaitable!(['a, T: Clone + Send + Sync] PortEvt<'a, T>, single);
 
 impl<T> fmt::Debug for Multicast<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

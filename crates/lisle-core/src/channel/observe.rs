@@ -185,7 +185,7 @@ macro_rules! observes {
             }
         }
 
-        awaitable!(['a] $event<'a>);
+        awaitable!(['a] $event<'a>, single);
     )* };
 }
 

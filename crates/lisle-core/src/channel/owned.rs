@@ -124,7 +124,7 @@ sends!([T: Send] OwnedSendOnce<T>, |event| {
 debug_by_name!([T] OwnedSendOnce<T>);
 debug_by_name!([T] OwnedRecvEvt<T>);
 debug_by_name!([T] OwnedSendEvt<T>);
-awaitable!([T: Send] OwnedRecvEvt<T>);
+awaitable!([T: Send] OwnedRecvEvt<T>, single);
 awaitable!([T: Send] OwnedSendEvt<T> => OwnedSendOnce<T>, |event| {
     OwnedSendOnce { sender: event.sender, message: Cell::new(Some(event.message.into_inner())) }
-});
+}, single);

@@ -543,4 +543,4 @@ receives!(['a, T: Send] RecvEvt<'a, T>, |event| event.shared);
 
 copied!([T] RecvEvt<'_, T>);
 debug_by_name!([T] RecvEvt<'_, T>);
-crate::event::awaitable!(['a, T: Send] RecvEvt<'a, T>);
+crate::event::awaitable!(['a, T: Send] RecvEvt<'a, T>, single);

@@ -499,4 +499,4 @@ debug_by_name!([T] SendEvt<'_, T>);
 debug_by_name!([T] SendOnce<'_, T>);
 crate::event::awaitable!(['a, T: Send] SendEvt<'a, T> => SendOnce<'a, T>, |event| {
     SendOnce::new(event.shared, event.message.into_inner())
-});
+}, single);

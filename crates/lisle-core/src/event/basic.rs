@@ -81,5 +81,5 @@ impl<T> Event for Never<T> {
 
 copied!([T] Never<T>);
 debug_by_name!([T] Never<T>);
-awaitable!([T: Clone] Always<T>);
-awaitable!([T] Never<T>);
+awaitable!([T: Clone] Always<T>, single);
+awaitable!([T] Never<T>, single);

@@ -28,21 +28,29 @@ use std::task::Poll;
 use std::thread;
 use wake::{Come, Wake};
 
-/// The number of words of branch that a future keeps without allocating; enough for a choice of
-/// three.
+/// The number of words of branch that the future of any event keeps without allocating; enough for a
+/// choice of three.
 const INLINE_WORDS: usize = 32;
+/// The same for an event that waits in one place, such as a receive. Many tasks wait for such an
+/// event at the same time, and their memory is mostly that of its future.
+#[doc(hidden)]
+pub const SINGLE_WORDS: usize = 12;
 
 /// A future that performs an event once, see [`Event::future`].
+///
+/// `WORDS` is the number of words that it keeps for the performance. One that needs more keeps them
+/// in recycled memory. The future of an awaited event that waits in one place, as that of
+/// `receiver.recv_evt().await`, is 160 bytes smaller than that of any event.
 ///
 /// It may be polled on any executor, and moved between threads before its first poll. Polling it
 /// after it was ready panics. Dropping it withdraws it. If a partner on another core is committing
 /// it at that moment, the drop waits a few instructions for the partner.
 #[must_use = "futures do nothing unless polled"]
-pub struct EventFuture<E> {
+pub struct EventFuture<E, const WORDS: usize = INLINE_WORDS> {
     /// [`EventFuture::leave`] as a pointer; then neither `Drop` nor `Send` needs `E: Event`.
-    leave: fn(&mut EventFuture<E>),
+    leave: fn(&mut EventFuture<E, WORDS>),
     /// Holds an `E::Branch` that borrows `event`; cleared before `event` is dropped.
-    branch: Storage<INLINE_WORDS>,
+    branch: Storage<WORDS>,
     record: Option<Record>,
     wake: Wake,
     /// Nothing is published, and it must not be polled again: it has returned its value, or
@@ -57,13 +65,14 @@ pub struct EventFuture<E> {
 // SAFETY: the untyped content of `branch` is an `E::Branch`, which the trait requires to be `Send`.
 // The record's waker is the address of `wake`, which does not change once pinned, or that of
 // recycled memory, which is never freed. All else is `Send` by type.
-unsafe impl<E: Send> Send for EventFuture<E> {}
+unsafe impl<E: Send, const WORDS: usize> Send for EventFuture<E, WORDS> {}
 // SAFETY: a shared reference to the future gives access to nothing.
-unsafe impl<E: Sync> Sync for EventFuture<E> {}
+unsafe impl<E: Sync, const WORDS: usize> Sync for EventFuture<E, WORDS> {}
 
-impl<E: Event> EventFuture<E> {
+impl<E: Event, const WORDS: usize> EventFuture<E, WORDS> {
     #[inline(always)]
-    pub(super) fn new(event: E) -> Self {
+    #[doc(hidden)]
+    pub fn new(event: E) -> Self {
         EventFuture {
             leave: Self::leave,
             branch: Storage::new(),
@@ -85,7 +94,7 @@ impl<E: Event> EventFuture<E> {
     }
 }
 
-impl<E: Event> Future for EventFuture<E> {
+impl<E: Event, const WORDS: usize> Future for EventFuture<E, WORDS> {
     type Output = E::Output;
 
     fn poll(self: Pin<&mut Self>, context: &mut std::task::Context<'_>) -> Poll<E::Output> {
@@ -216,7 +225,7 @@ unsafe fn force<E: Event>(event: &E, place: *mut ()) -> thread::Result<()> {
     catch_unwind(AssertUnwindSafe(force))
 }
 
-impl<E: Event> EventFuture<E> {
+impl<E: Event, const WORDS: usize> EventFuture<E, WORDS> {
     fn leave(&mut self) {
         if let (Some(record), Some(place), false) = (&self.record, self.branch.get(), self.done) {
             let foreign = Foreign { wake: &raw const self.wake };
@@ -234,7 +243,7 @@ impl<E: Event> EventFuture<E> {
     }
 }
 
-impl<E> Drop for EventFuture<E> {
+impl<E, const WORDS: usize> Drop for EventFuture<E, WORDS> {
     fn drop(&mut self) {
         (self.leave)(self);
         #[cfg(feature = "model")]
@@ -292,34 +301,41 @@ unsafe impl Context for Foreign {
     }
 }
 
-impl<E: Event + fmt::Debug> fmt::Debug for EventFuture<E> {
+impl<E: Event + fmt::Debug, const WORDS: usize> fmt::Debug for EventFuture<E, WORDS> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EventFuture").field("event", self.event.get()).field("done", &self.done).finish()
     }
 }
 
 /// Implements [`IntoFuture`] for an event type, which makes `event.await` work. (Rust's orphan
-/// rules do not allow one implementation for all events.)
+/// rules do not allow one implementation for all events.) With `single` its future is the small one,
+/// for an event that waits in one place. With `=> inner` it awaits that event in its place.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! awaitable {
-    ([$($generics:tt)*] $event:ty) => {
-        impl<$($generics)*> IntoFuture for $event {
-            type Output = <Self as $crate::Event>::Output;
-            type IntoFuture = $crate::event::EventFuture<Self>;
-            fn into_future(self) -> Self::IntoFuture {
-                $crate::Event::future(self)
-            }
-        }
+    ([$($generics:tt)*] $event:ty $(, $single:ident)?) => {
+        $crate::event::awaitable!(@ [$($generics)*] $event => $event, |event| event $(, $single)?);
     };
     // An awaited event is performed once, which `$inner` does better.
-    ([$($generics:tt)*] $event:ty => $inner:ty, $once:expr) => {
+    ([$($generics:tt)*] $event:ty => $inner:ty, $once:expr $(, $single:ident)?) => {
+        $crate::event::awaitable!(@ [$($generics)*] $event => $inner, $once $(, $single)?);
+    };
+    (@ [$($generics:tt)*] $event:ty => $inner:ty, $once:expr) => {
+        $crate::event::awaitable!(@@ [$($generics)*] $event => $inner, $once, $crate::event::EventFuture<$inner>);
+    };
+    (@ [$($generics:tt)*] $event:ty => $inner:ty, $once:expr, single) => {
+        $crate::event::awaitable!(
+            @@ [$($generics)*] $event => $inner, $once,
+            $crate::event::EventFuture<$inner, { $crate::event::SINGLE_WORDS }>
+        );
+    };
+    (@@ [$($generics:tt)*] $event:ty => $inner:ty, $once:expr, $future:ty) => {
         impl<$($generics)*> IntoFuture for $event {
             type Output = <$inner as $crate::Event>::Output;
-            type IntoFuture = $crate::event::EventFuture<$inner>;
+            type IntoFuture = $future;
             fn into_future(self) -> Self::IntoFuture {
                 let once: fn(Self) -> $inner = $once;
-                $crate::Event::future(once(self))
+                $crate::event::EventFuture::new(once(self))
             }
         }
     };

@@ -120,6 +120,8 @@ pub use choose::{Alternatives, Choose, choose_biased};
 pub use choose_all::{ChooseAll, Every, Stride, choose_all};
 pub use context::{Context, Unparked};
 pub use future::EventFuture;
+#[doc(hidden)]
+pub use future::SINGLE_WORDS;
 pub use guard::{Guard, guard};
 pub use interface::Step;
 pub use nack::{Nack, WithNack, with_nack};

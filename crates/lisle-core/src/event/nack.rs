@@ -198,7 +198,7 @@ impl Event for Nack {
     fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) {}
 }
 
-awaitable!([] Nack);
+awaitable!([] Nack, single);
 
 impl fmt::Debug for Nack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

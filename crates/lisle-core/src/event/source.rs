@@ -455,4 +455,4 @@ impl<S: Send, M: Send, F: Fn(&mut S) -> Option<M>> Event for SourceEvent<'_, S, 
 }
 
 debug_by_name!([S, M, F] SourceEvent<'_, S, M, F>);
-awaitable!(['s, S: Send, M: Send, F: Fn(&mut S) -> Option<M>] SourceEvent<'s, S, M, F>);
+awaitable!(['s, S: Send, M: Send, F: Fn(&mut S) -> Option<M>] SourceEvent<'s, S, M, F>, single);

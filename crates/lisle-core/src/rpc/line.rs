@@ -310,7 +310,7 @@ impl<A: Send, T: Send> Event for NextEvt<'_, A, T> {
     }
 }
 
-awaitable!(['a, A: Send, T: Send] NextEvt<'a, A, T>);
+awaitable!(['a, A: Send, T: Send] NextEvt<'a, A, T>, single);
 
 /// The event of the answer being there.
 pub(crate) struct Answer<'a, A, T> {

@@ -584,4 +584,4 @@ impl fmt::Debug for Arriving<'_> {
     }
 }
 
-awaitable!(['a] BarrierEvt<'a>);
+awaitable!(['a] BarrierEvt<'a>, single);

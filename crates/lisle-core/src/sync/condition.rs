@@ -124,4 +124,4 @@ impl Event for WaitEvt<'_> {
     fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) {}
 }
 
-awaitable!(['a] WaitEvt<'a>);
+awaitable!(['a] WaitEvt<'a>, single);

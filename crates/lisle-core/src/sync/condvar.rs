@@ -435,4 +435,4 @@ impl Event for NotifiedEvt<'_> {
     }
 }
 
-awaitable!(['a] NotifiedEvt<'a>);
+awaitable!(['a] NotifiedEvt<'a>, single);

@@ -168,4 +168,4 @@ impl<'a, T: Send + Sync> Event for GetEvt<'a, T> {
 }
 
 debug_by_name!([T] GetEvt<'_, T>);
-awaitable!(['a, T: Send + Sync] GetEvt<'a, T>);
+awaitable!(['a, T: Send + Sync] GetEvt<'a, T>, single);

@@ -225,7 +225,7 @@ impl Event for ZeroEvt<'_> {
     fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) {}
 }
 
-awaitable!(['a] ZeroEvt<'a>);
+awaitable!(['a] ZeroEvt<'a>, single);
 
 impl fmt::Debug for Latch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -359,4 +359,4 @@ impl<'a, T: ?Sized> Event for LockEvt<'a, T> {
 }
 
 debug_by_name!([T: ?Sized] LockEvt<'_, T>);
-awaitable!(['a, T: ?Sized] LockEvt<'a, T>);
+awaitable!(['a, T: ?Sized] LockEvt<'a, T>, single);

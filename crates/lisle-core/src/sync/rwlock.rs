@@ -334,7 +334,7 @@ macro_rules! access_event {
             }
         }
 
-        awaitable!(['a, T: ?Sized] $event<'a, T>);
+        awaitable!(['a, T: ?Sized] $event<'a, T>, single);
     };
 }
 

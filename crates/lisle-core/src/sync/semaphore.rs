@@ -540,4 +540,4 @@ impl<T> fmt::Debug for TokenEvt<'_, T> {
     }
 }
 
-awaitable!(['a, T] TokenEvt<'a, T>);
+awaitable!(['a, T] TokenEvt<'a, T>, single);

@@ -476,8 +476,8 @@ impl<T: Send + Sync, F: Fn(&T) -> bool> Event for WaitForEvt<'_, T, F> {
 }
 
 copied!([T] ChangedEvt<'_, T>);
-awaitable!(['a, T: Send + Sync] ChangedEvt<'a, T>);
-awaitable!(['a, T: Send + Sync, F: Fn(&T) -> bool] WaitForEvt<'a, T, F>);
+awaitable!(['a, T: Send + Sync] ChangedEvt<'a, T>, single);
+awaitable!(['a, T: Send + Sync, F: Fn(&T) -> bool] WaitForEvt<'a, T, F>, single);
 
 impl<T> fmt::Debug for State<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

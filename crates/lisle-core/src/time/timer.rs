@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 /// Returns the event that happens `duration` after its performance begins.
 ///
 /// Each performance starts the time anew. A duration of zero is always ready. The event is never
-/// early. It is late by up to the resolution (65.5 µs within a busy domain, about a millisecond
-/// when the domain sleeps) and by the time that other work of the machine takes.
+/// early. It is late by up to the resolution of 65.5 µs, by what the system takes to wake a thread that
+/// sleeps (50 to 100 µs on Linux, up to a millisecond elsewhere), and by the time that other work of the
+/// machine takes.
 ///
 /// Arming costs about 30 ns, mostly for reading the clock. It costs nothing where another branch of
 /// a choice is ready.
@@ -171,5 +172,5 @@ macro_rules! timer {
 timer!(After, |this, attempt| this.is_over(attempt), attempt.began().saturating_add(this.nanos));
 timer!(At, |this, attempt| this.nanos <= attempt.context().now(), this.nanos);
 
-awaitable!([] After);
-awaitable!([] At);
+awaitable!([] After, single);
+awaitable!([] At, single);

@@ -101,4 +101,4 @@ impl fmt::Debug for CancelledEvt {
     }
 }
 
-awaitable!([] CancelledEvt);
+awaitable!([] CancelledEvt, single);

@@ -280,7 +280,7 @@ impl<T> fmt::Debug for JoinEvt<'_, T> {
     }
 }
 
-awaitable!(['a, T] JoinEvt<'a, T>);
+awaitable!(['a, T] JoinEvt<'a, T>, single);
 
 impl<T> JoinEvt<'_, T> {
     /// Returns the error for a future that was cancelled in this fiber, which drives it.

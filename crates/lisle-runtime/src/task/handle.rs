@@ -317,8 +317,8 @@ impl<T> Event for TaskHandle<T> {
     }
 }
 
-awaitable!([T] TaskHandle<T>);
-awaitable!(['a, T] &'a TaskHandle<T>);
+awaitable!([T] TaskHandle<T>, single);
+awaitable!(['a, T] &'a TaskHandle<T>, single);
 
 impl<T> fmt::Debug for TaskHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -220,4 +220,4 @@ impl<T> fmt::Debug for FutureEvt<'_, T> {
     }
 }
 
-awaitable!(['a, T] FutureEvt<'a, T>);
+awaitable!(['a, T] FutureEvt<'a, T>, single);

@@ -125,4 +125,4 @@ impl<T: AsFd> fmt::Debug for ReadyEvt<'_, T> {
     }
 }
 
-awaitable!(['a, T: AsFd] ReadyEvt<'a, T>);
+awaitable!(['a, T: AsFd] ReadyEvt<'a, T>, single);

@@ -190,7 +190,7 @@ impl fmt::Debug for ExitEvt<'_> {
     }
 }
 
-awaitable!(['a] ExitEvt<'a>);
+awaitable!(['a] ExitEvt<'a>, single);
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 
 use crate::support::{Executor, Semaphore, block_on, poll_once, scaled, watched};
 use lisle::channel::{SendWithError, TryRecvError, TrySendError, bounded};
-use lisle::event::Source;
+use lisle::event::{EventFuture, SINGLE_WORDS, Source};
 use lisle::time::{after, at};
 use lisle::{Event, always, channel, choose, never};
 use std::pin::pin;
@@ -232,4 +232,42 @@ fn an_executor_that_goes_takes_its_futures_with_it() {
     }
     drop(executor);
     assert_eq!(tx.try_send(1), Err(TrySendError::Closed(1)), "a future is still there, with its receiver");
+}
+
+/// The future of an awaited event that waits in one place keeps what it needs within itself.
+#[test]
+fn a_single_event_waits_within_its_future() {
+    fn fits<E: Event + IntoFuture + 'static>() {
+        let (branch, name) = (size_of::<E::Branch<'static>>(), std::any::type_name::<E>());
+        assert!(branch <= SINGLE_WORDS * size_of::<usize>(), "{name} needs {branch} bytes");
+        assert!(size_of::<E::IntoFuture>() < size_of::<EventFuture<E>>(), "{name} has the large future");
+    }
+    macro_rules! fit {
+        ($($event:ty),* $(,)?) => { $( fits::<$event>(); )* };
+    }
+    fit!(
+        lisle::time::After,
+        lisle::time::At,
+        lisle::channel::RecvEvt<'static, u64>,
+        lisle::channel::OwnedRecvEvt<u64>,
+        lisle::channel::MailEvt<'static, u64>,
+        lisle::channel::PortEvt<'static, u64>,
+        lisle::sync::LockEvt<'static, u64>,
+        lisle::sync::NotifiedEvt<'static>,
+        lisle::sync::BarrierEvt<'static>,
+        lisle::sync::ZeroEvt<'static>,
+        lisle::sync::GetEvt<'static, u64>,
+        lisle::sync::ChangedEvt<'static, u64>,
+        lisle::sync::PutEvt<'static, u64>,
+        lisle::sync::TakeEvt<'static, u64>,
+        lisle::sync::LeaseEvt<'static, u64>,
+        lisle::sync::ReadEvt<'static, u64>,
+        lisle::event::Nack,
+        lisle::task::TaskHandle<u64>,
+        lisle::fiber::JoinEvt<'static, u64>,
+        lisle::fiber::CancelledEvt,
+        lisle::future::FutureEvt<'static, u64>,
+        lisle::thread::JoinEvt<'static, u64>,
+        lisle::net::ReadyEvt<'static, lisle::net::TcpListener>,
+    );
 }

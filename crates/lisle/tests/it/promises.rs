@@ -3,7 +3,7 @@
 
 use crate::support::{Cx, poll_once, watched, worlds};
 use lisle::channel::{Receiver, SendWithError, bounded};
-use lisle::event::{EventFuture, WaitSet};
+use lisle::event::WaitSet;
 use lisle::task::RecvAsync;
 use lisle::time::after;
 use lisle::{Event, Runtime, always, channel, choose, never, spawn_task};
@@ -25,7 +25,7 @@ worlds!(
 
 const LONG: Duration = Duration::from_secs(3_600);
 
-type Receiving<'a, T> = Pin<Box<EventFuture<lisle::channel::RecvEvt<'a, T>>>>;
+type Receiving<'a, T> = Pin<Box<<lisle::channel::RecvEvt<'a, T> as IntoFuture>::IntoFuture>>;
 
 /// Returns a receiver that waits until it is dropped.
 fn waits<T: Send>(rx: &Receiver<T>) -> Receiving<'_, T> {

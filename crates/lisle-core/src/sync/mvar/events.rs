@@ -73,10 +73,10 @@ event!([Send] TakeEvt -> T, "take", |this| Slot::Take, Slot::Taken(value) => val
 event!([Send] LeaseEvt -> Lease<'a, T>, "lease", |this| Slot::Lease, Slot::Leased => Lease::new(this.cell));
 event!([Send + Sync + Clone] ReadEvt -> T, "read", |this| Slot::Read, Slot::Reading => this.cell.copy_read());
 
-awaitable!(['a, T: Send + Clone] PutEvt<'a, T>);
-awaitable!(['a, T: Send] TakeEvt<'a, T>);
-awaitable!(['a, T: Send] LeaseEvt<'a, T>);
-awaitable!(['a, T: Send + Sync + Clone] ReadEvt<'a, T>);
+awaitable!(['a, T: Send + Clone] PutEvt<'a, T>, single);
+awaitable!(['a, T: Send] TakeEvt<'a, T>, single);
+awaitable!(['a, T: Send] LeaseEvt<'a, T>, single);
+awaitable!(['a, T: Send + Sync + Clone] ReadEvt<'a, T>, single);
 
 copied!([T] TakeEvt<'_, T>);
 copied!([T] ReadEvt<'_, T>);
