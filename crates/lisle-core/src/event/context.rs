@@ -10,6 +10,7 @@ use super::record::Waker;
 use super::timer::Timer;
 use super::waits::{BlockedOn, Label, ParkedEvent};
 use crate::shim::{clock, random};
+use crate::time::shared_wheel::SharedWheel;
 use std::cell::Cell;
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -97,6 +98,12 @@ pub unsafe trait Context {
     ///
     /// If the timer was armed, it was armed by this context. It is alive.
     unsafe fn disarm(&self, timer: NonNull<Timer>);
+
+    /// Returns the wheel for the timers of the futures that tasks poll here, if they are not for the
+    /// clock thread.
+    fn tasks_wheel(&self) -> Option<&'static SharedWheel> {
+        None
+    }
 
     /// Called before the performer does something that others can see: performs an event, signals,
     /// fills a cell. A model may let others run first. Fibers of the library's own workers call it

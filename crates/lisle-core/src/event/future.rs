@@ -264,7 +264,7 @@ struct Foreign {
 }
 
 // SAFETY: `park` returns once `wake` has been called on the waker, and what was done before the
-// wake happens before the return. Timers go to the clock thread, which keeps the promises of `arm`.
+// wake happens before the return. Timers lie in a shared wheel, which keeps the promises of `arm`.
 unsafe impl Context for Foreign {
     fn waker(&self) -> Waker {
         unreachable!("a future makes its own waker")
@@ -288,7 +288,7 @@ unsafe impl Context for Foreign {
             return unsafe { context.arm(timer, deadline) };
         }
         // SAFETY: passed on to the caller.
-        unsafe { crate::time::outside::arm(timer, deadline) }
+        unsafe { crate::time::outside::arm_polled(timer, deadline) }
     }
     unsafe fn disarm(&self, timer: NonNull<Timer>) {
         #[cfg(feature = "model")]

@@ -1,6 +1,10 @@
 //! A timer as the branch of a sync: an entry of a wheel that commits a record when it fires.
 
 use super::record::{Attempt, Record, Waker, misuse};
+use crate::shim::cell::UnsafeCell;
+use crate::shim::const_fn;
+use crate::shim::unseen::{AtomicPtr, Ordering};
+use crate::time::shared_wheel::SharedWheel;
 use crate::time::wheel::Entry;
 use std::cell::Cell;
 use std::marker::PhantomPinned;
@@ -11,8 +15,12 @@ use std::ptr::NonNull;
 pub struct Timer {
     entry: Entry<*const Timer>,
     record: Cell<*const Record>,
+    /// The shared wheel in which it is armed; null if it is in none.
+    wheel: AtomicPtr<SharedWheel>,
     /// Whether it only tells the performer to start over when it fires.
     alarm: bool,
+    /// Accessed with everything else here, so that models find two threads that do so at once.
+    uses: UnsafeCell<()>,
     _pinned: PhantomPinned,
 }
 
@@ -28,6 +36,7 @@ impl std::fmt::Debug for Timer {
 
 impl Drop for Timer {
     fn drop(&mut self) {
+        self.uses.with_mut(|_| ());
         if self.is_published() {
             misuse("it drops a timer that it has not withdrawn");
         }
@@ -35,23 +44,31 @@ impl Drop for Timer {
 }
 
 impl Timer {
-    /// Creates a timer that commits its performer.
-    pub(crate) const fn new() -> Self {
-        Timer::make(false)
+    const_fn! {
+        /// Creates a timer that commits its performer.
+        pub(crate) fn new() -> Self {
+            Timer::make(false)
+        }
     }
 
-    /// Creates a timer that tells its performer to start over, for a performer whose event does not
-    /// happen by the passing of time alone.
-    pub(crate) const fn alarm() -> Self {
-        Timer::make(true)
+    const_fn! {
+        /// Creates a timer that tells its performer to start over, for a performer whose event does
+        /// not happen by the passing of time alone.
+        pub(crate) fn alarm() -> Self {
+            Timer::make(true)
+        }
     }
 
-    const fn make(alarm: bool) -> Self {
-        Timer {
-            entry: Entry::new(std::ptr::null()),
-            record: Cell::new(std::ptr::null()),
-            alarm,
-            _pinned: PhantomPinned,
+    const_fn! {
+        fn make(alarm: bool) -> Self {
+            Timer {
+                entry: Entry::new(std::ptr::null()),
+                record: Cell::new(std::ptr::null()),
+                wheel: AtomicPtr::new(std::ptr::null_mut()),
+                alarm,
+                uses: UnsafeCell::new(()),
+                _pinned: PhantomPinned,
+            }
         }
     }
 
@@ -120,8 +137,52 @@ impl Timer {
     pub unsafe fn entry(timer: NonNull<Timer>) -> NonNull<Entry<*const Timer>> {
         // SAFETY: alive, by the caller's promise.
         let this = unsafe { timer.as_ref() };
+        this.uses.with_mut(|_| ());
         this.entry.payload.set(timer.as_ptr());
         NonNull::from(&this.entry)
+    }
+
+    /// Returns the timer of an entry that is linked or has been.
+    ///
+    /// # Safety
+    ///
+    /// `entry` is part of a timer that is alive.
+    pub(crate) unsafe fn of(entry: NonNull<Entry<*const Timer>>) -> NonNull<Timer> {
+        // SAFETY: the entry is alive as part of the timer.
+        let timer = unsafe { entry.as_ref() }.payload.get();
+        NonNull::new(timer.cast_mut()).expect("`Timer::entry` has set the payload")
+    }
+
+    /// Returns the shared wheel in which the timer is armed. If it is in none, nobody else uses it.
+    pub(crate) fn named(&self) -> Option<NonNull<SharedWheel>> {
+        // Acquire: who fires a timer has done with it before it names none.
+        NonNull::new(self.wheel.load(Ordering::Acquire))
+    }
+
+    /// Notes that the timer is armed in `wheel`, whose lock the caller holds.
+    pub(crate) fn name(&self, wheel: &SharedWheel) {
+        self.wheel.store(std::ptr::from_ref(wheel).cast_mut(), Ordering::Relaxed);
+    }
+
+    /// Notes that the timer is in no shared wheel. The caller holds the lock of that in which it was.
+    pub(crate) fn name_none(&self) {
+        self.wheel.store(std::ptr::null_mut(), Ordering::Release);
+    }
+
+    /// Does the same as [`expire`](Timer::expire) for a timer that was armed in a shared wheel. Its
+    /// owner may free it from then on.
+    ///
+    /// # Safety
+    ///
+    /// As for [`expire`](Timer::expire). The caller holds the lock of the wheel.
+    pub(crate) unsafe fn expire_shared(entry: NonNull<Entry<*const Timer>>) -> Option<Waker> {
+        // SAFETY: alive, by the caller's promise.
+        let timer = unsafe { Timer::of(entry) };
+        // SAFETY: passed on to the caller.
+        let waker = unsafe { Timer::expire(entry) };
+        // SAFETY: its owner does not free it while it names the wheel.
+        unsafe { timer.as_ref() }.name_none();
+        waker
     }
 
     /// Commits the performer of a timer whose entry a wheel has just returned as expired, or tells
@@ -133,10 +194,11 @@ impl Timer {
     /// `entry` is part of a timer that is alive, was armed, and has been unlinked by this expiry.
     #[doc(hidden)]
     pub unsafe fn expire(entry: NonNull<Entry<*const Timer>>) -> Option<Waker> {
-        // SAFETY: the entry is alive as part of the timer.
-        let timer = unsafe { entry.as_ref() }.payload.get();
-        // SAFETY: `Timer::entry` has set the payload to the timer, which is alive.
-        let timer = unsafe { &*timer };
+        // SAFETY: passed on to the caller.
+        let timer = unsafe { Timer::of(entry) };
+        // SAFETY: alive, by the caller's promise.
+        let timer = unsafe { timer.as_ref() };
+        timer.uses.with_mut(|_| ());
         // SAFETY: the record outlives the time for which its timer is armed, because its performer
         // disarms the timer first.
         let record = unsafe { &*timer.record.get() };

@@ -27,10 +27,6 @@ impl Default for Woken {
 }
 
 impl Woken {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.count.get() == 0
-    }
-
     fn few(&self, index: usize) -> Waker {
         debug_assert!(index < self.count.get());
         // SAFETY: the first `count` have been written.

@@ -1,10 +1,15 @@
 //! Events of time passing: timers and tickers.
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
+pub mod lent_wheel;
+#[cfg(not(lisle_loom))]
+#[doc(hidden)]
 pub mod outside;
 #[cfg(lisle_loom)]
 #[path = "outside_unmodelled.rs"]
 pub(crate) mod outside;
+#[doc(hidden)]
+pub mod shared_wheel;
 mod ticker;
 mod timer;
 #[doc(hidden)]

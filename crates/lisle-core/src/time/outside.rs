@@ -1,132 +1,116 @@
-//! Timers of performers that have no wheel of their own: plain OS threads and futures.
+//! Timers of performers that have no wheel of their own: plain OS threads, and futures that no task of
+//! a domain polls.
 //!
-//! The process has one thread for them. The first such timer starts it, and it sleeps until the
-//! next deadline.
+//! The process has one thread for them, the *clock thread*. The first such timer starts it, and it
+//! sleeps until the next deadline. Domains also hand timers over to it: those that are due while one
+//! turn keeps the domain, and all when the domain ends.
 
-use super::wheel::Wheel;
+use super::shared_wheel::{self, SharedWheel};
 use crate::affinity;
-use crate::event::Timer;
-use crate::event::woken::Woken;
+use crate::event::{Timer, installed, parker};
 use crate::own_threads;
 use crate::shim::{
+    atomic::{AtomicU64, Ordering},
     clock,
-    sync::{Condvar, Mutex, MutexGuard, OnceLock},
+    sync::OnceLock,
+    thread::Thread,
 };
 use std::ptr::NonNull;
 use std::time::Duration;
 
 struct ClockThread {
-    state: Mutex<State>,
-    earlier: Condvar,
+    wheel: &'static SharedWheel,
+    thread: Thread,
 }
 
-struct State {
-    wheel: Wheel<*const Timer>,
-    /// The time at which the thread will look next, or `u64::MAX` while nothing is armed.
-    wakes_at: u64,
-    /// How often due timers have been committed, and how often their performers have been woken.
-    committed: u64,
-    woken: u64,
-}
+static CLOCK: OnceLock<ClockThread> = OnceLock::new();
 
-// SAFETY: the wheel is a table of pointers to timers, which are accessed under the mutex only.
-unsafe impl Send for State {}
+/// Counts each time that the clock thread begins, and ends, to fire timers and to wake their
+/// performers.
+static STEPS: AtomicU64 = AtomicU64::new(0);
 
-/// Arms `timer` for `deadline`.
+/// Arms `timer` for `deadline` with the clock thread.
 ///
 /// # Safety
 ///
 /// The timer is not armed, and stays pinned until it has fired or [`disarm`] has returned.
 pub(crate) unsafe fn arm(timer: NonNull<Timer>, deadline: u64) {
     let clock = clock_thread();
-    let mut state = lock(&clock.state);
-    // SAFETY: the timer is alive and pinned, by the caller's promise.
-    let entry = unsafe { Timer::entry(timer) };
-    // SAFETY: the entry is not linked, and it is pinned until it is removed or has fired, by the
-    // caller's promise.
-    unsafe { state.wheel.insert(entry, deadline) };
-    if deadline < state.wakes_at {
-        state.wakes_at = deadline;
-        clock.earlier.notify_one();
+    // SAFETY: passed on to the caller. The wheel is not freed.
+    if unsafe { clock.wheel.arm(timer, deadline) } == Some(true) {
+        clock.thread.unpark();
     }
 }
 
-/// Disarms `timer` if it is armed. After this returns the clock thread does not touch it.
+/// Arms `timer` for `deadline` where a task polls a future: with its domain. Elsewhere, with the clock
+/// thread, since code that waits there may keep its thread.
 ///
 /// # Safety
 ///
-/// The timer is alive, and if it was armed, then by [`arm`].
-pub(crate) unsafe fn disarm(timer: NonNull<Timer>) {
-    let mut state = lock(&clock_thread().state);
-    // SAFETY: the timer is alive, by the caller's promise.
-    let entry = unsafe { Timer::entry(timer) };
-    // SAFETY: the entry is linked into this wheel or into none.
-    unsafe { state.wheel.remove(entry) };
+/// As for [`arm`].
+#[inline]
+pub(crate) unsafe fn arm_polled(timer: NonNull<Timer>, deadline: u64) {
+    if !parker::top_task().get().is_null()
+        && let Some(wheel) = installed().and_then(|context| context.tasks_wheel())
+        // SAFETY: passed on to the caller. The wheel is not freed.
+        && unsafe { wheel.arm(timer, deadline) }.is_some()
+    {
+        return;
+    }
+    // SAFETY: passed on to the caller; it has not been armed.
+    unsafe { arm(timer, deadline) };
 }
 
-static CLOCK: OnceLock<&'static ClockThread> = OnceLock::new();
+/// Disarms `timer` if it is armed by this module. After this returns no other thread uses it.
+///
+/// # Safety
+///
+/// The timer is alive.
+#[inline]
+pub(crate) unsafe fn disarm(timer: NonNull<Timer>) {
+    // SAFETY: passed on to the caller.
+    unsafe { shared_wheel::disarm(timer) };
+}
 
-/// Returns how often the clock thread has woken performers, or `None` if a timer is armed or a wake
-/// is in progress.
+/// Calls `give` with the wheel of the clock thread, which it may give timers. It returns whether that
+/// thread is to fire earlier than before.
+pub(super) fn hand_over(give: impl FnOnce(fn() -> &'static SharedWheel) -> bool) {
+    if give(|| clock_thread().wheel) {
+        clock_thread().thread.unpark();
+    }
+}
+
+/// Returns how much the clock thread has done; `None` while it does something, or if a timer is armed
+/// there.
 pub fn stillness() -> Option<u64> {
-    let Some(clock) = CLOCK.get() else { return Some(0) };
-    let state = lock(&clock.state);
-    (state.wheel.is_empty() && state.committed == state.woken).then_some(state.woken)
+    let is_empty = CLOCK.get().is_none_or(|clock| clock.wheel.is_empty());
+    let steps = STEPS.load(Ordering::SeqCst);
+    (is_empty && steps.is_multiple_of(2)).then_some(steps)
 }
 
 fn clock_thread() -> &'static ClockThread {
     CLOCK.get_or_init(|| {
-        let clock: &'static ClockThread = Box::leak(Box::new(ClockThread {
-            state: Mutex::new(State {
-                wheel: Wheel::new(clock::now()),
-                wakes_at: u64::MAX,
-                committed: 0,
-                woken: 0,
-            }),
-            earlier: Condvar::new(),
-        }));
-        std::thread::Builder::new()
+        let wheel: &'static SharedWheel = Box::leak(Box::new(SharedWheel::new()));
+        wheel.open(clock::now());
+        let thread = std::thread::Builder::new()
             .name("lisle-clock".into())
             .stack_size(64 * 1024)
-            .spawn(affinity::elsewhere(move || keep_time(clock)))
+            .spawn(affinity::elsewhere(move || keep_time(wheel)))
             .expect("the system gives a thread for timers outside a runtime");
-        clock
+        ClockThread { wheel, thread: thread.thread().clone() }
     })
 }
 
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
-fn keep_time(clock: &ClockThread) {
+fn keep_time(wheel: &SharedWheel) {
     let _enlisted = own_threads::enlist(own_threads::Owner::Everybody);
-    let mut state = lock(&clock.state);
     loop {
-        let now = clock::now();
-        let woken = Woken::default();
-        state.wheel.advance(now, |entry| {
-            // SAFETY: the wheel has just handed the entry out. Its owner cannot disarm and drop it
-            // while this thread holds the mutex.
-            if let Some(waker) = unsafe { Timer::expire(entry) } {
-                woken.push(waker);
-            }
-        });
-        let next = state.wheel.next_deadline();
-        state.wakes_at = next.unwrap_or(u64::MAX);
-        if !woken.is_empty() {
-            state.committed += 1;
-            drop(state);
-            drop(woken);
-            state = lock(&clock.state);
-            state.woken += 1;
-            continue;
+        STEPS.fetch_add(1, Ordering::SeqCst);
+        wheel.fire(clock::now());
+        STEPS.fetch_add(1, Ordering::SeqCst);
+        // Who arms for an earlier time, or has done so since, unparks this thread.
+        match wheel.next() {
+            u64::MAX => std::thread::park(),
+            next => std::thread::park_timeout(Duration::from_nanos(next.saturating_sub(clock::now()).max(1))),
         }
-        state = match next {
-            None => clock.earlier.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner()),
-            Some(next) => {
-                let pause = Duration::from_nanos(next.saturating_sub(now).max(1));
-                clock.earlier.wait_timeout(state, pause).unwrap_or_else(|poisoned| poisoned.into_inner()).0
-            }
-        };
     }
 }

@@ -1,4 +1,4 @@
-//! The timer wheel of one domain. It knows which timer fires when, at a cost that does not depend
+//! A timer wheel. It knows which timer fires when, at a cost that does not depend
 //! on the number of timers.
 //!
 //! Most timeouts are cancelled, because the awaited event happens first. Inserting and removing
@@ -175,6 +175,15 @@ impl<T: Copy> Wheel<T> {
     /// Takes time proportional to the entries handed out and moved to a lower level (each at most
     /// once a level), however much time has passed.
     pub fn advance(&mut self, now_ns: u64, mut fire: impl FnMut(NonNull<Entry<T>>)) {
+        self.advance_while(now_ns, |entry| {
+            fire(entry);
+            true
+        });
+    }
+
+    /// Does the same until `fire` returns `false`. The next call continues with the entries that are
+    /// left.
+    pub(crate) fn advance_while(&mut self, now_ns: u64, mut fire: impl FnMut(NonNull<Entry<T>>) -> bool) {
         let now = reached_tick(now_ns).max(self.elapsed);
         while let Some((level, slot, start)) = self.first_slot() {
             if start > now {
@@ -189,7 +198,9 @@ impl<T: Copy> Wheel<T> {
                 let entry = self.heads[slot];
                 // SAFETY: the slot is occupied, so its head is an entry linked in this wheel.
                 unsafe { self.unlink(entry) };
-                fire(entry);
+                if !fire(entry) {
+                    return;
+                }
             }
         }
         self.elapsed = now;

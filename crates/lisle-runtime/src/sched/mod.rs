@@ -56,6 +56,7 @@ use crate::shim::{
 use crate::spawned::fiber_cell::Fiber;
 use crate::spawned::runnable::{Kind, Runnable};
 use crate::spawned::task_cell::Task;
+use crate::time::lent_wheel::LentWheel;
 use counts::Counts;
 use reactor::Reactor;
 use stall::Watched;
@@ -87,6 +88,8 @@ pub(crate) struct Domain {
     pub(crate) offers: CachePadded<Offers>,
     /// Written by the owner.
     pub(crate) counts: CachePadded<Counts>,
+    /// The timers of the tasks that this domain polls. Used by any thread that drops or polls such a task.
+    pub(crate) tasks_timers: LentWheel,
     /// Written by the monitor.
     watched: Watched,
     /// Set to ask a fiber that keeps the domain to let others pass.
@@ -115,6 +118,7 @@ impl Domain {
             heartbeat: CachePadded(Beat::new(false)),
             offers: CachePadded(Offers::new()),
             counts: CachePadded(Counts::default()),
+            tasks_timers: LentWheel::new(),
             watched: Watched::default(),
             mark: Mark::new(),
             naming: Lock::new(()),

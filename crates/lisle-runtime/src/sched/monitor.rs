@@ -42,6 +42,12 @@ const UNUSED: u32 = 100;
 /// The pause between two looks at all the descriptors that fibers of a stuck domain wait for.
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
 
+/// Timers of tasks that are so late, in nanoseconds, are handed over to the clock thread, since something
+/// keeps their domain: the tasks go on elsewhere. If no domain is idle there is no hurry; what a task
+/// awaits may wake others than the task.
+const LATE: u64 = 1_000_000;
+const LATEST: u64 = 100_000_000;
+
 /// What the monitor remembers of a domain between two looks.
 #[derive(Clone, Copy, Default)]
 struct Seen {
@@ -184,6 +190,12 @@ fn look(shared: &Arc<Shared>, seen: &mut [Seen]) {
         }
         domain.heartbeat.turn_on();
         domain.mark.set();
+        // One that sleeps is about to wake.
+        let could_go_on = shared.idle.load(Ordering::Relaxed) > 0 && !domain.inbox.is_asleep();
+        let patience = if could_go_on { LATE } else { LATEST };
+        if domain.tasks_timers.next().saturating_add(patience) <= now {
+            domain.tasks_timers.hand_over_due(now);
+        }
         let turn = domain.counts.turn();
         if turn != domain.watched.turn() || domain.inbox.is_asleep() {
             domain.watched.begins(turn, now);

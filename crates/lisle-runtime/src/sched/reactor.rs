@@ -24,8 +24,8 @@
 pub mod address;
 mod current;
 mod direction;
+mod fine;
 mod readiness;
-
 mod slab;
 mod waited;
 
@@ -186,7 +186,8 @@ impl Driver {
         self.wait_then(timeout, || ())
     }
 
-    /// Waits for readiness, a [`wake`](Reactor::wake) or the end of `timeout`, calls `awake`, and
+    /// Waits for readiness, a [`wake`](Reactor::wake) or the end of `timeout`, or for less if that is
+    /// far away; calls `awake`, and
     /// then wakes what waited for what is ready. Returns how many descriptors had news. A zero
     /// timeout does not wait.
     ///
@@ -230,6 +231,7 @@ struct Engine {
 
 impl Engine {
     fn wait(&mut self, timeout: Option<Duration>, awake: impl FnOnce()) -> io::Result<usize> {
+        let timeout = timeout.map(|timeout| fine::wait(&self.poll, timeout));
         let polled = self.poll.poll(&mut self.events, timeout);
         awake();
         match polled {

@@ -272,6 +272,8 @@ impl Shared {
         // Asked now, while the domains can still answer.
         let waiting = if self.has_ended() { Vec::new() } else { self.snapshot().graph.fibers };
         self.phase.store(ABANDONED, Ordering::Release);
+        // A worker that does not return fires no timers.
+        self.domains.iter().for_each(|domain| domain.tasks_timers.close());
         self.wake_all();
         let unfinished = usize::try_from(self.live()).unwrap_or(usize::MAX);
         if unfinished > 0 {

@@ -49,6 +49,7 @@ use crate::spawned::fiber_cell::Fiber;
 use crate::spawned::hooks::{HookList, Moment};
 use crate::spawned::this_stack::this_stack;
 use crate::stack::{StackPool, overflow::AltStack};
+use crate::time::shared_wheel::SharedWheel;
 use answering::Answered;
 use begun::Begun;
 use either::{Either, either};
@@ -154,6 +155,7 @@ impl Worker {
                 // SAFETY: this removes the address and puts nothing in its place.
                 unsafe { heartbeat::set_here(None) };
                 self.0.take_spare_back();
+                self.0.domain.tasks_timers.close();
                 self.0.domain.mark.leave();
             }
         }
@@ -372,6 +374,14 @@ unsafe impl Context for Worker {
         }
         // SAFETY: passed on to the caller.
         unsafe { self.timers.disarm(timer, &self.domain.counts.next_timer) };
+    }
+
+    fn tasks_wheel(&self) -> Option<&'static SharedWheel> {
+        #[cfg(feature = "model")]
+        if self.explorer().is_some() {
+            return None;
+        }
+        Some(self.domain.tasks_timers.wheel())
     }
 
     #[inline]

@@ -72,6 +72,7 @@ mod support;
 mod tasks;
 mod ticking;
 mod timers;
+mod timers_of_tasks;
 mod turns;
 mod under_lock;
 mod wait_set;

@@ -153,7 +153,7 @@ impl Worker {
         // it can be seen to sleep. The same holds for a thread that requests a snapshot: either its
         // wake of the poller is still pending, or this worker sees the request here.
         if !self.take_common() && !self.take_job() && !self.shared.is_stopping() && !self.is_asked() {
-            let next = self.timers.next_deadline();
+            let next = self.next_deadline();
             let mut pause = next.map(|next| Duration::from_nanos(next.saturating_sub(clock::now())));
             if self.shared.is_draining() {
                 // The last fiber may have ended elsewhere just before draining could be seen.
@@ -178,8 +178,20 @@ impl Worker {
         self.shared.monitor.wake();
     }
 
+    /// Fires the timers that are due, of fibers and of tasks.
     fn fire_timers(&self) {
         self.timers.fire(&self.domain.counts.next_timer);
+        let of_tasks = &self.domain.tasks_timers;
+        if !of_tasks.is_empty() {
+            self.timers.while_firing(|| of_tasks.fire(clock::now()));
+        }
+    }
+
+    /// Returns when the worker has to look at its timers again.
+    fn next_deadline(&self) -> Option<u64> {
+        let of_tasks = &self.domain.tasks_timers;
+        let of_tasks = (!of_tasks.is_empty()).then(|| of_tasks.next());
+        self.timers.next_deadline().into_iter().chain(of_tasks).min()
     }
 
     /// Waits a little for anything from outside.

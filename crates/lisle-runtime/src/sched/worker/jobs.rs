@@ -105,7 +105,10 @@ impl Worker {
 
     /// Returns `true` if only the domain's own code can make a fiber of it ready.
     fn is_alone(&self) -> bool {
-        self.domain.reactor.is_empty() && self.timers.is_empty() && !self.domain.inbox.has_news()
+        self.domain.reactor.is_empty()
+            && self.timers.is_empty()
+            && self.domain.tasks_timers.is_empty()
+            && !self.domain.inbox.has_news()
     }
 
     /// Notes that the worker has found something to do. It has been counted as searching from the

@@ -314,12 +314,21 @@ impl Worker {
             if let Some(later) = self.queues.next.replace(Some(woken)) {
                 self.postpone(later);
             }
-        } else if self.timers.are_firing() {
+        } else if self.timers.are_firing() && !self.is_for_thieves(woken) {
             // SAFETY: it was parked, so it is in no list, and stays until it runs.
             unsafe { self.queues.timed.push(woken) };
         } else {
             self.postpone(woken);
         }
+    }
+
+    /// Returns `true` if this is a task that a timer has woken, one of several, and there is a domain
+    /// that could run it.
+    fn is_for_thieves(&self, woken: NonNull<Runnable>) -> bool {
+        !self.queues.timed.is_empty()
+            && self.shared.takers() > 0
+            // SAFETY: what is to be queued is alive.
+            && matches!(unsafe { either(woken) }, Either::Task(_))
     }
 
     /// Queues what is in no list, to go on after the others. A task goes where it may be stolen if a

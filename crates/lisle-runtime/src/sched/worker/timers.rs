@@ -30,7 +30,14 @@ impl Timers {
         self.firing.get()
     }
 
-    /// Returns when the worker has to look at its timers again.
+    /// Calls `fire`, which fires timers.
+    pub(super) fn while_firing(&self, fire: impl FnOnce()) {
+        let before = self.firing.replace(true);
+        fire();
+        self.firing.set(before);
+    }
+
+    /// Returns when the worker has to look at its fibers' timers again.
     pub(super) fn next_deadline(&self) -> Option<u64> {
         self.wheel.borrow().next_deadline()
     }
@@ -42,15 +49,15 @@ impl Timers {
             return;
         }
         let now = clock::now();
-        self.firing.set(true);
-        wheel.advance(now, |entry| {
-            // SAFETY: the wheel has just handed the entry out; its fiber is parked on this thread.
-            if let Some(waker) = unsafe { Timer::expire(entry) } {
-                // This only queues the fiber, so nothing borrowed here is in its way.
-                waker.wake();
-            }
+        self.while_firing(|| {
+            wheel.advance(now, |entry| {
+                // SAFETY: the wheel has just handed the entry out; its fiber is parked on this thread.
+                if let Some(waker) = unsafe { Timer::expire(entry) } {
+                    // This only queues the fiber, so nothing borrowed here is in its way.
+                    waker.wake();
+                }
+            });
         });
-        self.firing.set(false);
         if next_timer.get() <= now {
             next_timer.set(wheel.early_deadline().unwrap_or(u64::MAX));
         }

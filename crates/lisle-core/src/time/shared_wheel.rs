@@ -1,0 +1,208 @@
+//! A timer wheel that threads share, for the timers of futures and of plain threads.
+//!
+//! Each domain has one, in which the tasks that it polls are armed; the clock thread has one for
+//! everybody else (`outside.rs`). A future may be polled next, or dropped, on any thread.
+//!
+//! **Protocol.** A timer that is in a wheel names that wheel. It is linked, fired, handed over and
+//! unlinked under the lock of that wheel, and under the same lock its name for it changes. Who disarms
+//! a timer
+//!
+//! 1. reads the name. If there is none, the timer is in no wheel, and nobody else uses it.
+//! 2. takes the lock of that wheel, and reads the name again. If it has changed, the timer has fired,
+//!    or has been handed over meanwhile: it goes back to 1.
+//! 3. unlinks the timer, and removes the name.
+//!
+//! Who fires a timer removes the name as the last thing that it does with it, as a release that step 1
+//! acquires: most timers that have fired cost their owner no lock. Only the wheel of the clock thread is
+//! handed timers, and so the two locks that this takes are taken in one order.
+//!
+//! **Memory.** In step 2 the timer may have left the wheel whose lock is taken, and whoever lent the
+//! wheel may have ended. So wheels are not freed, but lent again (`lent_wheel.rs`).
+//!
+//! **User code.** The wakers of futures are user code, which may arm and disarm. They are called when
+//! the lock is free. So that nobody waits long for the lock, not many fire under it at a time.
+
+use super::wheel::Wheel;
+use crate::event::Timer;
+use crate::event::lock::Lock;
+use crate::event::woken::Woken;
+use crate::shim::unseen::{AtomicU64, Ordering};
+use std::ptr::NonNull;
+
+/// How many timers fire at most while the lock is held.
+const BATCH: usize = 64;
+/// The deadline that is told of a wheel in which nothing is armed.
+const NEVER: u64 = u64::MAX;
+
+/// A timer wheel under a lock.
+#[derive(Debug)]
+pub struct SharedWheel {
+    /// When to fire next, or `NEVER`. Written under the lock, read by anybody.
+    next: AtomicU64,
+    state: Lock<State>,
+}
+
+/// The wheel while it is lent.
+struct State(Option<Wheel<*const Timer>>);
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("State").field("is_open", &self.0.is_some()).finish()
+    }
+}
+
+// SAFETY: the wheel is a table of pointers to timers, which are accessed under the lock only.
+unsafe impl Send for State {}
+
+impl SharedWheel {
+    /// Creates a wheel that is closed.
+    pub(super) fn new() -> Self {
+        SharedWheel { next: AtomicU64::new(NEVER), state: Lock::new(State(None)) }
+    }
+
+    /// Opens the wheel: from now on timers can be armed in it.
+    pub(super) fn open(&self, now: u64) {
+        self.state.lock().0 = Some(Wheel::new(now));
+    }
+
+    /// Returns `true` if nothing is armed.
+    pub fn is_empty(&self) -> bool {
+        self.next() == NEVER
+    }
+
+    /// Returns when to call [`fire`](SharedWheel::fire) next, or `u64::MAX` if nothing is armed. It may
+    /// be earlier than the first deadline.
+    #[inline]
+    pub fn next(&self) -> u64 {
+        self.next.load(Ordering::Relaxed)
+    }
+
+    /// Notes when to fire next. The caller holds the lock.
+    fn tell(&self, wheel: &Wheel<*const Timer>) {
+        let next = wheel.next_deadline().map_or(NEVER, |next| next.min(NEVER - 1));
+        self.next.store(next, Ordering::Relaxed);
+    }
+
+    /// Arms `timer` for `deadline`. Returns whether this is when to fire next, or `None` if the wheel is
+    /// closed.
+    ///
+    /// # Safety
+    ///
+    /// The timer is not armed, and stays pinned until it has fired or [`disarm`] has returned. The wheel
+    /// is not freed before that.
+    pub(super) unsafe fn arm(&self, timer: NonNull<Timer>, deadline: u64) -> Option<bool> {
+        let mut state = self.state.lock();
+        let wheel = state.0.as_mut()?;
+        // SAFETY: passed on to the caller.
+        unsafe { self.link(wheel, timer, deadline) };
+        let is_first = deadline < self.next();
+        if is_first {
+            self.tell(wheel);
+        }
+        Some(is_first)
+    }
+
+    /// Links a timer into this wheel.
+    ///
+    /// # Safety
+    ///
+    /// As for [`arm`](SharedWheel::arm). The caller holds the lock.
+    unsafe fn link(&self, wheel: &mut Wheel<*const Timer>, timer: NonNull<Timer>, deadline: u64) {
+        // SAFETY: alive and pinned, by the caller's promise.
+        let entry = unsafe { Timer::entry(timer) };
+        // SAFETY: alive, as above.
+        unsafe { timer.as_ref() }.name(self);
+        // SAFETY: not linked, and pinned until it is unlinked, by the caller's promise.
+        unsafe { wheel.insert(entry, deadline) };
+    }
+
+    /// Fires the timers that are due at `now`, and wakes their performers.
+    pub fn fire(&self, now: u64) {
+        while self.next() <= now {
+            let woken = Woken::default();
+            let mut left = BATCH;
+            let mut state = self.state.lock();
+            let Some(wheel) = &mut state.0 else { return };
+            wheel.advance_while(now, |entry| {
+                // SAFETY: the wheel has just handed the entry out. Its owner cannot disarm and drop it
+                // before it names no wheel any more, or while this thread holds the lock.
+                let fired = unsafe { Timer::expire_shared(entry) };
+                fired.into_iter().for_each(|waker| woken.push(waker));
+                left -= 1;
+                left > 0
+            });
+            self.tell(wheel);
+            // The wakers are called when the lock is free.
+            drop(state);
+            drop(woken);
+        }
+    }
+
+    /// Hands what is due at `until` over to `clock`, which is the wheel of the clock thread, and
+    /// open. Returns `true` if it is to fire earlier than before.
+    fn hand_over(&self, wheel: &mut Wheel<*const Timer>, until: u64, clock: &SharedWheel) -> bool {
+        let mut state = clock.state.lock();
+        let others = state.0.as_mut().expect("the clock thread's wheel is open");
+        wheel.advance(until, |entry| {
+            // SAFETY: the wheel has just handed the entry out, and whoever wants to disarm it waits for
+            // the lock.
+            let (timer, deadline) = unsafe { (Timer::of(entry), entry.as_ref().deadline()) };
+            // SAFETY: unlinked just now, and pinned until it is unlinked again. The clock's wheel is
+            // not freed.
+            unsafe { clock.link(others, timer, deadline) };
+        });
+        let before = clock.next();
+        clock.tell(others);
+        clock.next() < before
+    }
+
+    /// Hands what is due at `now` over to the wheel that `clock` returns, which is that of the clock
+    /// thread. Returns `true` if that one is to fire earlier than before.
+    pub(super) fn hand_over_due<'a>(&self, now: u64, clock: impl FnOnce() -> &'a SharedWheel) -> bool {
+        let mut state = self.state.lock();
+        let Some(wheel) = state.0.as_mut().filter(|wheel| !wheel.is_empty()) else { return false };
+        let is_earlier = self.hand_over(wheel, now, clock());
+        self.tell(wheel);
+        is_earlier
+    }
+
+    /// Closes the wheel, and hands what is armed in it over in the same way.
+    pub(super) fn close<'a>(&self, clock: impl FnOnce() -> &'a SharedWheel) -> bool {
+        let mut state = self.state.lock();
+        let armed = state.0.take().filter(|wheel| !wheel.is_empty());
+        self.next.store(NEVER, Ordering::Relaxed);
+        armed.is_some_and(|mut wheel| self.hand_over(&mut wheel, u64::MAX, clock()))
+    }
+}
+
+/// Disarms `timer` if it is armed in a shared wheel. After this returns no other thread uses it.
+///
+/// # Safety
+///
+/// The timer is alive.
+pub(crate) unsafe fn disarm(timer: NonNull<Timer>) {
+    // SAFETY: alive, by the caller's promise.
+    let this = unsafe { timer.as_ref() };
+    while let Some(named) = this.named() {
+        // SAFETY: wheels are not freed.
+        let shared = unsafe { named.as_ref() };
+        let mut state = shared.state.lock();
+        if this.named() != Some(named) {
+            continue;
+        }
+        let wheel = state.0.as_mut().expect("a wheel is open while timers are armed in it");
+        // SAFETY: alive, by the caller's promise.
+        let entry = unsafe { Timer::entry(timer) };
+        // SAFETY: it names this wheel, so it is linked there.
+        unsafe { wheel.remove(entry) };
+        this.name_none();
+        if wheel.is_empty() {
+            shared.next.store(NEVER, Ordering::Relaxed);
+        }
+        return;
+    }
+}
+
+#[cfg(all(test, lisle_loom))]
+#[path = "shared_wheel_loom.rs"]
+mod loom_tests;
