@@ -71,7 +71,7 @@ pub(crate) enum Command {
     Effects(EffectsOptions),
     /// Measure what bounds a message between cores, and the workloads that cross beside it
     Limit(LimitOptions),
-    /// Measure locks: throughput, waits, idle times and fairness, and no other workloads
+    /// Measure mutexes and semaphores: throughput, waits, idle times and fairness, and no other workloads
     Locks(LocksOptions),
 }
 

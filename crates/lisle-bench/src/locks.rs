@@ -10,6 +10,7 @@
 //! line and spin on two cores, a lock may change hands ten times a second.
 //!
 //! - [`algorithms`] are the locks, and [`wait`] is how they wait.
+//! - [`turns`] are what may be contested for.
 //! - [`contest`] is what all performers of a sample share, and [`performer`] what each of them does
 //!   and records.
 //! - [`forms`] has performers as threads, fibers, tasks and futures, [`programs`] all locks in all
@@ -27,7 +28,9 @@ mod part;
 mod performer;
 mod programs;
 mod studies;
+mod turns;
 mod wait;
+mod waits;
 
 pub(crate) use command::measure;
 pub(crate) use programs::systems;

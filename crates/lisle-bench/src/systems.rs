@@ -125,6 +125,11 @@ pub(crate) static ALL: &[System] = &[
     system("hemlock-yield", "a Hemlock that pauses sixteen times, and yields"),
     system("reciprocating", "a reciprocating lock that pauses"),
     system("reciprocating-yield", "a reciprocating lock that pauses sixteen times, and yields"),
+    own("lisle-semaphore-threads", "this library's semaphore, between plain threads"),
+    own("lisle-semaphore", "this library's semaphore"),
+    own("lisle-semaphore-tasks", "this library's semaphore, between tasks"),
+    system("tokio-semaphore", "tokio's semaphore"),
+    system("smol-semaphore", "smol's semaphore"),
 ];
 
 /// Whether a form of Lisle's is called so.

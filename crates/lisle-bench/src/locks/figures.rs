@@ -7,13 +7,13 @@ use super::{
     bystander::Computed,
     contest::{Outcome as Contested, has_bystander},
     longest::{KEPT, Longest},
+    waits::Waits,
 };
 use crate::{
     job::{Figure, Job, Outcome},
     peers::cannot,
     workload::Unit,
 };
-use hdrhistogram::Histogram;
 
 /// How many locks of each performer are a test.
 const TEST: u64 = 16_384;
@@ -86,12 +86,6 @@ pub(crate) fn of_contests(
     counted.measured().figures(figures)
 }
 
-/// For waits, from a nanosecond to longer than a sample may take, to two digits. Its memory is
-/// there from the beginning.
-pub(super) fn histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, 4_000_000_000_000, 2).expect("the bounds are in order")
-}
-
 fn figure(name: &str, value: f64) -> Figure {
     Figure { name: name.to_owned(), value, p99: None }
 }
@@ -113,26 +107,25 @@ fn throughput(contested: &Contested) -> Vec<Figure> {
 }
 
 fn times(contested: &Contested) -> Vec<Figure> {
-    let (mut waits, mut longest, mut idle) = (histogram(), Longest::default(), Longest::default());
+    let (mut waits, mut idle) = (Waits::new(), Longest::default());
     for seen in &contested.seen {
-        waits.add(&seen.waits).expect("they are alike");
-        longest.merge(&seen.longest_waits);
+        waits.merge(&seen.waits);
         idle.merge(&seen.longest_idle);
     }
-    let percentile = |&(name, percent): &(&str, f64)| {
-        // One of few is the longest of them, which the histogram has rounded.
-        let most = longest.times().next().unwrap_or(u64::MAX);
-        figure(name, waits.value_at_percentile(percent).clamp(1, most) as f64)
-    };
-    let named = |names: [&str; KEPT], longest: &Longest| {
-        let times: Vec<Figure> =
-            names.iter().zip(longest.times()).map(|(name, time)| figure(name, time as f64)).collect();
-        times
-    };
-    let mut figures: Vec<Figure> = PERCENTILES.iter().map(percentile).collect();
-    figures.extend(named(WAITS, &longest));
-    figures.extend(named(IDLE, &idle));
-    figures
+    percentiles(&PERCENTILES, &waits)
+        .chain(named(&WAITS, waits.longest()))
+        .chain(named(&IDLE, idle.times()))
+        .collect()
+}
+
+/// Those of the waits, if there were any.
+fn percentiles<'a>(names: &'a [(&str, f64)], waits: &'a Waits) -> impl Iterator<Item = Figure> + 'a {
+    names.iter().filter_map(|&(name, percent)| Some(figure(name, waits.percentile(percent)? as f64)))
+}
+
+/// As many as there are.
+fn named(names: &[&str; KEPT], times: impl Iterator<Item = u64>) -> impl Iterator<Item = Figure> {
+    names.iter().zip(times).map(|(name, time)| figure(name, time as f64))
 }
 
 /// How even shares are: the square of their sum, by their number and the sum of their squares

@@ -4,11 +4,9 @@
 use super::{
     contest::{Contest, Outcome},
     performer::{Performer, Seen},
+    turns::{AsyncTurns, BlockingTurns},
 };
-use crate::{
-    job::Job,
-    peers::{AsyncMutex, BlockingMutex, Executor, LisleMutex},
-};
+use crate::{job::Job, peers::Executor};
 use lisle::task::inflate;
 use std::{
     sync::{Arc, Barrier},
@@ -16,26 +14,26 @@ use std::{
 };
 
 /// The loop of a performer that waits in place.
-fn perform<M: BlockingMutex, const TIMED: bool>(mutex: &M, mut performer: Performer<TIMED>) -> Seen {
+fn perform<T: BlockingTurns, const TIMED: bool>(turns: &T, mut performer: Performer<TIMED>) -> Seen {
     performer.begin();
     loop {
         performer.ask();
-        if !mutex.with(|value| performer.hold(value)) {
+        if !turns.turn(&mut performer) {
             return performer.end();
         }
         performer.go_on();
     }
 }
 
-/// And of one that awaits the lock.
-async fn perform_async<M: AsyncMutex, const TIMED: bool>(
-    mutex: Arc<M>,
+/// And of one that awaits its turn.
+async fn perform_async<T: AsyncTurns, const TIMED: bool>(
+    turns: Arc<T>,
     mut performer: Performer<TIMED>,
 ) -> Seen {
     performer.begin();
     loop {
         performer.ask();
-        if !mutex.with(|value| performer.hold(value)).await {
+        if !turns.turn(&mut performer).await {
             return performer.end();
         }
         performer.go_on();
@@ -44,75 +42,75 @@ async fn perform_async<M: AsyncMutex, const TIMED: bool>(
 
 /// A contest of threads. They take long to start, beside what they are to do, so all are there
 /// before it begins.
-pub(crate) fn threads<M: BlockingMutex, const TIMED: bool>(job: &Job) -> Outcome {
-    let mutex = M::new();
+pub(crate) fn threads<T: BlockingTurns, const TIMED: bool>(job: &Job) -> Outcome {
+    let turns = T::new(job);
     let outcome = Contest::hold(job, |contest| {
         let all_there = Barrier::new(contest.performers());
         thread::scope(|scope| {
             let threads: Vec<_> = (0..contest.performers())
                 .map(|number| {
-                    let (mutex, all_there) = (&mutex, &all_there);
+                    let (turns, all_there) = (&turns, &all_there);
                     let performer = Performer::<TIMED>::new(contest, number);
                     scope.spawn(move || {
                         performer.part().policy.apply();
                         all_there.wait();
-                        perform(mutex, performer)
+                        perform(turns, performer)
                     })
                 })
                 .collect();
             threads.into_iter().map(|thread| thread.join().expect("no thread panics")).collect()
         })
     });
-    mutex.with(|value| outcome.check(*value));
+    outcome.check(turns.changes());
     outcome
 }
 
 /// A contest of fibers. Called in a fiber.
-pub(crate) fn fibers<const TIMED: bool>(job: &Job) -> Outcome {
-    let mutex = Arc::new(<LisleMutex as BlockingMutex>::new());
+pub(crate) fn fibers<T: BlockingTurns, const TIMED: bool>(job: &Job) -> Outcome {
+    let turns = Arc::new(T::new(job));
     let outcome = Contest::hold(job, |contest| {
         let fibers: Vec<_> = (0..contest.performers())
             .map(|number| {
-                let (mutex, performer) = (mutex.clone(), Performer::<TIMED>::new(contest, number));
-                lisle::spawn(move || perform(&*mutex, performer))
+                let (turns, performer) = (turns.clone(), Performer::<TIMED>::new(contest, number));
+                lisle::spawn(move || perform(&*turns, performer))
             })
             .collect();
         fibers.into_iter().map(|fiber| fiber.join().expect("no fiber panics")).collect()
     });
-    outcome.check(*mutex.lock());
+    outcome.check(turns.changes());
     outcome
 }
 
 /// A contest of tasks. Called in a fiber.
-pub(crate) fn tasks<const TIMED: bool>(job: &Job) -> Outcome {
-    let mutex = Arc::new(<LisleMutex as AsyncMutex>::new());
+pub(crate) fn tasks<T: AsyncTurns, const TIMED: bool>(job: &Job) -> Outcome {
+    let turns = Arc::new(T::new(job));
     let outcome = Contest::hold(job, |contest| {
         let tasks: Vec<_> = (0..contest.performers())
             .map(|number| {
-                let (mutex, performer) = (mutex.clone(), Performer::<TIMED>::new(contest, number));
+                let (turns, performer) = (turns.clone(), Performer::<TIMED>::new(contest, number));
                 lisle::spawn_task(async move {
                     // They are to run beside each other, and each would run to where it waits
                     // first.
                     inflate().await;
-                    perform_async(mutex, performer).await
+                    perform_async(turns, performer).await
                 })
             })
             .collect();
         tasks.into_iter().map(|task| task.join().expect("no task panics")).collect()
     });
-    outcome.check(*mutex.lock());
+    outcome.check(lisle::spawn_task(async move { turns.changes().await }).join().expect("no task panics"));
     outcome
 }
 
 /// A contest of futures.
-pub(crate) fn futures<E: Executor, M: AsyncMutex, const TIMED: bool>(executor: &E, job: &Job) -> Outcome {
-    let mutex = Arc::new(M::new());
+pub(crate) fn futures<E: Executor, T: AsyncTurns, const TIMED: bool>(executor: &E, job: &Job) -> Outcome {
+    let turns = Arc::new(T::new(job));
     let outcome = Contest::hold(job, |contest| {
-        let (contest, mutex) = (contest.clone(), mutex.clone());
+        let (contest, turns) = (contest.clone(), turns.clone());
         executor.run(async move {
             let tasks: Vec<_> = (0..contest.performers())
                 .map(|number| {
-                    E::spawn(perform_async(mutex.clone(), Performer::<TIMED>::new(&contest, number)))
+                    E::spawn(perform_async(turns.clone(), Performer::<TIMED>::new(&contest, number)))
                 })
                 .collect();
             let mut seen = Vec::new();
@@ -122,7 +120,6 @@ pub(crate) fn futures<E: Executor, M: AsyncMutex, const TIMED: bool>(executor: &
             seen
         })
     });
-    let value = executor.run(async move { mutex.with(|value| *value).await });
-    outcome.check(value);
+    outcome.check(executor.run(async move { turns.changes().await }));
     outcome
 }

@@ -7,12 +7,11 @@
 
 use super::{
     contest::Contest,
-    figures::histogram,
     longest::Longest,
     part::{Part, work},
     wait::Phase,
+    waits::Waits,
 };
-use hdrhistogram::Histogram;
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
 /// One of a contest. It reads the clock if `TIMED`.
@@ -36,24 +35,29 @@ pub(crate) struct Seen {
     /// And how often while that was counted.
     pub(crate) locks: u64,
     /// How long it waited, each time. Empty if it is not timed.
-    pub(crate) waits: Histogram<u64>,
-    pub(crate) longest_waits: Longest,
+    pub(crate) waits: Waits,
     /// How long the lock lay idle before this performer had it, though somebody wanted it.
     pub(crate) longest_idle: Longest,
 }
 
 impl Seen {
     fn nothing() -> Self {
-        let (longest_waits, longest_idle) = (Longest::default(), Longest::default());
-        Seen { turns: 0, locks: 0, waits: histogram(), longest_waits, longest_idle }
+        Seen { turns: 0, locks: 0, waits: Waits::new(), longest_idle: Longest::default() }
     }
 }
 
 impl<const TIMED: bool> Performer<TIMED> {
     pub(crate) fn new(contest: &Arc<Contest>, number: usize) -> Self {
         let part = contest.part(number);
-        let contest = contest.clone();
-        Performer { contest, number, part, seen: Seen::nothing(), phase: Phase::WarmUp, asked: 0, waited: 0 }
+        Performer {
+            contest: contest.clone(),
+            number,
+            part,
+            seen: Seen::nothing(),
+            phase: Phase::WarmUp,
+            asked: 0,
+            waited: 0,
+        }
     }
 
     pub(crate) fn part(&self) -> Part {
@@ -134,8 +138,7 @@ impl<const TIMED: bool> Performer<TIMED> {
 
     #[inline]
     fn note(&mut self, waited: u64) {
-        self.seen.waits.saturating_record(waited);
-        self.seen.longest_waits.note(waited);
+        self.seen.waits.note(waited);
     }
 
     /// After it has let go the lock that it got when the contest was over. It has waited at least

@@ -1,30 +1,26 @@
 //! All locks, in all forms.
 
+mod runs;
+
 use super::{
     algorithms::{
         Adaptive, Clh, Guarded, Hemlock, Lock, Mcs, Normal, Pthread, Reciprocating, TestAndSet,
         TestAndTestAndSet, Ticket, TryExchange,
     },
-    figures::of_contests,
-    forms,
-    studies::ALONE,
     wait::{BackOff, Nothing, Pause, PauseAndYield},
 };
 use crate::{
-    job::{Job, Outcome, timed},
+    job::{Job, Outcome},
     peers::{
-        self, AsyncLock, AsyncMutex, BlockingMutex, Executor, LisleMutex, ParkingLot, Smol, Spin, StdMutex,
-        Tokio, TokioMutex, Usync,
+        AsyncLock, AsyncLockSemaphore, BlockingMutex, LisleMutex, LisleSemaphore, ParkingLot, Smol, Spin,
+        StdMutex, Tokio, TokioMutex, TokioSemaphore, Usync,
     },
     workload::{Case, Program},
 };
-use std::{
-    sync::{Arc, mpsc},
-    thread,
-};
+use runs::{fibers, futures, tasks, threads};
 
-/// In the order of the systems: those that sleep, those that spin, those that stand in line, and
-/// those of runtimes.
+/// In the order of the systems: those that sleep, those that spin, those that stand in line,
+/// those of runtimes, and semaphores in the place of a mutex.
 pub(super) static PROGRAMS: &[Program] = &[
     library::<StdMutex>("std"),
     library::<ParkingLot>("parking_lot"),
@@ -47,10 +43,15 @@ pub(super) static PROGRAMS: &[Program] = &[
     own::<Reciprocating<Pause>>("reciprocating"),
     own::<Reciprocating<PauseAndYield>>("reciprocating-yield"),
     library::<LisleMutex>("lisle-threads"),
-    runtime("lisle", fibers),
-    runtime("lisle-tasks", tasks),
+    runtime("lisle", fibers::<LisleMutex>),
+    runtime("lisle-tasks", tasks::<LisleMutex>),
     runtime("tokio-mt", futures::<Tokio, TokioMutex>).note("futures"),
     runtime("smol", futures::<Smol, AsyncLock>).note("futures"),
+    library::<LisleSemaphore>("lisle-semaphore-threads"),
+    runtime("lisle-semaphore", fibers::<LisleSemaphore>),
+    runtime("lisle-semaphore-tasks", tasks::<LisleSemaphore>),
+    runtime("tokio-semaphore", futures::<Tokio, TokioSemaphore>).note("futures"),
+    runtime("smol-semaphore", futures::<Smol, AsyncLockSemaphore>).note("futures"),
 ];
 
 /// The names of the locks, for the command line.
@@ -75,69 +76,18 @@ const fn runtime(system: &'static str, code: fn(&Job) -> Outcome) -> Program {
     Program::here(system, code).only(has_no_policy)
 }
 
-fn threads<M: BlockingMutex>(job: &Job) -> Outcome {
-    if job.variant == ALONE {
-        return alone::<M>(job);
-    }
-    of_contests(job, forms::threads::<M, false>, forms::threads::<M, true>)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::systems;
+    use std::collections::BTreeSet;
 
-fn fibers(job: &Job) -> Outcome {
-    peers::runtime(job.workers).run(|| {
-        if job.variant == ALONE {
-            return alone::<LisleMutex>(job);
+    #[test]
+    fn each_lock_is_named_once_and_is_a_system() {
+        let names: Vec<&str> = systems().collect();
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+        for name in names {
+            assert!(systems::find(name).is_some(), "{name}");
         }
-        of_contests(job, forms::fibers::<false>, forms::fibers::<true>)
-    })
-}
-
-fn tasks(job: &Job) -> Outcome {
-    peers::runtime(job.workers).run(|| {
-        if job.variant == ALONE {
-            return alone_async::<LisleMutex>(job, |lock| lisle::spawn_task(lock).join().expect("it ends"));
-        }
-        of_contests(job, forms::tasks::<false>, forms::tasks::<true>)
-    })
-}
-
-fn futures<E: Executor, M: AsyncMutex>(job: &Job) -> Outcome {
-    let executor = E::start(job.workers);
-    if job.variant == ALONE {
-        return alone_async::<M>(job, |lock| executor.run(lock));
     }
-    of_contests(
-        job,
-        |job| forms::futures::<E, M, false>(&executor, job),
-        |job| forms::futures::<E, M, true>(&executor, job),
-    )
 }
-
-/// What a lock costs that nobody else wants. There is another thread, which sleeps: the C library's
-/// mutex uses no locked instructions in a process that has only one.
-fn alone<M: BlockingMutex>(job: &Job) -> Outcome {
-    let mutex = M::new();
-    let (end, is_ended) = mpsc::channel::<()>();
-    let sleeper = thread::spawn(move || is_ended.recv());
-    let measured = job.measure(|n| timed(|| (0..n).for_each(|_| mutex.with(|value| *value += 1))));
-    drop(end);
-    sleeper.join().expect("it does not panic").expect_err("nothing is sent");
-    mutex.with(|value| assert!(*value >= measured.operations));
-    measured.nanoseconds()
-}
-
-fn alone_async<M: AsyncMutex>(job: &Job, run: impl Fn(LockTimes)) -> Outcome {
-    let mutex = Arc::new(M::new());
-    let measured = job.measure(|n| {
-        let mutex = mutex.clone();
-        let lock = async move {
-            for _ in 0..n {
-                mutex.with(|value| *value += 1).await;
-            }
-        };
-        timed(|| run(Box::pin(lock)))
-    });
-    measured.nanoseconds()
-}
-
-/// A future that locks so often.
-type LockTimes = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;

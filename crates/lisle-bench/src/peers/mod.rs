@@ -12,6 +12,7 @@ mod lisle;
 pub(crate) mod may;
 mod mutexes;
 mod pools;
+mod semaphores;
 
 pub(crate) use self::lisle::runtime;
 pub(crate) use blocking::{BlockingChannel, Crossbeam, Std};
@@ -21,6 +22,7 @@ pub(crate) use mutexes::{
     AsyncLock, AsyncMutex, BlockingMutex, LisleMutex, ParkingLot, Spin, StdMutex, TokioMutex, Usync,
 };
 pub(crate) use pools::{Chili, Lisle, Number, Pool, Rayon, Serial};
+pub(crate) use semaphores::{AsyncLockSemaphore, LisleSemaphore, TokioSemaphore};
 
 /// Ends the sample since the system cannot do it, for this reason.
 pub(crate) fn cannot(why: &str) -> ! {

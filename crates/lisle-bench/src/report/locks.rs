@@ -5,20 +5,18 @@
 //! The median of the samples stands for each figure; `--json` has their range. As the lines are not
 //! those of [`table`], files of results of locks are for reading, and not for `report`.
 
+mod columns;
 mod page;
 mod time;
 
 pub(super) use page::page;
 
 use super::{
-    numbers::{number, short},
-    summary::{Line, Stats, Table},
+    summary::{Line, Table},
     table,
 };
-use crate::locks::figures::{
-    DURATION, FAIRNESS, IDLE, PERCENTILES, PROCESSOR, SLOWED, SLOWED_RUNNING, WAITS,
-};
-use time::{duration, durations};
+use crate::locks::figures::SLOWED;
+use columns::{Column, columns};
 
 /// The tables of one group: a figure each, that of the throughput first.
 struct Contest<'a>(&'a [Table]);
@@ -28,47 +26,18 @@ fn contests(tables: &[Table]) -> impl Iterator<Item = Contest<'_>> {
     tables.chunk_by(|a, b| a.group.title() == b.group.title()).map(Contest)
 }
 
-/// What the columns are called.
-const HEADS: [&str; 15] = [
-    "locks/s",
-    "min",
-    "max",
-    "to best",
-    "test ms",
-    "p50",
-    "p90",
-    "p99",
-    "p99.9",
-    "p99.99",
-    "four longest waits",
-    "four longest idle times",
-    "fairness",
-    "ns CPU",
-    "",
-];
-
-/// How wide they are in a terminal.
-const WIDTHS: [usize; 15] = [8, 8, 8, 10, 11, 7, 7, 7, 7, 7, 24, 24, 8, 11, 0];
-
-/// With a bystander, what it has suffered is in the last column.
-const BYSTANDER: &str = "bystander: slowed, running";
-
 impl Contest<'_> {
     /// Of a case that is no contest there is only one figure, and a table as of any other workload.
     fn is_plain(&self) -> bool {
         self.0.len() == 1
     }
 
-    fn has_bystander(&self) -> bool {
-        self.0.iter().any(|table| table.figure == SLOWED)
+    fn has(&self, figure: &str) -> bool {
+        self.0.iter().any(|table| table.figure == figure)
     }
 
-    fn heads(&self) -> [&'static str; 15] {
-        let mut heads = HEADS;
-        if self.has_bystander() {
-            heads[14] = BYSTANDER;
-        }
-        heads
+    fn columns(&self) -> impl Iterator<Item = &'static Column> {
+        columns(self.has(SLOWED))
     }
 
     /// The median of a figure; `None` if the lock has none, as of waits that did not happen.
@@ -76,31 +45,10 @@ impl Contest<'_> {
         self.0.iter().find(|table| table.figure == figure)?.median(system)
     }
 
-    /// What is known of the lock of a line, in the order of the heads; or why nothing is.
-    fn cells(&self, line: &Line) -> Result<[String; 15], String> {
-        let Stats { median, min, max, behind, .. } = *line.result.as_ref().map_err(String::clone)?;
-        let of = |figure: &str| self.median(figure, line.system);
-        let four = |names: [&str; 4]| durations(&names.map(&of).into_iter().flatten().collect::<Vec<_>>());
-        let [p50, p90, p99, p999, p9999] =
-            PERCENTILES.map(|(figure, _)| of(figure).map_or(String::new(), duration));
-        let slowed = [SLOWED, SLOWED_RUNNING].map(|figure| of(figure).map(number));
-        Ok([
-            short(median),
-            short(min),
-            short(max),
-            format!("{behind:.2}"),
-            of(DURATION).map_or(String::new(), number),
-            p50,
-            p90,
-            p99,
-            p999,
-            p9999,
-            four(WAITS),
-            four(IDLE),
-            of(FAIRNESS).map_or(String::new(), |index| format!("{index:.3}")),
-            of(PROCESSOR).map_or(String::new(), number),
-            slowed.into_iter().flatten().collect::<Vec<_>>().join(", "),
-        ])
+    /// What is known of the lock of a line, in the order of the columns; or why nothing is.
+    fn cells(&self, line: &Line) -> Result<Vec<String>, String> {
+        let throughput = line.result.as_ref().map_err(String::clone)?;
+        Ok(self.columns().map(|column| column.of(self, line, throughput)).collect())
     }
 
     /// The lines, the lock with the highest throughput first.
@@ -112,25 +60,29 @@ impl Contest<'_> {
         if self.is_plain() {
             return table::table(self.0);
         }
-        let mut text = format!("\n{}\n{}\n", self.0[0].group.title(), columns("", &self.heads()));
+        let heads = self.row("", self.columns().map(|column| column.head));
+        let mut text = format!("\n{}\n{heads}\n", self.0[0].group.title());
         for line in self.lines() {
             text += &match self.cells(line) {
-                Ok(cells) => columns(line.system, &cells.each_ref().map(String::as_str)),
-                Err(why) => format!("  {:<18} {why}", line.system),
+                Ok(cells) => self.row(line.system, cells.iter().map(String::as_str)),
+                Err(why) => format!("  {:<NAME$} {why}", line.system),
             };
             text.push('\n');
         }
         text
     }
+
+    fn row<'a>(&self, first: &str, cells: impl Iterator<Item = &'a str>) -> String {
+        let mut row = format!("  {first:<NAME$}");
+        for (cell, Column { width, .. }) in cells.zip(self.columns()) {
+            row += &format!(" {cell:>width$}");
+        }
+        row.trim_end().to_owned()
+    }
 }
 
-fn columns(first: &str, cells: &[&str; 15]) -> String {
-    let mut line = format!("  {first:<18}");
-    for (cell, width) in cells.iter().zip(WIDTHS) {
-        line += &format!(" {cell:>width$}");
-    }
-    line.trim_end().to_owned()
-}
+/// How wide the names of the locks are in a terminal.
+const NAME: usize = 23;
 
 /// The tables for the terminal.
 pub(super) fn text(tables: &[Table]) -> String {
@@ -140,11 +92,12 @@ pub(super) fn text(tables: &[Table]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::locks;
 
     #[test]
-    fn a_column_is_as_wide_as_its_head() {
-        for (head, width) in HEADS.iter().zip(WIDTHS) {
-            assert!(head.len() <= width, "{head}");
+    fn the_names_fit() {
+        for name in locks::systems() {
+            assert!(name.len() <= NAME, "{name}");
         }
     }
 }

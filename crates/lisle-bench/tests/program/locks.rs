@@ -5,11 +5,12 @@ use serde_json::Value;
 use std::{collections::BTreeSet, fs};
 
 /// Between plain threads.
-const THREADS: [&str; 21] = [
+const THREADS: [&str; 22] = [
     "clh",
     "clh-yield",
     "hemlock",
     "hemlock-yield",
+    "lisle-semaphore-threads",
     "lisle-threads",
     "mcs",
     "mcs-yield",
@@ -29,7 +30,16 @@ const THREADS: [&str; 21] = [
     "usync",
 ];
 
-const RUNTIMES: [&str; 4] = ["lisle", "lisle-tasks", "smol", "tokio-mt"];
+const RUNTIMES: [&str; 8] = [
+    "lisle",
+    "lisle-semaphore",
+    "lisle-semaphore-tasks",
+    "lisle-tasks",
+    "smol",
+    "smol-semaphore",
+    "tokio-mt",
+    "tokio-semaphore",
+];
 
 /// Those that every row of a contest has. Of waits there may be fewer than four.
 const FIGURES: [&str; 10] =
@@ -75,10 +85,7 @@ fn have_all_figures(rows: &[Value], locks: &BTreeSet<&str>) {
         assert_eq!(measured(rows, needed), *locks, "{needed}");
     }
     for lock in locks {
-        let of = |name: &str| {
-            let row = rows.iter().find(|row| row["system"] == **lock && figure(row) == name).unwrap();
-            row["median"].as_f64().unwrap()
-        };
+        let of = |name: &str| median(rows, lock, name);
         let percentiles = ["p50", "p90", "p99", "p99.9", "p99.99", "longest wait"].map(of);
         assert!(percentiles.is_sorted(), "{lock}: {percentiles:?}");
         let longest = rows.iter().filter(|row| row["system"] == **lock && figure(row).ends_with("wait"));
@@ -103,11 +110,17 @@ fn each_lock_has_all_figures() {
 fn a_lock_that_nobody_else_wants_has_a_cost() {
     let rows = rows(&run(&["locks", "alone", "--quick", "--json", "-"]));
     let locks: BTreeSet<&str> = rows.iter().filter_map(|row| row["system"].as_str()).collect();
-    assert_eq!((rows.len(), locks), (25, THREADS.into_iter().chain(RUNTIMES).collect()));
+    assert_eq!((rows.len(), locks), (30, THREADS.into_iter().chain(RUNTIMES).collect()));
     for row in &rows {
         assert!(row["median"].as_f64().is_some_and(|median| median > 0.0), "{row}");
         assert_eq!((row["unit"].as_str(), row["workers"].as_u64()), (Some("ns/lock"), Some(1)));
     }
+}
+
+/// The median of a lock's figure.
+fn median(rows: &[Value], lock: &str, name: &str) -> f64 {
+    let row = rows.iter().find(|row| row["system"] == lock && figure(row) == name).unwrap();
+    row["median"].as_f64().unwrap()
 }
 
 #[test]
@@ -201,6 +214,7 @@ fn bad_arguments_are_refused_with_what_is_allowed() {
         (&["--threads", "two"], "a number of threads is from 1 to 1024"),
         (&["--workers", "1025"], "a number of workers is from 1 to 1024"),
         (&["--rounds", "0"], "0 is not in 1..=1000"),
+        (&["--locks", "std-semaphore"], "invalid value 'std-semaphore'"),
         (&["nice", "--locks", "lisle"], "none of the locks asked for is in these studies"),
         (&["--json", "/no/such/folder/rows.json"], "cannot write /no/such/folder/rows.json"),
     ] {

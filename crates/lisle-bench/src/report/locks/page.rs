@@ -37,7 +37,7 @@ fn section(contest: &Contest) -> String {
     if contest.is_plain() {
         return format!("<h3>{}</h3>\n{}", escape(&contest.0[0].title()), figures(&contest.0[0]));
     }
-    let head: String = contest.heads().iter().map(|name| format!("<th>{name}</th>")).collect();
+    let head: String = contest.columns().map(|column| format!("<th>{}</th>", column.head)).collect();
     let rows: String = contest.lines().map(|line| row(contest, line)).collect();
     format!(
         "<h3>{}</h3>\n<div class=\"wide\"><table class=\"figures\">\n<thead><tr><th></th>{head}</tr></thead>\n\
@@ -49,8 +49,11 @@ fn section(contest: &Contest) -> String {
 fn row(contest: &Contest, line: &Line) -> String {
     let class = if systems::is_own(line.system) { " class=\"lisle\"" } else { "" };
     let cells = match contest.cells(line) {
-        Ok(cells) => cells.map(|cell| format!("<td>{}</td>", escape(&cell))).concat(),
-        Err(why) => format!("<td class=\"why\" colspan=\"15\">{}</td>", escape(&why)),
+        Ok(cells) => cells.iter().map(|cell| format!("<td>{}</td>", escape(cell))).collect(),
+        Err(why) => {
+            let columns = contest.columns().count();
+            format!("<td class=\"why\" colspan=\"{columns}\">{}</td>", escape(&why))
+        }
     };
     format!("<tr{class}><th>{}</th>{cells}</tr>\n", escape(line.system))
 }
