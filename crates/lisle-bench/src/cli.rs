@@ -71,7 +71,8 @@ pub(crate) enum Command {
     Effects(EffectsOptions),
     /// Measure what bounds a message between cores, and the workloads that cross beside it
     Limit(LimitOptions),
-    /// Measure mutexes and semaphores: throughput, waits, idle times and fairness, and no other workloads
+    /// Measure mutexes, semaphores and readers-writer locks: throughput, waits, idle times and
+    /// fairness, and no other workloads
     Locks(LocksOptions),
 }
 
@@ -154,7 +155,7 @@ pub(crate) struct LimitOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct LocksOptions {
-    /// The studies to run, or cases of them: lock-contended, nothing; all, if none is named
+    /// The studies to run, or cases of them: lock-contended, readers, mix; all, if none is named
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
 

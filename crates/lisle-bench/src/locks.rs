@@ -10,7 +10,7 @@
 //! line and spin on two cores, a lock may change hands ten times a second.
 //!
 //! - [`algorithms`] are the locks, and [`wait`] is how they wait.
-//! - [`turns`] are what may be contested for.
+//! - [`turns`] are what else may be contested for: a readers-writer lock.
 //! - [`contest`] is what all performers of a sample share, and [`performer`] what each of them does
 //!   and records.
 //! - [`forms`] has performers as threads, fibers, tasks and futures, [`programs`] all locks in all

@@ -130,6 +130,13 @@ pub(crate) static ALL: &[System] = &[
     own("lisle-semaphore-tasks", "this library's semaphore, between tasks"),
     system("tokio-semaphore", "tokio's semaphore"),
     system("smol-semaphore", "smol's semaphore"),
+    system("std-rwlock", "the standard library's readers-writer lock, between threads"),
+    system("parking_lot-rwlock", "parking_lot's readers-writer lock, between threads"),
+    own("lisle-rwlock-threads", "this library's readers-writer lock, between plain threads"),
+    own("lisle-rwlock", "this library's readers-writer lock"),
+    own("lisle-rwlock-tasks", "this library's readers-writer lock, between tasks"),
+    system("tokio-rwlock", "tokio's readers-writer lock"),
+    system("smol-rwlock", "smol's readers-writer lock"),
 ];
 
 /// Whether a form of Lisle's is called so.

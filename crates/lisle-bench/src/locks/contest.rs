@@ -1,7 +1,13 @@
 //! What the performers of a sample have in common: one clock, who wants the lock and since when,
 //! and the end.
 
-use super::{bystander::Computed, part::Part, performer::Seen, studies::BESIDE, wait::Phase};
+use super::{
+    bystander::Computed,
+    part::Part,
+    performer::Seen,
+    studies::{BESIDE, MIX, WRITER},
+    wait::Phase,
+};
 use crate::job::{Job, Measured, cpu_seconds};
 use std::{
     sync::{
@@ -50,6 +56,11 @@ pub(crate) struct Outcome {
 /// Returns `true` if a thread computes beside the contest.
 pub(crate) fn has_bystander(job: &Job) -> bool {
     job.variant == BESIDE
+}
+
+/// Returns `true` if some performers of the contest read.
+pub(crate) fn has_readers(job: &Job) -> bool {
+    matches!(&*job.variant, MIX | WRITER)
 }
 
 impl Contest {

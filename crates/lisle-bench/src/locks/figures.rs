@@ -3,9 +3,11 @@
 //! A sample holds two contests: one without clocks, of which are the throughput, the fairness and
 //! the processor time, and one with clocks, of which are all times.
 
+pub(crate) mod readers;
+
 use super::{
     bystander::Computed,
-    contest::{Outcome as Contested, has_bystander},
+    contest::{Outcome as Contested, has_bystander, has_readers},
     longest::{KEPT, Longest},
     waits::Waits,
 };
@@ -78,7 +80,11 @@ pub(crate) fn of_contests(
     let counted = counted(&Job { target: job.target / 2, ..job.clone() });
     let timed = timed(job);
     let mut figures = throughput(&counted);
-    figures.extend(times(&timed));
+    if has_readers(job) {
+        figures.extend(readers::figures(&counted, &timed));
+    } else {
+        figures.extend(times(&timed));
+    }
     if let (Some(alone), Some(beside)) = (&alone, &counted.bystander) {
         let [slowed, running] = beside.slowed(alone);
         figures.extend([figure(SLOWED, slowed), figure(SLOWED_RUNNING, running)]);

@@ -1,7 +1,7 @@
 //! What one performer of a contest does: for how long it holds the lock, what it does between two
 //! locks, and what the kernel is told about its thread.
 
-use super::studies::BESIDE;
+use super::studies::{BESIDE, MIX, WRITER};
 use crate::job::Job;
 use std::{hint::black_box, io};
 
@@ -21,6 +21,8 @@ const SOME: u64 = 500;
 const MUCH: u64 = 10_000;
 /// For how long who holds it long does: nearly eighty microseconds.
 const LONG: u64 = 100_000;
+/// Of so many turns in a row some are for reading.
+const TURNS: u64 = 10;
 
 /// The part of one performer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +31,8 @@ pub(crate) struct Part {
     pub(crate) inside: u64,
     /// And between two locks.
     pub(crate) between: u64,
+    /// In how many of [`TURNS`] it reads, where the lock has readers.
+    reads: u64,
     pub(crate) policy: Policy,
 }
 
@@ -48,7 +52,7 @@ pub(crate) enum Policy {
 impl Part {
     /// What the performer of that number does in this case.
     pub(crate) fn of(job: &Job, number: usize) -> Self {
-        let part = |inside, between| Part { inside, between, policy: Policy::Other };
+        let part = |inside, between| Part { inside, between, reads: 0, policy: Policy::Other };
         let second = !number.is_multiple_of(2);
         match &*job.variant {
             "nothing" | "other" | BESIDE => part(0, 0),
@@ -56,12 +60,21 @@ impl Part {
             "much" => part(0, MUCH),
             "long" if number == 0 => part(LONG, LONG),
             "long" => part(0, SOME),
+            MIX => Part { reads: TURNS - 1, ..part(SOME, 0) },
+            WRITER if number == 0 => part(SOME, SOME),
+            WRITER => Part { reads: TURNS, ..part(SOME, 0) },
             "batch" => Part { policy: Policy::Batch, ..part(0, 0) },
             "nice" if second => Part { policy: Policy::Nice, ..part(0, 0) },
             "idle" if second => Part { policy: Policy::Idle, ..part(0, 0) },
             "nice" | "idle" => part(0, 0),
             other => panic!("no study of locks has a case '{other}'"),
         }
+    }
+
+    /// Returns `true` if it reads in the turn of that number.
+    #[inline]
+    pub(crate) fn reads_in(&self, turn: u64) -> bool {
+        turn % TURNS < self.reads
     }
 }
 
@@ -115,17 +128,26 @@ mod tests {
         }
     }
 
+    fn job(variant: &str) -> Job {
+        Job { variant: variant.to_owned(), workers: 2, target: Duration::ZERO, params: BTreeMap::new() }
+    }
+
     #[test]
     fn one_of_many_holds_it_long_and_every_second_is_nice() {
-        let job = |variant: &str| Job {
-            variant: variant.to_owned(),
-            workers: 2,
-            target: Duration::ZERO,
-            params: BTreeMap::new(),
-        };
         let parts = |variant| [0, 1, 2].map(|number| Part::of(&job(variant), number));
         assert_eq!(parts("long").map(|part| part.inside > 0), [true, false, false]);
         assert_eq!(parts("nice").map(|part| part.policy), [Policy::Other, Policy::Nice, Policy::Other]);
         assert!(parts("much")[0].between > parts("some")[0].between);
+    }
+
+    #[test]
+    fn nine_turns_of_ten_are_reads_or_all_but_those_of_one() {
+        let reads = |variant: &str| {
+            [0, 1].map(|number| {
+                let part = Part::of(&job(variant), number);
+                (0..2 * TURNS).filter(|&turn| part.reads_in(turn)).count()
+            })
+        };
+        assert_eq!([reads(MIX), reads(WRITER), reads("some")], [[18, 18], [0, 20], [0, 0]]);
     }
 }

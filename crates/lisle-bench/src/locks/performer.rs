@@ -12,7 +12,10 @@ use super::{
     wait::Phase,
     waits::Waits,
 };
-use std::sync::{Arc, atomic::Ordering::Relaxed};
+use std::{
+    hint::black_box,
+    sync::{Arc, atomic::Ordering::Relaxed},
+};
 
 /// One of a contest. It reads the clock if `TIMED`.
 pub(crate) struct Performer<const TIMED: bool> {
@@ -20,6 +23,10 @@ pub(crate) struct Performer<const TIMED: bool> {
     number: usize,
     part: Part,
     seen: Seen,
+    /// How many turns it has begun, where it may read.
+    begun: u64,
+    /// Whether it reads in this turn.
+    reads: bool,
     /// When it has had the lock last.
     phase: Phase,
     /// When it has asked for the lock.
@@ -30,19 +37,25 @@ pub(crate) struct Performer<const TIMED: bool> {
 
 /// What a performer has seen.
 pub(crate) struct Seen {
-    /// How often it has had the lock at all.
+    /// How often it has had the lock at all, and changed the number.
     pub(crate) turns: u64,
-    /// And how often while that was counted.
+    /// And how often it has had the lock while that was counted.
     pub(crate) locks: u64,
-    /// How long it waited, each time. Empty if it is not timed.
+    /// In how many of those it has read.
+    pub(crate) reads: u64,
+    /// How long it waited each time to change the number. Empty if it is not timed.
     pub(crate) waits: Waits,
-    /// How long the lock lay idle before this performer had it, though somebody wanted it.
+    /// And to read it.
+    pub(crate) read_waits: Waits,
+    /// How long the lock lay idle before this performer had it, though somebody wanted it. Where some
+    /// read, this says nothing: only who changes the number says when it lets the lock go.
     pub(crate) longest_idle: Longest,
 }
 
 impl Seen {
     fn nothing() -> Self {
-        Seen { turns: 0, locks: 0, waits: Waits::new(), longest_idle: Longest::default() }
+        let (waits, read_waits) = (Waits::new(), Waits::new());
+        Seen { turns: 0, locks: 0, reads: 0, waits, read_waits, longest_idle: Longest::default() }
     }
 }
 
@@ -54,6 +67,9 @@ impl<const TIMED: bool> Performer<TIMED> {
             number,
             part,
             seen: Seen::nothing(),
+            // All would write at once if they began at the same place.
+            begun: number as u64,
+            reads: false,
             phase: Phase::WarmUp,
             asked: 0,
             waited: 0,
@@ -75,6 +91,32 @@ impl<const TIMED: bool> Performer<TIMED> {
             self.asked = self.contest.now();
             self.contest.wants(self.number).store(self.asked, Relaxed);
         }
+    }
+
+    /// Before it asks for a lock that has readers: whether it is to read, and not to change.
+    #[inline]
+    pub(crate) fn is_to_read(&mut self) -> bool {
+        self.reads = self.part.reads_in(self.begun);
+        self.begun += 1;
+        self.reads
+    }
+
+    /// Under the lock, with other readers. Returns `false` if the contest is over.
+    #[inline]
+    pub(crate) fn look(&mut self, value: &u64) -> bool {
+        let before = *black_box(value);
+        let phase = Phase::now();
+        if phase != self.phase {
+            self.enter(phase);
+        }
+        if TIMED {
+            self.waited = self.contest.now().saturating_sub(self.asked);
+        }
+        work(self.part.inside);
+        assert_eq!(*black_box(value), before, "the lock lets a writer in beside a reader");
+        let goes_on = phase != Phase::Over;
+        self.seen.reads += u64::from(goes_on);
+        goes_on
     }
 
     /// Under the lock, which protects `value`. Returns `false` if the contest is over.
@@ -138,14 +180,18 @@ impl<const TIMED: bool> Performer<TIMED> {
 
     #[inline]
     fn note(&mut self, waited: u64) {
-        self.seen.waits.note(waited);
+        let waits = if self.reads { &mut self.seen.read_waits } else { &mut self.seen.waits };
+        waits.note(waited);
     }
 
     /// After it has let go the lock that it got when the contest was over. It has waited at least
-    /// until then.
+    /// until then: since it asked, or all the time if others have kept it from asking.
     pub(crate) fn end(mut self) -> Seen {
         if TIMED {
-            let waited = self.contest.ended().saturating_sub(self.asked);
+            let ended = self.contest.ended();
+            let never_asked = self.seen.locks == 0 && self.asked > ended;
+            let since = if never_asked { self.contest.counted_from() } else { self.asked };
+            let waited = ended.saturating_sub(since);
             if waited > 0 {
                 self.note(waited);
             }

@@ -7,20 +7,22 @@ use super::{
         Adaptive, Clh, Guarded, Hemlock, Lock, Mcs, Normal, Pthread, Reciprocating, TestAndSet,
         TestAndTestAndSet, Ticket, TryExchange,
     },
+    turns::ReadingOrWriting,
     wait::{BackOff, Nothing, Pause, PauseAndYield},
 };
 use crate::{
     job::{Job, Outcome},
     peers::{
-        AsyncLock, AsyncLockSemaphore, BlockingMutex, LisleMutex, LisleSemaphore, ParkingLot, Smol, Spin,
-        StdMutex, Tokio, TokioMutex, TokioSemaphore, Usync,
+        AsyncLock, AsyncLockRwLock, AsyncLockSemaphore, BlockingMutex, BlockingRwLock, Exclusive, LisleMutex,
+        LisleRwLock, LisleSemaphore, ParkingLot, ParkingLotRwLock, Smol, Spin, StdMutex, StdRwLock, Tokio,
+        TokioMutex, TokioRwLock, TokioSemaphore, Usync, Writing,
     },
     workload::{Case, Program},
 };
-use runs::{fibers, futures, tasks, threads};
+use runs::{fibers, futures, of_fibers, of_futures, of_tasks, of_threads, tasks, threads};
 
 /// In the order of the systems: those that sleep, those that spin, those that stand in line,
-/// those of runtimes, and semaphores in the place of a mutex.
+/// those of runtimes, and semaphores and readers-writer locks in the place of a mutex.
 pub(super) static PROGRAMS: &[Program] = &[
     library::<StdMutex>("std"),
     library::<ParkingLot>("parking_lot"),
@@ -52,11 +54,37 @@ pub(super) static PROGRAMS: &[Program] = &[
     runtime("lisle-semaphore-tasks", tasks::<LisleSemaphore>),
     runtime("tokio-semaphore", futures::<Tokio, TokioSemaphore>).note("futures"),
     runtime("smol-semaphore", futures::<Smol, AsyncLockSemaphore>).note("futures"),
+    library::<Writing<StdRwLock>>("std-rwlock"),
+    library::<Writing<ParkingLotRwLock>>("parking_lot-rwlock"),
+    library::<Writing<LisleRwLock>>("lisle-rwlock-threads"),
+    runtime("lisle-rwlock", fibers::<Writing<LisleRwLock>>),
+    runtime("lisle-rwlock-tasks", tasks::<Writing<LisleRwLock>>),
+    runtime("tokio-rwlock", futures::<Tokio, Writing<TokioRwLock>>).note("futures"),
+    runtime("smol-rwlock", futures::<Smol, Writing<AsyncLockRwLock>>).note("futures"),
+];
+
+/// Readers-writer locks, and mutexes in their place.
+pub(super) static RWLOCKS: &[Program] = &[
+    mutex::<StdMutex>("std"),
+    mutex::<ParkingLot>("parking_lot"),
+    mutex::<LisleMutex>("lisle-threads"),
+    Program::here("std-rwlock", readers::<StdRwLock>),
+    Program::here("parking_lot-rwlock", readers::<ParkingLotRwLock>),
+    Program::here("lisle-rwlock-threads", readers::<LisleRwLock>),
+    Program::here("lisle-rwlock", of_fibers::<ReadingOrWriting<LisleRwLock>>),
+    Program::here("lisle-rwlock-tasks", of_tasks::<ReadingOrWriting<LisleRwLock>>),
+    Program::here("tokio-rwlock", of_futures::<Tokio, ReadingOrWriting<TokioRwLock>>).note("futures"),
+    Program::here("smol-rwlock", of_futures::<Smol, ReadingOrWriting<AsyncLockRwLock>>).note("futures"),
 ];
 
 /// The names of the locks, for the command line.
 pub(crate) fn systems() -> impl Iterator<Item = &'static str> {
-    PROGRAMS.iter().map(|program| program.system)
+    let beside_mutexes = RWLOCKS.iter().filter(|program| !has(PROGRAMS, program.system));
+    PROGRAMS.iter().chain(beside_mutexes).map(|program| program.system)
+}
+
+fn has(programs: &[Program], system: &str) -> bool {
+    programs.iter().any(|program| program.system == system)
 }
 
 const fn library<M: BlockingMutex>(system: &'static str) -> Program {
@@ -76,6 +104,14 @@ const fn runtime(system: &'static str, code: fn(&Job) -> Outcome) -> Program {
     Program::here(system, code).only(has_no_policy)
 }
 
+const fn mutex<M: BlockingMutex>(system: &'static str) -> Program {
+    Program::here(system, readers::<Exclusive<M>>).beside(|_| true).note("a mutex")
+}
+
+fn readers<L: BlockingRwLock>(job: &Job) -> Outcome {
+    of_threads::<ReadingOrWriting<L>>(job)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,6 +122,9 @@ mod tests {
     fn each_lock_is_named_once_and_is_a_system() {
         let names: Vec<&str> = systems().collect();
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+        for program in [PROGRAMS, RWLOCKS].into_iter().flatten() {
+            assert!(names.contains(&program.system), "{}", program.system);
+        }
         for name in names {
             assert!(systems::find(name).is_some(), "{name}");
         }

@@ -1,10 +1,10 @@
 //! What is measured of all locks: a workload each. They are run by the command `locks` only.
 
 use super::{
-    figures::{THROUGHPUT, UNITS},
-    programs::PROGRAMS,
+    figures::{THROUGHPUT, UNITS, readers},
+    programs::{PROGRAMS, RWLOCKS},
 };
-use crate::workload::{Case, Unit, Workload, param};
+use crate::workload::{Case, Program, Unit, Workload, param};
 
 /// With which the names of these workloads begin.
 pub(crate) const PREFIX: &str = "lock-";
@@ -14,6 +14,12 @@ pub(crate) const ALONE: &str = "alone";
 
 /// The case in which a thread computes beside the contest.
 pub(crate) const BESIDE: &str = "beside";
+
+/// The case in which each performer reads nine times for each time that it writes.
+pub(crate) const MIX: &str = "mix";
+
+/// The case in which one performer writes and all others read.
+pub(crate) const WRITER: &str = "writer";
 
 const FOLLOWS: &str =
     "\"Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is\" by Malte Skarupke";
@@ -80,8 +86,38 @@ pub(crate) static ALL: &[&Workload] = &[
             Case::new("idle", &[param("threads", 16)]),
         ],
     ),
+    &Workload {
+        units: readers::UNITS,
+        ..among(
+            RWLOCKS,
+            "parking_lot's benchmark of readers-writer locks",
+            "lock-readers",
+            "performers hold a readers-writer lock for 0.4 µs: each reads nine times for each time that it \
+             writes, or one writes and all others read",
+            &[
+                Case::new(MIX, &[param("threads", 2)]),
+                Case::new(MIX, &[param("threads", 4)]),
+                Case::new(MIX, &[param("threads", 16)]),
+                Case::new(MIX, &[param("threads", 64)]),
+                Case::new(WRITER, &[param("threads", 2)]),
+                Case::new(WRITER, &[param("threads", 4)]),
+                Case::new(WRITER, &[param("threads", 16)]),
+                Case::new(WRITER, &[param("threads", 64)]),
+            ],
+        )
+    },
 ];
 
 const fn contest(name: &'static str, about: &'static str, cases: &'static [Case]) -> Workload {
-    Workload { name, about, follows: FOLLOWS, unit: THROUGHPUT, units: UNITS, cases, programs: PROGRAMS }
+    among(PROGRAMS, FOLLOWS, name, about, cases)
+}
+
+const fn among(
+    programs: &'static [Program],
+    follows: &'static str,
+    name: &'static str,
+    about: &'static str,
+    cases: &'static [Case],
+) -> Workload {
+    Workload { name, about, follows, unit: THROUGHPUT, units: UNITS, cases, programs }
 }

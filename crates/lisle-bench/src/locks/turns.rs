@@ -1,9 +1,10 @@
-//! What performers contest for, and how one of them has its turn: it has a mutex.
+//! What performers contest for, and how one of them has its turn: it has a mutex; or it reads
+//! or writes under a readers-writer lock.
 
 use super::performer::Performer;
 use crate::{
     job::Job,
-    peers::{AsyncMutex, BlockingMutex},
+    peers::{AsyncMutex, AsyncRwLock, BlockingMutex, BlockingRwLock},
 };
 use std::future::Future;
 
@@ -58,5 +59,45 @@ impl<M: AsyncMutex> AsyncTurns for Locking<M> {
 
     async fn changes(&self) -> u64 {
         self.0.with(|value| *value).await
+    }
+}
+
+/// A turn is to read or to write, as is the performer's part.
+pub(crate) struct ReadingOrWriting<L>(L);
+
+impl<L: BlockingRwLock> BlockingTurns for ReadingOrWriting<L> {
+    fn new(_: &Job) -> Self {
+        ReadingOrWriting(L::new())
+    }
+
+    #[inline]
+    fn turn<const TIMED: bool>(&self, performer: &mut Performer<TIMED>) -> bool {
+        if performer.is_to_read() {
+            self.0.read(|value| performer.look(value))
+        } else {
+            self.0.write(|value| performer.hold(value))
+        }
+    }
+
+    fn changes(&self) -> u64 {
+        self.0.read(|value| *value)
+    }
+}
+
+impl<L: AsyncRwLock> AsyncTurns for ReadingOrWriting<L> {
+    fn new(_: &Job) -> Self {
+        ReadingOrWriting(L::new())
+    }
+
+    async fn turn<const TIMED: bool>(&self, performer: &mut Performer<TIMED>) -> bool {
+        if performer.is_to_read() {
+            self.0.read(|value| performer.look(value)).await
+        } else {
+            self.0.write(|value| performer.hold(value)).await
+        }
+    }
+
+    async fn changes(&self) -> u64 {
+        self.0.read(|value| *value).await
     }
 }

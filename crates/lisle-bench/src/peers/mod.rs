@@ -12,6 +12,7 @@ mod lisle;
 pub(crate) mod may;
 mod mutexes;
 mod pools;
+mod rwlocks;
 mod semaphores;
 
 pub(crate) use self::lisle::runtime;
@@ -22,6 +23,10 @@ pub(crate) use mutexes::{
     AsyncLock, AsyncMutex, BlockingMutex, LisleMutex, ParkingLot, Spin, StdMutex, TokioMutex, Usync,
 };
 pub(crate) use pools::{Chili, Lisle, Number, Pool, Rayon, Serial};
+pub(crate) use rwlocks::{
+    AsyncLockRwLock, AsyncRwLock, BlockingRwLock, Exclusive, LisleRwLock, ParkingLotRwLock, StdRwLock,
+    TokioRwLock, Writing,
+};
 pub(crate) use semaphores::{AsyncLockSemaphore, LisleSemaphore, TokioSemaphore};
 
 /// Ends the sample since the system cannot do it, for this reason.

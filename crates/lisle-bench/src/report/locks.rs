@@ -15,7 +15,7 @@ use super::{
     summary::{Line, Table},
     table,
 };
-use crate::locks::figures::SLOWED;
+use crate::locks::figures::{SLOWED, readers::WRITES};
 use columns::{Column, columns};
 
 /// The tables of one group: a figure each, that of the throughput first.
@@ -37,7 +37,7 @@ impl Contest<'_> {
     }
 
     fn columns(&self) -> impl Iterator<Item = &'static Column> {
-        columns(self.has(SLOWED))
+        columns(self.has(WRITES), self.has(SLOWED))
     }
 
     /// The median of a figure; `None` if the lock has none, as of waits that did not happen.

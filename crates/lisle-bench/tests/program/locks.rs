@@ -5,16 +5,18 @@ use serde_json::Value;
 use std::{collections::BTreeSet, fs};
 
 /// Between plain threads.
-const THREADS: [&str; 22] = [
+const THREADS: [&str; 25] = [
     "clh",
     "clh-yield",
     "hemlock",
     "hemlock-yield",
+    "lisle-rwlock-threads",
     "lisle-semaphore-threads",
     "lisle-threads",
     "mcs",
     "mcs-yield",
     "parking_lot",
+    "parking_lot-rwlock",
     "pthread",
     "pthread-adaptive",
     "reciprocating",
@@ -24,21 +26,40 @@ const THREADS: [&str; 22] = [
     "spin-backoff",
     "spin-yield",
     "std",
+    "std-rwlock",
     "test-and-set",
     "ticket",
     "ticket-yield",
     "usync",
 ];
 
-const RUNTIMES: [&str; 8] = [
+const RUNTIMES: [&str; 12] = [
     "lisle",
+    "lisle-rwlock",
+    "lisle-rwlock-tasks",
     "lisle-semaphore",
     "lisle-semaphore-tasks",
     "lisle-tasks",
     "smol",
+    "smol-rwlock",
     "smol-semaphore",
     "tokio-mt",
+    "tokio-rwlock",
     "tokio-semaphore",
+];
+
+/// Readers-writer locks, and the mutexes that they are compared with.
+const RWLOCKS: [&str; 10] = [
+    "lisle-rwlock",
+    "lisle-rwlock-tasks",
+    "lisle-rwlock-threads",
+    "lisle-threads",
+    "parking_lot",
+    "parking_lot-rwlock",
+    "smol-rwlock",
+    "std",
+    "std-rwlock",
+    "tokio-rwlock",
 ];
 
 /// Those that every row of a contest has. Of waits there may be fewer than four.
@@ -110,7 +131,7 @@ fn each_lock_has_all_figures() {
 fn a_lock_that_nobody_else_wants_has_a_cost() {
     let rows = rows(&run(&["locks", "alone", "--quick", "--json", "-"]));
     let locks: BTreeSet<&str> = rows.iter().filter_map(|row| row["system"].as_str()).collect();
-    assert_eq!((rows.len(), locks), (30, THREADS.into_iter().chain(RUNTIMES).collect()));
+    assert_eq!((rows.len(), locks), (37, THREADS.into_iter().chain(RUNTIMES).collect()));
     for row in &rows {
         assert!(row["median"].as_f64().is_some_and(|median| median > 0.0), "{row}");
         assert_eq!((row["unit"].as_str(), row["workers"].as_u64()), (Some("ns/lock"), Some(1)));
@@ -121,6 +142,40 @@ fn a_lock_that_nobody_else_wants_has_a_cost() {
 fn median(rows: &[Value], lock: &str, name: &str) -> f64 {
     let row = rows.iter().find(|row| row["system"] == lock && figure(row) == name).unwrap();
     row["median"].as_f64().unwrap()
+}
+
+#[test]
+fn who_reads_and_who_writes_have_figures_of_their_own() {
+    let needed = ["", "test", "writes", "read p50", "read p99", "read p99.9", "longest read wait"];
+    let needed = needed.into_iter().chain(["write p50", "write p99", "write p99.9", "longest write wait"]);
+    let needed: Vec<&str> = needed.chain(["fairness", "processor time"]).collect();
+    for case in ["mix", "writer"] {
+        let rows = rows(&run(&["locks", case, "--quick", "--threads", "3", "--json", "-"]));
+        for name in &needed {
+            assert_eq!(measured(&rows, name), RWLOCKS.into(), "{case}: {name}");
+        }
+        for lock in RWLOCKS {
+            let of = |name| median(&rows, lock, name);
+            assert!(of("writes") < of(""), "{lock}");
+            for side in [
+                ["read p50", "read p99", "read p99.9", "longest read wait"],
+                ["write p50", "write p99", "write p99.9", "longest write wait"],
+            ] {
+                assert!(side.map(of).is_sorted(), "{lock}: {side:?}");
+            }
+        }
+        assert!(rows.iter().all(|row| row["bench"] == "lock-readers" && row["variant"] == case));
+    }
+}
+
+/// One alone only writes.
+#[test]
+fn each_study_has_figures_with_one_performer() {
+    for case in ["writer", "mix"] {
+        let rows = rows(&run(&["locks", case, "--quick", "--threads", "1", "--json", "-"]));
+        let locks: BTreeSet<&str> = rows.iter().filter_map(|row| row["system"].as_str()).collect();
+        assert!(!locks.is_empty() && measured(&rows, "") == locks, "{case}: {rows:?}");
+    }
 }
 
 #[test]
@@ -173,7 +228,7 @@ fn a_queue_of_spinning_threads_ends_in_time() {
 fn the_table_and_the_page_have_a_line_for_each_lock() {
     let folder = tempfile::tempdir().unwrap();
     let page = folder.path().join("locks.html");
-    let arguments = ["locks", "alone", "long", "--quick", "--locks", "std,lisle-threads", "--html"];
+    let arguments = ["locks", "alone", "long", "mix", "--quick", "--locks", "std,lisle-threads", "--html"];
     let output = run(&[&arguments, &[page.to_str().unwrap()][..]].concat());
     assert!(output.status.success(), "{}", stderr(&output));
     let table = stdout(&output);
@@ -181,10 +236,12 @@ fn the_table_and_the_page_have_a_line_for_each_lock() {
         "\nlock-alone, alone, 1 worker\n",
         "\nlock-holder, long, threads=16, 2 workers\n",
         "four longest idle",
+        "\nlock-readers, mix, threads=64, 2 workers\n",
+        "four longest write waits",
     ] {
         assert!(table.contains(needed), "{needed} in {table}");
     }
-    assert_eq!(table.matches("\n  std ").count(), 4, "{table}");
+    assert_eq!(table.matches("\n  std ").count(), 8, "{table}");
 
     let page = fs::read_to_string(&page).unwrap();
     for needed in [
@@ -193,6 +250,8 @@ fn the_table_and_the_page_have_a_line_for_each_lock() {
         "<h2 id=\"all\">",
         "long over threads, 2 workers: longest idle time",
         "<th>four longest waits</th>",
+        "mix over threads, 2 workers: longest write wait",
+        "<th>write p50</th>",
         "<dt>lisle-threads</dt>",
     ] {
         assert!(page.contains(needed), "{needed}");

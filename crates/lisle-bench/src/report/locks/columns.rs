@@ -5,7 +5,10 @@ use super::{
     time::{duration, durations},
 };
 use crate::{
-    locks::figures::{DURATION, FAIRNESS, IDLE, PERCENTILES, PROCESSOR, SLOWED, SLOWED_RUNNING, WAITS},
+    locks::figures::{
+        DURATION, FAIRNESS, IDLE, PERCENTILES, PROCESSOR, SLOWED, SLOWED_RUNNING, WAITS,
+        readers::{READER, WRITER, WRITES},
+    },
     report::{
         numbers::{number, short},
         summary::{Line, Stats},
@@ -25,6 +28,7 @@ enum Cell {
     Least,
     Greatest,
     Behind,
+    Rate(&'static str),
     Time(&'static str),
     Times([&'static str; 4]),
     Index(&'static str),
@@ -44,7 +48,7 @@ static THROUGHPUT: [Column; 5] = [
     column("test ms", 11, Cell::Numbers(&[DURATION])),
 ];
 
-/// What those that want the lock see.
+/// Of a contest in which each lock is like the others.
 static TIMES: [Column; 7] = [
     column("p50", 7, Cell::Time(PERCENTILES[0].0)),
     column("p90", 7, Cell::Time(PERCENTILES[1].0)),
@@ -53,6 +57,19 @@ static TIMES: [Column; 7] = [
     column("p99.99", 7, Cell::Time(PERCENTILES[4].0)),
     column("four longest waits", 24, Cell::Times(WAITS)),
     column("four longest idle times", 24, Cell::Times(IDLE)),
+];
+
+/// Of one in which some read.
+static READERS: [Column; 9] = [
+    column("writes/s", 8, Cell::Rate(WRITES)),
+    column("read p50", 8, Cell::Time(READER.percentiles[0].0)),
+    column("read p99", 8, Cell::Time(READER.percentiles[1].0)),
+    column("p99.9", 7, Cell::Time(READER.percentiles[2].0)),
+    column("four longest read waits", 24, Cell::Times(READER.longest)),
+    column("write p50", 9, Cell::Time(WRITER.percentiles[0].0)),
+    column("write p99", 9, Cell::Time(WRITER.percentiles[1].0)),
+    column("p99.9", 7, Cell::Time(WRITER.percentiles[2].0)),
+    column("four longest write waits", 24, Cell::Times(WRITER.longest)),
 ];
 
 /// Of each contest.
@@ -64,9 +81,10 @@ static BYSTANDER: [Column; 1] =
     [column("bystander: slowed, running", 0, Cell::Numbers(&[SLOWED, SLOWED_RUNNING]))];
 
 /// The columns of such a contest.
-pub(super) fn columns(has_bystander: bool) -> impl Iterator<Item = &'static Column> {
+pub(super) fn columns(has_readers: bool, has_bystander: bool) -> impl Iterator<Item = &'static Column> {
+    let times: &[Column] = if has_readers { &READERS } else { &TIMES };
     let bystander: &[Column] = if has_bystander { &BYSTANDER } else { &[] };
-    THROUGHPUT.iter().chain(&TIMES).chain(&SHARES).chain(bystander)
+    THROUGHPUT.iter().chain(times).chain(&SHARES).chain(bystander)
 }
 
 impl Column {
@@ -79,6 +97,7 @@ impl Column {
             Cell::Least => short(throughput.min),
             Cell::Greatest => short(throughput.max),
             Cell::Behind => format!("{:.2}", throughput.behind),
+            Cell::Rate(figure) => one(figure, short),
             Cell::Time(figure) => one(figure, duration),
             Cell::Times(figures) => durations(&figures.iter().filter_map(median).collect::<Vec<_>>()),
             Cell::Index(figure) => one(figure, |index| format!("{index:.3}")),
@@ -95,14 +114,14 @@ mod tests {
 
     #[test]
     fn a_column_is_as_wide_as_its_head() {
-        for column in columns(false) {
+        for column in columns(false, false).chain(columns(true, false)) {
             assert!(column.head.len() <= column.width, "{}", column.head);
         }
     }
 
     #[test]
     fn what_a_bystander_suffers_is_last() {
-        assert_eq!(columns(true).last().unwrap().head, BYSTANDER[0].head);
-        assert_eq!(columns(true).count(), columns(false).count() + 1);
+        assert_eq!(columns(false, true).last().unwrap().head, BYSTANDER[0].head);
+        assert_eq!(columns(false, true).count(), columns(false, false).count() + 1);
     }
 }

@@ -2,7 +2,10 @@
 
 use super::{Contest, contests};
 use crate::{
-    locks::figures::{FAIRNESS, IDLE, PERCENTILES, PROCESSOR, SLOWED, SLOWED_RUNNING, WAITS},
+    locks::figures::{
+        FAIRNESS, IDLE, PERCENTILES, PROCESSOR, SLOWED, SLOWED_RUNNING, WAITS,
+        readers::{READER, WRITER, WRITES},
+    },
     report::{
         html::{self, figures},
         markup::escape,
@@ -18,8 +21,9 @@ const TITLE: &str = "A study of locks";
 /// What has a plot; of the rest there are tables.
 fn is_plotted(table: &Table) -> bool {
     let (p50, p999) = (PERCENTILES[0].0, PERCENTILES[3].0);
-    let plotted = ["", p50, p999, WAITS[0], IDLE[0], FAIRNESS, PROCESSOR, SLOWED, SLOWED_RUNNING];
-    plotted.contains(&table.figure.as_str())
+    let plotted = ["", p50, p999, WAITS[0], IDLE[0], FAIRNESS, PROCESSOR, SLOWED, SLOWED_RUNNING, WRITES];
+    let of_readers = [READER, WRITER].map(|side| [side.percentiles[0].0, side.longest[0]]);
+    plotted.iter().chain(of_readers.as_flattened()).any(|name| *name == table.figure)
 }
 
 pub(in crate::report) fn page(findings: &Findings, tables: &[Table], setting: &Setting) -> String {
