@@ -71,8 +71,8 @@ pub(crate) enum Command {
     Effects(EffectsOptions),
     /// Measure what bounds a message between cores, and the workloads that cross beside it
     Limit(LimitOptions),
-    /// Measure mutexes, semaphores and readers-writer locks: throughput, waits, idle times and
-    /// fairness, and no other workloads
+    /// Measure mutexes, semaphores, readers-writer locks and condition variables: throughput,
+    /// waits, idle times and fairness, and no other workloads
     Locks(LocksOptions),
 }
 
@@ -155,7 +155,7 @@ pub(crate) struct LimitOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct LocksOptions {
-    /// The studies to run, or cases of them: lock-contended, readers, mix; all, if none is named
+    /// The studies to run, or cases of them: lock-contended, readers, queue; all, if none is named
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
 

@@ -10,7 +10,8 @@
 //! line and spin on two cores, a lock may change hands ten times a second.
 //!
 //! - [`algorithms`] are the locks, and [`wait`] is how they wait.
-//! - [`turns`] are what else may be contested for: a readers-writer lock.
+//! - [`turns`] are what else may be contested for: a readers-writer lock, and a turn that is handed
+//!   over by condition variables, in an [`order`].
 //! - [`contest`] is what all performers of a sample share, and [`performer`] what each of them does
 //!   and records.
 //! - [`forms`] has performers as threads, fibers, tasks and futures, [`programs`] all locks in all
@@ -24,6 +25,7 @@ mod contest;
 pub(crate) mod figures;
 mod forms;
 mod longest;
+mod order;
 mod part;
 mod performer;
 mod programs;

@@ -137,6 +137,12 @@ pub(crate) static ALL: &[System] = &[
     own("lisle-rwlock-tasks", "this library's readers-writer lock, between tasks"),
     system("tokio-rwlock", "tokio's readers-writer lock"),
     system("smol-rwlock", "smol's readers-writer lock"),
+    system("std-condvar", "the standard library's condition variable, between threads"),
+    system("parking_lot-condvar", "parking_lot's condition variable, between threads"),
+    own("lisle-condvar-threads", "this library's condition variable, between plain threads"),
+    own("lisle-condvar", "this library's condition variable"),
+    own("lisle-condvar-tasks", "this library's condition variable, between tasks"),
+    system("tokio-notify", "tokio's notifications in the place of a condition variable"),
 ];
 
 /// Whether a form of Lisle's is called so.

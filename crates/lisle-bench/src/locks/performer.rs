@@ -47,8 +47,8 @@ pub(crate) struct Seen {
     pub(crate) waits: Waits,
     /// And to read it.
     pub(crate) read_waits: Waits,
-    /// How long the lock lay idle before this performer had it, though somebody wanted it. Where some
-    /// read, this says nothing: only who changes the number says when it lets the lock go.
+    /// How long the lock lay idle before this performer had it, though somebody wanted it. Where
+    /// some read, this says nothing: only who changes the number says when it lets the lock go.
     pub(crate) longest_idle: Longest,
 }
 
@@ -74,6 +74,10 @@ impl<const TIMED: bool> Performer<TIMED> {
             asked: 0,
             waited: 0,
         }
+    }
+
+    pub(crate) fn number(&self) -> usize {
+        self.number
     }
 
     pub(crate) fn part(&self) -> Part {

@@ -7,15 +7,16 @@ use super::{
         Adaptive, Clh, Guarded, Hemlock, Lock, Mcs, Normal, Pthread, Reciprocating, TestAndSet,
         TestAndTestAndSet, Ticket, TryExchange,
     },
-    turns::ReadingOrWriting,
+    turns::{HandingOver, ReadingOrWriting},
     wait::{BackOff, Nothing, Pause, PauseAndYield},
 };
 use crate::{
     job::{Job, Outcome},
     peers::{
-        AsyncLock, AsyncLockRwLock, AsyncLockSemaphore, BlockingMutex, BlockingRwLock, Exclusive, LisleMutex,
-        LisleRwLock, LisleSemaphore, ParkingLot, ParkingLotRwLock, Smol, Spin, StdMutex, StdRwLock, Tokio,
-        TokioMutex, TokioRwLock, TokioSemaphore, Usync, Writing,
+        AsyncCondvar, AsyncLock, AsyncLockRwLock, AsyncLockSemaphore, BlockingCondvar, BlockingMutex,
+        BlockingRwLock, Exclusive, LisleCondvar, LisleMutex, LisleRwLock, LisleSemaphore, ParkingLot,
+        ParkingLotCondvar, ParkingLotRwLock, Smol, Spin, StdCondvar, StdMutex, StdRwLock, Tokio, TokioMutex,
+        TokioNotify, TokioRwLock, TokioSemaphore, Usync, Writing,
     },
     workload::{Case, Program},
 };
@@ -77,10 +78,23 @@ pub(super) static RWLOCKS: &[Program] = &[
     Program::here("smol-rwlock", of_futures::<Smol, ReadingOrWriting<AsyncLockRwLock>>).note("futures"),
 ];
 
+/// Condition variables.
+pub(super) static CONDVARS: &[Program] = &[
+    Program::here("std-condvar", hand_over::<StdCondvar>),
+    Program::here("parking_lot-condvar", hand_over::<ParkingLotCondvar>),
+    Program::here("lisle-condvar-threads", hand_over::<LisleCondvar>),
+    Program::here("lisle-condvar", of_fibers::<BlockingHandOver<LisleCondvar>>),
+    Program::here("lisle-condvar-tasks", of_tasks::<AsyncHandOver<LisleCondvar>>),
+    Program::here("tokio-notify", of_futures::<Tokio, AsyncHandOver<TokioNotify>>).note("futures"),
+];
+
+type BlockingHandOver<C> = HandingOver<C, <C as BlockingCondvar>::Mutex>;
+type AsyncHandOver<C> = HandingOver<C, <C as AsyncCondvar>::Mutex>;
+
 /// The names of the locks, for the command line.
 pub(crate) fn systems() -> impl Iterator<Item = &'static str> {
     let beside_mutexes = RWLOCKS.iter().filter(|program| !has(PROGRAMS, program.system));
-    PROGRAMS.iter().chain(beside_mutexes).map(|program| program.system)
+    PROGRAMS.iter().chain(beside_mutexes).chain(CONDVARS).map(|program| program.system)
 }
 
 fn has(programs: &[Program], system: &str) -> bool {
@@ -112,6 +126,10 @@ fn readers<L: BlockingRwLock>(job: &Job) -> Outcome {
     of_threads::<ReadingOrWriting<L>>(job)
 }
 
+fn hand_over<C: BlockingCondvar>(job: &Job) -> Outcome {
+    of_threads::<BlockingHandOver<C>>(job)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,7 +140,7 @@ mod tests {
     fn each_lock_is_named_once_and_is_a_system() {
         let names: Vec<&str> = systems().collect();
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
-        for program in [PROGRAMS, RWLOCKS].into_iter().flatten() {
+        for program in [PROGRAMS, RWLOCKS, CONDVARS].into_iter().flatten() {
             assert!(names.contains(&program.system), "{}", program.system);
         }
         for name in names {

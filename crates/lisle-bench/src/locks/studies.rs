@@ -2,7 +2,7 @@
 
 use super::{
     figures::{THROUGHPUT, UNITS, readers},
-    programs::{PROGRAMS, RWLOCKS},
+    programs::{CONDVARS, PROGRAMS, RWLOCKS},
 };
 use crate::workload::{Case, Program, Unit, Workload, param};
 
@@ -20,6 +20,15 @@ pub(crate) const MIX: &str = "mix";
 
 /// The case in which one performer writes and all others read.
 pub(crate) const WRITER: &str = "writer";
+
+/// The case in which each performer notifies the next.
+pub(crate) const RING: &str = "ring";
+
+/// The case in which each performer notifies all, and the next goes on.
+pub(crate) const HERD: &str = "herd";
+
+/// The case in which half of the performers put something in one place and half take it out.
+pub(crate) const QUEUE: &str = "queue";
 
 const FOLLOWS: &str =
     "\"Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler Really is\" by Malte Skarupke";
@@ -106,6 +115,26 @@ pub(crate) static ALL: &[&Workload] = &[
             ],
         )
     },
+    &among(
+        CONDVARS,
+        "the thread ring of the Computer Language Benchmarks Game",
+        "lock-handover",
+        "performers wait for their turn at condition variables: in a ring, in a herd of which all are \
+         notified, or at a queue of one place",
+        &[
+            Case::new(RING, &[param("threads", 2)]),
+            Case::new(RING, &[param("threads", 4)]),
+            Case::new(RING, &[param("threads", 16)]),
+            Case::new(RING, &[param("threads", 64)]),
+            Case::new(HERD, &[param("threads", 4)]),
+            Case::new(HERD, &[param("threads", 16)]),
+            Case::new(HERD, &[param("threads", 64)]),
+            Case::new(QUEUE, &[param("threads", 2)]),
+            Case::new(QUEUE, &[param("threads", 4)]),
+            Case::new(QUEUE, &[param("threads", 16)]),
+            Case::new(QUEUE, &[param("threads", 64)]),
+        ],
+    ),
 ];
 
 const fn contest(name: &'static str, about: &'static str, cases: &'static [Case]) -> Workload {

@@ -1,10 +1,10 @@
-//! What performers contest for, and how one of them has its turn: it has a mutex; or it reads
-//! or writes under a readers-writer lock.
+//! What performers contest for, and how one of them has its turn: it has a mutex; it reads or
+//! writes under a readers-writer lock; or it waits for its condition, and hands over.
 
-use super::performer::Performer;
+use super::{order::Order, performer::Performer, wait::is_over};
 use crate::{
     job::Job,
-    peers::{AsyncMutex, AsyncRwLock, BlockingMutex, BlockingRwLock},
+    peers::{AsyncCondvar, AsyncMutex, AsyncRwLock, BlockingCondvar, BlockingMutex, BlockingRwLock},
 };
 use std::future::Future;
 
@@ -99,5 +99,89 @@ impl<L: AsyncRwLock> AsyncTurns for ReadingOrWriting<L> {
 
     async fn changes(&self) -> u64 {
         self.0.read(|value| *value).await
+    }
+}
+
+/// A turn is to wait until the number is such that it is the performer's turn, to change it, and to
+/// notify whose turn is next.
+///
+/// When the contest is over all have a turn, in no order, and each that ends notifies all. So
+/// nobody is left waiting for one that has ended.
+pub(crate) struct HandingOver<C, M> {
+    order: Order,
+    mutex: M,
+    condvars: Vec<C>,
+}
+
+impl<C, M> HandingOver<C, M> {
+    fn of(job: &Job, mutex: M, condvar: fn() -> C) -> Self {
+        let order = Order::of(job);
+        HandingOver { order, mutex, condvars: (0..order.condvars()).map(|_| condvar()).collect() }
+    }
+
+    /// What the performer of that number waits for.
+    fn condvar(&self, number: usize) -> &C {
+        &self.condvars[self.order.condvar(number)]
+    }
+
+    /// Returns `true` if the performer of that number may go on where the number under the mutex is
+    /// `value`.
+    fn is_time(&self, number: usize, value: u64) -> bool {
+        self.order.is_turn(number, value) || is_over()
+    }
+
+    /// After the turn of the performer of that number, which goes on or has ended.
+    fn notify(&self, number: usize, goes_on: bool, one: fn(&C), all: fn(&C)) {
+        if !goes_on {
+            self.condvars.iter().for_each(all);
+        } else if self.order.is_herd() {
+            all(self.condvar(number + 1));
+        } else {
+            one(self.condvar(number + 1));
+        }
+    }
+}
+
+impl<C: BlockingCondvar> BlockingTurns for HandingOver<C, C::Mutex> {
+    fn new(job: &Job) -> Self {
+        HandingOver::of(job, C::Mutex::new(), C::new)
+    }
+
+    #[inline]
+    fn turn<const TIMED: bool>(&self, performer: &mut Performer<TIMED>) -> bool {
+        let number = performer.number();
+        let goes_on = self.condvar(number).when(
+            &self.mutex,
+            |value| self.is_time(number, *value),
+            |value| performer.hold(value),
+        );
+        self.notify(number, goes_on, C::notify_one, C::notify_all);
+        goes_on
+    }
+
+    fn changes(&self) -> u64 {
+        self.mutex.with(|value| *value)
+    }
+}
+
+impl<C: AsyncCondvar> AsyncTurns for HandingOver<C, C::Mutex> {
+    fn new(job: &Job) -> Self {
+        HandingOver::of(job, C::Mutex::new(), C::new)
+    }
+
+    async fn turn<const TIMED: bool>(&self, performer: &mut Performer<TIMED>) -> bool {
+        let number = performer.number();
+        let when = self.condvar(number).when(
+            &self.mutex,
+            |value| self.is_time(number, *value),
+            |value| performer.hold(value),
+        );
+        let goes_on = when.await;
+        self.notify(number, goes_on, C::notify_one, C::notify_all);
+        goes_on
+    }
+
+    async fn changes(&self) -> u64 {
+        self.mutex.with(|value| *value).await
     }
 }

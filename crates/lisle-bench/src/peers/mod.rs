@@ -7,6 +7,7 @@
 
 mod blocking;
 mod channels;
+mod condvars;
 mod executors;
 mod lisle;
 pub(crate) mod may;
@@ -18,6 +19,9 @@ mod semaphores;
 pub(crate) use self::lisle::runtime;
 pub(crate) use blocking::{BlockingChannel, Crossbeam, Std};
 pub(crate) use channels::{AsyncChannel, Channel, Flume, Kanal, LisleChannel, SharedChannel, TokioMpsc};
+pub(crate) use condvars::{
+    AsyncCondvar, BlockingCondvar, LisleCondvar, ParkingLotCondvar, StdCondvar, TokioNotify,
+};
 pub(crate) use executors::{Executor, LisleTasks, Smol, Tokio, TokioCurrentThread, TokioMultiThread};
 pub(crate) use mutexes::{
     AsyncLock, AsyncMutex, BlockingMutex, LisleMutex, ParkingLot, Spin, StdMutex, TokioMutex, Usync,
