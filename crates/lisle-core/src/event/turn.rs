@@ -15,7 +15,9 @@
 
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
-pub use in_domain::{Mark, came_to_nothing, is_due, is_to_pass, may_pass, pass, take_due, went_first};
+pub use in_domain::{
+    Mark, came_to_nothing, is_due, is_to_pass, may_pass, pass, pass_now, take_due, went_first,
+};
 
 /// Returns `answer`, the result of a poll, and counts it if the poll was not successful.
 ///
@@ -139,6 +141,15 @@ mod in_domain {
     #[inline]
     pub fn take_due() {
         DUE.with(|due| due.store(false, Ordering::Relaxed));
+    }
+
+    /// Lets others run, since that is due, if this is a fiber that may be suspended.
+    #[cold]
+    pub fn pass_now() {
+        if may_pass() {
+            take_due();
+            pass();
+        }
     }
 
     /// Counts an unsuccessful poll.

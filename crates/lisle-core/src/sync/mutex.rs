@@ -4,7 +4,7 @@ mod raw;
 
 use crate::event::{Event, Label, awaitable, choose, debug_by_name, forwarded, turn};
 use crate::shim::{cell::UnsafeCell, const_fn};
-use crate::sync::contended::{look, tell};
+use crate::sync::contended::{look, pass_if_due, tell};
 use crate::time::after;
 #[cfg(all(test, lisle_loom))]
 pub(super) use raw::OVERDUE;
@@ -102,7 +102,8 @@ impl<T> Mutex<T> {
 impl<T: ?Sized> Mutex<T> {
     /// Locks the mutex, and waits until it is free as [`Event::sync`] does. A plain thread first
     /// tries for some microseconds, in which it offers its core to others. A fiber that locks often
-    /// while others wait for the mutex lets the fibers of its domain run now and then.
+    /// lets the fibers of its domain run now and then: after some 128 times while others wait for the
+    /// mutex, and else some 20 ms after its turn began.
     ///
     /// # Examples
     ///
@@ -125,6 +126,7 @@ impl<T: ?Sized> Mutex<T> {
         if self.raw.lock_in_model() {
             return MutexGuard::new(self);
         }
+        pass_if_due();
         let me = tell("lock", &self.raw.label, &self.raw);
         if !self.raw.try_lock_fast(me) {
             self.lock_contended();

@@ -5,7 +5,7 @@ mod raw;
 
 use crate::event::{Event, Label, awaitable, choose, forwarded, is_modelled, turn};
 use crate::shim::{cell::UnsafeCell, const_fn};
-use crate::sync::contended::{look, tell};
+use crate::sync::contended::{look, look_shortly, pass_if_due, tell};
 use crate::time::after;
 use raw::{Access, Accessing, Mode, RawRwLock};
 use std::fmt;
@@ -38,6 +38,10 @@ pub use guard::{RwLockReadGuard, RwLockWriteGuard};
 /// do not starve writers. A writer that is done admits all readers that have come meanwhile, so
 /// queued writers do not starve readers. Therefore a performer that reads already and reads *again*
 /// may wait for ever, for a writer that waits for it.
+///
+/// A writer on a plain thread first looks for half a millisecond whether the lock has become free,
+/// and keeps no readers out meanwhile. A fiber that locks again and again, and need not wait, lets
+/// others of its domain run some 20 ms after its turn began.
 ///
 /// # Cost
 ///
@@ -125,6 +129,7 @@ impl<T: ?Sized> RwLock<T> {
         if is_modelled() {
             return self.raw.access(mode).sync();
         }
+        pass_if_due();
         tell("lock", &self.raw.label, &self.raw);
         if !self.raw.try_lock(mode) {
             self.lock_contended(mode);
@@ -133,7 +138,13 @@ impl<T: ?Sized> RwLock<T> {
 
     #[cold]
     fn lock_contended(&self, mode: Mode) {
-        if !look(|| self.raw.try_lock(mode)) {
+        let take = || self.raw.try_lock(mode);
+        let taken = match mode {
+            Mode::Read => look(take),
+            // Readers come in for as long as it only looks.
+            Mode::Write => look_shortly(take),
+        };
+        if !taken {
             self.raw.access(mode).sync();
         }
     }

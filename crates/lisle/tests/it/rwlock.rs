@@ -296,3 +296,24 @@ fn a_lock_may_be_static_named_and_shown() {
     unsized_value.write()[1] = 5;
     assert_eq!(*unsized_value.read(), [1, 5, 3]);
 }
+
+/// Threads that read, always some of them, do not keep a writer out.
+#[test]
+fn threads_that_read_without_end_let_a_writer_in() {
+    let _watched = watched();
+    let lock = RwLock::new(0);
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    let value = lock.read();
+                    (0..50).for_each(|_| std::hint::spin_loop());
+                    drop(value);
+                }
+            });
+        }
+        (0..scaled(200, 20)).for_each(|_| *lock.write() += 1);
+        is_over.store(true, Ordering::Relaxed);
+    });
+}

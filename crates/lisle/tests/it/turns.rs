@@ -296,3 +296,25 @@ fn a_surplus_begins_also_when_the_ring_has_run_empty() {
         fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
     });
 }
+
+/// A fiber that has locks again and again, which are free each time, need not ever wait.
+#[test]
+fn a_fiber_that_never_waits_for_its_locks_lets_others_begin() {
+    let _watched = watched();
+    let (mutex, rwlock) = (lisle::sync::Mutex::new(0), lisle::sync::RwLock::new(0));
+    let locks: [&(dyn Fn() + Sync); 3] =
+        [&|| *mutex.lock() += 1, &|| *rwlock.write() += 1, &|| drop(rwlock.read())];
+    for lock in locks {
+        Runtime::builder().domains(1).run(|| {
+            let begun = Arc::new(AtomicBool::new(false));
+            let other = {
+                let begun = begun.clone();
+                lisle::spawn(move || begun.store(true, Ordering::Relaxed))
+            };
+            while !begun.load(Ordering::Relaxed) {
+                lock();
+            }
+            other.join().unwrap();
+        });
+    }
+}
