@@ -24,6 +24,8 @@ const SHORT: u64 = 2 * LONG;
 /// The largest number of doubts that count. After that many, 2^10 short sleeps are passed over
 /// before another long spin.
 const MOST_DOUBTS: u32 = 10;
+/// After this many sleeps in a row that were not short a plain thread does not spin.
+const MOST_LONG_SLEEPS: u32 = 4;
 
 /// The experience of one waiter.
 #[derive(Debug, Default)]
@@ -34,18 +36,27 @@ pub struct AdaptiveSpin {
     pause: Cell<u32>,
     /// The number of long spins in a row that failed.
     doubts: Cell<u32>,
+    /// The number of sleeps in a row that were not short.
+    long_sleeps: Cell<u32>,
 }
 
 impl AdaptiveSpin {
     #[inline]
     pub const fn new() -> Self {
-        AdaptiveSpin { long: Cell::new(false), pause: Cell::new(0), doubts: Cell::new(0) }
+        let (long, pause, doubts) = (Cell::new(false), Cell::new(0), Cell::new(0));
+        AdaptiveSpin { long, pause, doubts, long_sleeps: Cell::new(0) }
     }
 
     /// Returns `true` if the next spin is a long one.
     #[inline]
     pub fn is_long(&self) -> bool {
         self.long.get()
+    }
+
+    /// Returns `true` if the last sleeps were all so long that even a brief spin is in vain.
+    #[inline]
+    pub fn is_in_vain(&self) -> bool {
+        self.long_sleeps.get() >= MOST_LONG_SLEEPS
     }
 
     /// Calls `there` repeatedly for a while. Returns `true` as soon as `there` does. The function
@@ -81,8 +92,10 @@ impl AdaptiveSpin {
     #[inline]
     pub fn slept(&self, nanos: u64) {
         if nanos >= SHORT {
+            self.long_sleeps.set(self.long_sleeps.get().saturating_add(1));
             return;
         }
+        self.long_sleeps.set(0);
         match self.pause.get() {
             0 => self.long.set(true),
             pause => self.pause.set(pause - 1),
@@ -104,6 +117,18 @@ mod tests {
         assert!(adaptive_spin.is_long());
         assert!(adaptive_spin.look(|| true));
         assert!(adaptive_spin.is_long());
+    }
+
+    #[test]
+    fn after_several_long_sleeps_a_spin_is_in_vain_until_one_is_short() {
+        let adaptive_spin = AdaptiveSpin::new();
+        for _ in 0..MOST_LONG_SLEEPS {
+            assert!(!adaptive_spin.is_in_vain());
+            adaptive_spin.slept(SHORT);
+        }
+        assert!(adaptive_spin.is_in_vain());
+        adaptive_spin.slept(SHORT - 1);
+        assert!(!adaptive_spin.is_in_vain());
     }
 
     #[test]

@@ -107,10 +107,12 @@ impl OsThread {
     }
 
     /// Spins for the wake. A partner on another core may be a few hundred nanoseconds away, and a
-    /// wake costs microseconds.
+    /// wake costs microseconds. A thread whose last waits were all long does not: others may want
+    /// its core.
     #[cfg(not(lisle_loom))]
     fn look(&self) -> bool {
-        !self.has_spun.take() && SPIN.with(|spin| spin.look(|| self.woken.is_set()))
+        let is_in_vain = self.has_spun.take() || SPIN.with(AdaptiveSpin::is_in_vain);
+        if is_in_vain { self.woken.is_set() } else { SPIN.with(|spin| spin.look(|| self.woken.is_set())) }
     }
 
     #[cfg(lisle_loom)]

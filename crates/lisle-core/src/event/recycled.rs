@@ -246,8 +246,9 @@ impl Recycled {
         Recycled::is_running(self)
     }
 
+    /// Returns `true` if that is the innermost task that runs on this stack.
     #[inline(always)]
-    fn is_running(recycled: *const Recycled) -> bool {
+    pub(crate) fn is_running(recycled: *const Recycled) -> bool {
         #[cfg(not(lisle_loom))]
         return std::ptr::eq(super::parker::top_task().get(), recycled);
         #[cfg(lisle_loom)]

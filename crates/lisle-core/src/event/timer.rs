@@ -161,12 +161,19 @@ impl Timer {
 
     /// Notes that the timer is armed in `wheel`, whose lock the caller holds.
     pub(crate) fn name(&self, wheel: &SharedWheel) {
-        self.wheel.store(std::ptr::from_ref(wheel).cast_mut(), Ordering::Relaxed);
+        // Release: who disarms it takes the lock that lies there.
+        self.wheel.store(std::ptr::from_ref(wheel).cast_mut(), Ordering::Release);
     }
 
-    /// Notes that the timer is in no shared wheel. The caller holds the lock of that in which it was.
-    pub(crate) fn name_none(&self) {
-        self.wheel.store(std::ptr::null_mut(), Ordering::Release);
+    /// Notes that the timer is in no shared wheel. Its owner may free it from then on.
+    ///
+    /// # Safety
+    ///
+    /// The timer is alive. The caller holds the lock of the wheel in which it was.
+    pub(crate) unsafe fn name_none(timer: NonNull<Timer>) {
+        // There is no reference to the timer by the time that it may be freed. SAFETY: alive, by the
+        // caller's promise.
+        unsafe { (*timer.as_ptr()).wheel.store(std::ptr::null_mut(), Ordering::Release) };
     }
 
     /// Does the same as [`expire`](Timer::expire) for a timer that was armed in a shared wheel. Its
@@ -181,7 +188,7 @@ impl Timer {
         // SAFETY: passed on to the caller.
         let waker = unsafe { Timer::expire(entry) };
         // SAFETY: its owner does not free it while it names the wheel.
-        unsafe { timer.as_ref() }.name_none();
+        unsafe { Timer::name_none(timer) };
         waker
     }
 

@@ -2,6 +2,7 @@
 
 use super::outside;
 use super::shared_wheel::SharedWheel;
+use crate::seam;
 use crate::shim::{clock, sync::Mutex};
 use std::ops::Deref;
 use std::sync::PoisonError;
@@ -30,15 +31,15 @@ impl LentWheel {
         self.0
     }
 
-    /// Hands what is due at `now` over to the clock thread.
+    /// Hands what is due at `now` over to the clock thread. If there can be no such thread it stays.
     pub fn hand_over_due(&self, now: u64) {
-        outside::hand_over(|clock| self.0.hand_over_due(now, clock));
+        let _ = outside::hand_over(|clock| self.0.hand_over_due(now, clock));
     }
 
     /// Closes the wheel: what is armed in it is handed over to the clock thread, and so is what would
-    /// be armed from now on.
-    pub fn close(&self) {
-        outside::hand_over(|clock| self.0.close(clock));
+    /// be armed from now on. Returns `true` if it is closed. If there can be no clock thread, it is not.
+    pub fn close(&self) -> bool {
+        self.0.close_if_empty() || outside::hand_over(|clock| self.0.close(clock))
     }
 }
 
@@ -53,7 +54,10 @@ impl Deref for LentWheel {
 
 impl Drop for LentWheel {
     fn drop(&mut self) {
-        self.close();
-        RESTING.lock().unwrap_or_else(PoisonError::into_inner).push(self.0);
+        if self.close() {
+            RESTING.lock().unwrap_or_else(PoisonError::into_inner).push(self.0);
+        } else {
+            seam::contained("no thread for the timers of a runtime that has ended, which now wait for ever");
+        }
     }
 }

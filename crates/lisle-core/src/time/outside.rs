@@ -1,5 +1,5 @@
 //! Timers of performers that have no wheel of their own: plain OS threads, and futures that no task of
-//! a domain polls.
+//! a domain polls with its own waker.
 //!
 //! The process has one thread for them, the *clock thread*. The first such timer starts it, and it
 //! sleeps until the next deadline. Domains also hand timers over to it: those that are due while one
@@ -7,15 +7,19 @@
 
 use super::shared_wheel::{self, SharedWheel};
 use crate::affinity;
-use crate::event::{Timer, installed, parker};
+use crate::event::recycled::Recycled;
+use crate::event::{Timer, installed};
 use crate::own_threads;
 use crate::shim::{
     atomic::{AtomicU64, Ordering},
     clock,
-    sync::OnceLock,
+    sync::{Mutex, OnceLock},
     thread::Thread,
 };
+use std::io;
 use std::ptr::NonNull;
+use std::sync::PoisonError;
+use std::task::Waker;
 use std::time::Duration;
 
 struct ClockThread {
@@ -35,22 +39,23 @@ static STEPS: AtomicU64 = AtomicU64::new(0);
 ///
 /// The timer is not armed, and stays pinned until it has fired or [`disarm`] has returned.
 pub(crate) unsafe fn arm(timer: NonNull<Timer>, deadline: u64) {
-    let clock = clock_thread();
+    let clock = clock_thread().expect("the system gives a thread for timers outside a runtime");
     // SAFETY: passed on to the caller. The wheel is not freed.
     if unsafe { clock.wheel.arm(timer, deadline) } == Some(true) {
         clock.thread.unpark();
     }
 }
 
-/// Arms `timer` for `deadline` where a task polls a future: with its domain. Elsewhere, with the clock
-/// thread, since code that waits there may keep its thread.
+/// Arms `timer` for `deadline` where a future is polled: with the domain, if it is the task that runs
+/// here that `waker` wakes. Whatever else polls, below a task or not, may keep its thread while it waits,
+/// and its waker may be code that does; so that is armed with the clock thread.
 ///
 /// # Safety
 ///
 /// As for [`arm`].
 #[inline]
-pub(crate) unsafe fn arm_polled(timer: NonNull<Timer>, deadline: u64) {
-    if !parker::top_task().get().is_null()
+pub(crate) unsafe fn arm_polled(timer: NonNull<Timer>, deadline: u64, waker: Option<&Waker>) {
+    if waker.and_then(Recycled::of).is_some_and(|task| Recycled::is_running(task.as_ptr()))
         && let Some(wheel) = installed().and_then(|context| context.tasks_wheel())
         // SAFETY: passed on to the caller. The wheel is not freed.
         && unsafe { wheel.arm(timer, deadline) }.is_some()
@@ -73,11 +78,13 @@ pub(crate) unsafe fn disarm(timer: NonNull<Timer>) {
 }
 
 /// Calls `give` with the wheel of the clock thread, which it may give timers. It returns whether that
-/// thread is to fire earlier than before.
-pub(super) fn hand_over(give: impl FnOnce(fn() -> &'static SharedWheel) -> bool) {
-    if give(|| clock_thread().wheel) {
-        clock_thread().thread.unpark();
+/// thread is to fire earlier than before. Returns `false` if there can be no such thread.
+pub(super) fn hand_over(give: impl FnOnce(&'static SharedWheel) -> bool) -> bool {
+    let Ok(clock) = clock_thread() else { return false };
+    if give(clock.wheel) {
+        clock.thread.unpark();
     }
+    true
 }
 
 /// Returns how much the clock thread has done; `None` while it does something, or if a timer is armed
@@ -88,17 +95,23 @@ pub fn stillness() -> Option<u64> {
     (is_empty && steps.is_multiple_of(2)).then_some(steps)
 }
 
-fn clock_thread() -> &'static ClockThread {
-    CLOCK.get_or_init(|| {
-        let wheel: &'static SharedWheel = Box::leak(Box::new(SharedWheel::new()));
-        wheel.open(clock::now());
-        let thread = std::thread::Builder::new()
-            .name("lisle-clock".into())
-            .stack_size(64 * 1024)
-            .spawn(affinity::elsewhere(move || keep_time(wheel)))
-            .expect("the system gives a thread for timers outside a runtime");
-        ClockThread { wheel, thread: thread.thread().clone() }
-    })
+/// Returns the clock thread, and starts it if this is the first time.
+fn clock_thread() -> io::Result<&'static ClockThread> {
+    static STARTING: Mutex<()> = Mutex::new(());
+    if let Some(clock) = CLOCK.get() {
+        return Ok(clock);
+    }
+    let _starting = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(clock) = CLOCK.get() {
+        return Ok(clock);
+    }
+    let wheel: &'static SharedWheel = Box::leak(Box::new(SharedWheel::new()));
+    wheel.open(clock::now());
+    let thread = std::thread::Builder::new()
+        .name("lisle-clock".into())
+        .stack_size(64 * 1024)
+        .spawn(affinity::elsewhere(move || keep_time(wheel)))?;
+    Ok(CLOCK.get_or_init(|| ClockThread { wheel, thread: thread.thread().clone() }))
 }
 
 fn keep_time(wheel: &SharedWheel) {

@@ -6,6 +6,7 @@ use super::shared_wheel::{self, SharedWheel};
 use crate::event::Timer;
 use std::cell::Cell;
 use std::ptr::NonNull;
+use std::task::Waker;
 
 loom::thread_local! {
     /// The wheel in which this thread arms timers.
@@ -31,7 +32,7 @@ pub(super) unsafe fn arm_in(wheel: &SharedWheel) {
 /// # Panics
 ///
 /// If the model has not given this thread a wheel.
-pub(crate) unsafe fn arm_polled(timer: NonNull<Timer>, deadline: u64) {
+pub(crate) unsafe fn arm_polled(timer: NonNull<Timer>, deadline: u64, _: Option<&Waker>) {
     let Some(wheel) = WHEEL.with(Cell::get) else {
         unreachable!("this model performs `after` or `at`, and keeps no wheel for it")
     };
@@ -48,7 +49,7 @@ pub(crate) unsafe fn arm_polled(timer: NonNull<Timer>, deadline: u64) {
 /// As for [`arm_polled`].
 pub(crate) unsafe fn arm(timer: NonNull<Timer>, deadline: u64) {
     // SAFETY: passed on to the caller.
-    unsafe { arm_polled(timer, deadline) }
+    unsafe { arm_polled(timer, deadline, None) }
 }
 
 /// Disarms `timer`.

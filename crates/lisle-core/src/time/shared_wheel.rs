@@ -20,7 +20,8 @@
 //! wheel may have ended. So wheels are not freed, but lent again (`lent_wheel.rs`).
 //!
 //! **User code.** The wakers of futures are user code, which may arm and disarm. They are called when
-//! the lock is free. So that nobody waits long for the lock, not many fire under it at a time.
+//! the lock is free. So that nobody waits long for the lock, not many
+//! fire, or are handed over, while it is held.
 
 use super::wheel::Wheel;
 use crate::event::Timer;
@@ -74,13 +75,14 @@ impl SharedWheel {
     /// be earlier than the first deadline.
     #[inline]
     pub fn next(&self) -> u64 {
-        self.next.load(Ordering::Relaxed)
+        // Acquire: what was taken out of the wheel before that counts as on its way.
+        self.next.load(Ordering::Acquire)
     }
 
     /// Notes when to fire next. The caller holds the lock.
     fn tell(&self, wheel: &Wheel<*const Timer>) {
         let next = wheel.next_deadline().map_or(NEVER, |next| next.min(NEVER - 1));
-        self.next.store(next, Ordering::Relaxed);
+        self.next.store(next, Ordering::Release);
     }
 
     /// Arms `timer` for `deadline`. Returns whether this is when to fire next, or `None` if the wheel is
@@ -93,27 +95,17 @@ impl SharedWheel {
     pub(super) unsafe fn arm(&self, timer: NonNull<Timer>, deadline: u64) -> Option<bool> {
         let mut state = self.state.lock();
         let wheel = state.0.as_mut()?;
-        // SAFETY: passed on to the caller.
-        unsafe { self.link(wheel, timer, deadline) };
-        let is_first = deadline < self.next();
-        if is_first {
-            self.tell(wheel);
-        }
-        Some(is_first)
-    }
-
-    /// Links a timer into this wheel.
-    ///
-    /// # Safety
-    ///
-    /// As for [`arm`](SharedWheel::arm). The caller holds the lock.
-    unsafe fn link(&self, wheel: &mut Wheel<*const Timer>, timer: NonNull<Timer>, deadline: u64) {
         // SAFETY: alive and pinned, by the caller's promise.
         let entry = unsafe { Timer::entry(timer) };
         // SAFETY: alive, as above.
         unsafe { timer.as_ref() }.name(self);
         // SAFETY: not linked, and pinned until it is unlinked, by the caller's promise.
         unsafe { wheel.insert(entry, deadline) };
+        let is_first = deadline.min(NEVER - 1) < self.next();
+        if is_first {
+            self.tell(wheel);
+        }
+        Some(is_first)
     }
 
     /// Fires the timers that are due at `now`, and wakes their performers.
@@ -138,40 +130,57 @@ impl SharedWheel {
         }
     }
 
-    /// Hands what is due at `until` over to `clock`, which is the wheel of the clock thread, and
-    /// open. Returns `true` if it is to fire earlier than before.
+    /// Hands timers that are due at `until`, not many at a time, over to `clock`, which is the wheel of
+    /// the clock thread, and open. Returns `true` if that one is to fire earlier than before. The
+    /// caller holds the lock of `wheel`, which is that of `self`.
     fn hand_over(&self, wheel: &mut Wheel<*const Timer>, until: u64, clock: &SharedWheel) -> bool {
         let mut state = clock.state.lock();
         let others = state.0.as_mut().expect("the clock thread's wheel is open");
-        wheel.advance(until, |entry| {
+        let mut left = BATCH;
+        wheel.advance_while(until, |entry| {
             // SAFETY: the wheel has just handed the entry out, and whoever wants to disarm it waits for
             // the lock.
-            let (timer, deadline) = unsafe { (Timer::of(entry), entry.as_ref().deadline()) };
-            // SAFETY: unlinked just now, and pinned until it is unlinked again. The clock's wheel is
-            // not freed.
-            unsafe { clock.link(others, timer, deadline) };
+            unsafe { Timer::of(entry).as_ref() }.name(clock);
+            // SAFETY: unlinked just now, and pinned until it is unlinked again.
+            unsafe { others.insert_again(entry) };
+            left -= 1;
+            left > 0
         });
+        self.tell(wheel);
         let before = clock.next();
         clock.tell(others);
         clock.next() < before
     }
 
-    /// Hands what is due at `now` over to the wheel that `clock` returns, which is that of the clock
-    /// thread. Returns `true` if that one is to fire earlier than before.
-    pub(super) fn hand_over_due<'a>(&self, now: u64, clock: impl FnOnce() -> &'a SharedWheel) -> bool {
-        let mut state = self.state.lock();
-        let Some(wheel) = state.0.as_mut().filter(|wheel| !wheel.is_empty()) else { return false };
-        let is_earlier = self.hand_over(wheel, now, clock());
-        self.tell(wheel);
+    /// Hands what is due at `now` over to `clock` in the same way.
+    pub(super) fn hand_over_due(&self, now: u64, clock: &SharedWheel) -> bool {
+        let mut is_earlier = false;
+        while self.next() <= now {
+            let mut state = self.state.lock();
+            let Some(wheel) = &mut state.0 else { break };
+            is_earlier |= self.hand_over(wheel, now, clock);
+        }
         is_earlier
     }
 
-    /// Closes the wheel, and hands what is armed in it over in the same way.
-    pub(super) fn close<'a>(&self, clock: impl FnOnce() -> &'a SharedWheel) -> bool {
+    /// Closes the wheel if nothing is armed in it. Returns `true` if it is closed.
+    pub(super) fn close_if_empty(&self) -> bool {
         let mut state = self.state.lock();
-        let armed = state.0.take().filter(|wheel| !wheel.is_empty());
-        self.next.store(NEVER, Ordering::Relaxed);
-        armed.is_some_and(|mut wheel| self.hand_over(&mut wheel, u64::MAX, clock()))
+        if state.0.as_ref().is_some_and(Wheel::is_empty) {
+            state.0 = None;
+        }
+        state.0.is_none()
+    }
+
+    /// Closes the wheel, and hands what is armed in it over to `clock` in the same way.
+    pub(super) fn close(&self, clock: &SharedWheel) -> bool {
+        let mut is_earlier = false;
+        while !self.close_if_empty() {
+            let mut state = self.state.lock();
+            let Some(wheel) = &mut state.0 else { break };
+            is_earlier |= self.hand_over(wheel, u64::MAX, clock);
+        }
+        is_earlier
     }
 }
 
@@ -195,9 +204,10 @@ pub(crate) unsafe fn disarm(timer: NonNull<Timer>) {
         let entry = unsafe { Timer::entry(timer) };
         // SAFETY: it names this wheel, so it is linked there.
         unsafe { wheel.remove(entry) };
-        this.name_none();
+        // SAFETY: alive, by the caller's promise, and this holds the lock.
+        unsafe { Timer::name_none(timer) };
         if wheel.is_empty() {
-            shared.next.store(NEVER, Ordering::Relaxed);
+            shared.next.store(NEVER, Ordering::Release);
         }
         return;
     }

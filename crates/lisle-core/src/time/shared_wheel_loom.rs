@@ -44,7 +44,7 @@ fn fires(wheel: &Arc<SharedWheel>) -> thread::JoinHandle<()> {
 /// The domain ends, or does not look for a while; then the clock thread fires.
 fn hands_over(from: &Arc<SharedWheel>, clock: &Arc<SharedWheel>, is_end: bool) -> thread::JoinHandle<()> {
     spawn_with_both(from, clock, move |from, clock| {
-        let is_earlier = if is_end { from.close(|| clock) } else { from.hand_over_due(LATE, || clock) };
+        let is_earlier = if is_end { from.close(clock) } else { from.hand_over_due(LATE, clock) };
         if is_earlier {
             clock.fire(LATE);
         }
@@ -136,7 +136,7 @@ fn a_timer_is_disarmed_while_its_wheel_is_lent_again() {
             let mut future = pin!(later().future());
             assert!(poll(future.as_mut()).is_pending());
             spawn_with_both(&wheel, &clock, |wheel, clock| {
-                wheel.close(|| clock);
+                wheel.close(clock);
                 wheel.open(0);
                 wheel.fire(LATE);
             })

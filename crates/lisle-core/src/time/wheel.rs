@@ -149,6 +149,18 @@ impl<T: Copy> Wheel<T> {
         unsafe { self.link(entry) };
     }
 
+    /// Does the same for an entry that has been in another wheel, for its last deadline. That is not
+    /// written: its owner may read it at the same time.
+    ///
+    /// # Safety
+    ///
+    /// As for [`insert`](Wheel::insert).
+    pub(crate) unsafe fn insert_again(&mut self, entry: NonNull<Entry<T>>) {
+        self.len += 1;
+        // SAFETY: the caller promises exactly what `link` requires.
+        unsafe { self.link(entry) };
+    }
+
     /// Unlinks `entry`, or does nothing if it is not linked. Takes constant time.
     ///
     /// # Safety

@@ -47,7 +47,7 @@ pub(crate) struct Counts {
     /// The number of the current sleep, while the worker waits in its poller and has nothing to do;
     /// 0 otherwise.
     pub(super) asleep: AtomicU64,
-    /// Set if a timer was armed in the worker's wheel at its last sleep.
+    /// Set if a timer of a fiber was armed in the worker's wheel at its last sleep.
     pub(super) timers: AtomicBool,
 }
 

@@ -4,6 +4,7 @@
 //! fibers pay nothing for it: a worker stores a word as it goes to sleep, and the monitor, which
 //! notices anyway that all domains sleep, does the rest.
 
+use super::Domain;
 use super::deadlock_policy::OnDeadlock;
 use super::reactor;
 use super::shared::Shared;
@@ -77,6 +78,14 @@ fn services() -> Option<[u64; 4]> {
     Some([outside::stillness()?, reactor::stillness()?, calls, sleeps])
 }
 
+impl Domain {
+    /// Returns `true` if a timer is armed on a domain that sleeps. Those of its tasks may be disarmed
+    /// meanwhile.
+    fn has_timers(&self) -> bool {
+        self.counts.timers.load(Ordering::Relaxed) || !self.tasks_timers.is_empty()
+    }
+}
+
 /// Makes the steps A to D of the README.
 fn judge(shared: &Shared) -> Verdict {
     // A: which sleep each domain is in, and what the service threads have done so far.
@@ -88,7 +97,7 @@ fn judge(shared: &Shared) -> Verdict {
             sleep => sleeps.push(sleep),
         }
     }
-    if shared.domains.iter().any(|domain| domain.counts.timers.load(Ordering::Relaxed)) {
+    if shared.domains.iter().any(|domain| domain.has_timers()) {
         return Verdict::GoesOn;
     }
     if !shared.domains.iter().all(|domain| domain.reactor.is_empty()) {
@@ -278,6 +287,59 @@ mod tests {
             (0..2).map(|domain| spawn_on(domain, move || (0..rounds(5_000)).for_each(wait_for))).collect()
         });
         never_dead(&runtime, fibers);
+    }
+
+    /// A task sleeps, also until the end of time, on a domain that sleeps.
+    #[test]
+    fn timers_of_tasks_are_no_deadlock() {
+        let runtime = runtime(2);
+        let sleepers = runtime.run(|| {
+            let sleeper = |i: u64| {
+                spawn_on(i as usize % 2, move || {
+                    for round in 0..rounds(2_000) as u64 {
+                        let wait = Duration::from_micros((round + i) % 300);
+                        crate::spawn_task(async move { lisle_core::time::after(wait).await }).join().unwrap();
+                    }
+                })
+            };
+            (0..2).map(sleeper).collect()
+        });
+        never_dead(&runtime, sleepers);
+        let endless = runtime.run(|| {
+            crate::spawn_task(async { Box::pin(lisle_core::time::after(Duration::MAX).into_future()).await })
+        });
+        for _ in 0..rounds(20_000) {
+            assert_ne!(judge(runtime.shared()), Verdict::Dead);
+        }
+        endless.cancel();
+        assert!(endless.join().is_err());
+    }
+
+    /// A timer that was disarmed elsewhere keeps nobody from seeing that all wait for ever.
+    #[test]
+    fn a_timer_that_was_disarmed_elsewhere_hides_no_deadlock() {
+        let runtime = runtime(2);
+        let (tx, rx) = channel::<u32>();
+        let task = runtime.run(|| {
+            let armed = spawn_on(1, move || {
+                crate::spawn_task(async move {
+                    let hour = lisle_core::time::after(Duration::from_secs(3_600));
+                    let first = choose((rx.recv_evt().wrap(Result::ok), hour.wrap(|()| None))).future().await;
+                    (first, rx.recv_evt().await)
+                })
+            });
+            armed.join().unwrap()
+        });
+        while runtime.shared().domains[1].counts.asleep.load(Ordering::Acquire) == 0 {
+            std::thread::yield_now();
+        }
+        runtime
+            .run(|| spawn_on(0, move || tx.send(1).map(|()| tx)).join().unwrap().map(std::mem::forget))
+            .unwrap();
+        while judge(runtime.shared()) != Verdict::Dead {
+            std::thread::yield_now();
+        }
+        drop(task);
     }
 
     /// The judge does find what is dead, also while it is asked all the time.

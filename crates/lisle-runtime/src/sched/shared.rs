@@ -273,7 +273,9 @@ impl Shared {
         let waiting = if self.has_ended() { Vec::new() } else { self.snapshot().graph.fibers };
         self.phase.store(ABANDONED, Ordering::Release);
         // A worker that does not return fires no timers.
-        self.domains.iter().for_each(|domain| domain.tasks_timers.close());
+        for domain in &self.domains {
+            domain.tasks_timers.close();
+        }
         self.wake_all();
         let unfinished = usize::try_from(self.live()).unwrap_or(usize::MAX);
         if unfinished > 0 {

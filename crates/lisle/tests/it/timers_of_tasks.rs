@@ -1,22 +1,25 @@
 //! Where the timers of tasks lie, and what becomes of them when their domain does not look, or ends.
 
 use crate::support::{Random, block_on, poll_once, scaled, watched};
+use lisle::event::Source;
 use lisle::fiber::spawn_on;
 use lisle::time::{After, after};
-use lisle::{Runtime, channel, spawn, spawn_task};
+use lisle::{Event, Runtime, channel, choose, spawn, spawn_task};
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
 type Sleep = Pin<Box<<After as IntoFuture>::IntoFuture>>;
 
-/// Arms a timer where a task polls, and returns the future that waits for it.
+/// Arms a timer as a task does, and returns the future that waits for it.
 fn armed_by_a_task(wait: Duration) -> Sleep {
     let armed = spawn_task(async move {
         let mut sleep: Sleep = Box::pin(after(wait).into_future());
-        assert!(poll_once(sleep.as_mut()).is_pending());
+        let polled = poll_fn(|context| Poll::Ready(sleep.as_mut().poll(context))).await;
+        assert!(polled.is_pending());
         (sleep,)
     });
     armed.join().unwrap().0
@@ -128,6 +131,32 @@ fn timers_fire_while_others_disarm_them() {
         for (arms, disarms) in pairs {
             arms.join().unwrap();
             disarms.join().unwrap();
+        }
+    });
+}
+
+/// A loop lets others pass while the step of an event keeps the record for which a timer is due.
+#[test]
+fn a_timer_that_is_due_in_a_step_waits_for_its_end() {
+    let _watched = watched();
+    fn twice_or(late: Duration) -> impl Event<Output = bool> {
+        let asked = AtomicUsize::new(0);
+        let compute = move |_: &mut ()| {
+            let begun = Instant::now();
+            // The first time it has not been published.
+            while asked.load(Ordering::Relaxed) > 0 && begun.elapsed() < 2 * late {
+                lisle::par::join(|| std::hint::black_box(1), || std::hint::black_box(2));
+            }
+            asked.fetch_add(1, Ordering::Relaxed);
+            None::<()>
+        };
+        let source = Box::leak(Box::new(Source::new(())));
+        choose((after(late).wrap(|()| true), source.event(compute).wrap(|()| false)))
+    }
+    Runtime::builder().domains(1).run(|| {
+        for _ in 0..4 {
+            assert!(twice_or(Duration::from_millis(15)).sync());
+            assert!(spawn_task(async { twice_or(Duration::from_millis(15)).future().await }).join().unwrap());
         }
     });
 }

@@ -16,7 +16,7 @@ const SHORT: Duration = Duration::from_millis(10);
 /// itself is to wait.
 #[cfg(all(any(target_os = "linux", target_os = "android"), not(miri)))]
 pub(super) fn wait(poll: &Poll, timeout: Duration) -> Duration {
-    use std::os::fd::AsRawFd;
+    use std::{io, os::fd::AsRawFd};
     if timeout > SHORT {
         return timeout - Duration::from_millis(1);
     }
@@ -27,10 +27,11 @@ pub(super) fn wait(poll: &Poll, timeout: Duration) -> Duration {
     // SAFETY: a time is made of integers, of which zero is one.
     let mut time: libc::timespec = unsafe { std::mem::zeroed() };
     time.tv_nsec = timeout.subsec_nanos() as _;
-    // What it returns does not matter: the poller looks next.
     // SAFETY: both places are valid, and one descriptor is told of.
-    unsafe { libc::ppoll(&raw mut poller, 1, &raw const time, std::ptr::null()) };
-    Duration::ZERO
+    let news = unsafe { libc::ppoll(&raw mut poller, 1, &raw const time, std::ptr::null()) };
+    // Where the process may not do this, the poller waits as well as it can.
+    let is_barred = news < 0 && io::Error::last_os_error().kind() != io::ErrorKind::Interrupted;
+    if is_barred { timeout } else { Duration::ZERO }
 }
 
 /// Returns `timeout`: the poller waits for as long as it can count.

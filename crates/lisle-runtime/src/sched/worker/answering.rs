@@ -45,7 +45,7 @@ impl Worker {
             members: Vec::new(),
             running: None,
             ready: 0,
-            is_still: !self.has_ready() && self.timers.is_empty(),
+            is_still: !self.has_ready() && self.timers.is_empty() && self.domain.tasks_timers.is_empty(),
         };
         let running = self.current_fiber();
         self.begun.for_each(|fiber| {
