@@ -146,9 +146,10 @@ impl SharedWheel {
             left -= 1;
             left > 0
         });
-        self.tell(wheel);
+        // First where they are now: at no time they seem to be in neither wheel.
         let before = clock.next();
         clock.tell(others);
+        self.tell(wheel);
         clock.next() < before
     }
 
