@@ -24,7 +24,7 @@ use std::marker::PhantomPinned;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
-use std::task::{self, Poll};
+use std::task::Poll;
 use std::thread;
 use wake::{Come, Wake};
 
@@ -106,7 +106,7 @@ impl<E: Event, const WORDS: usize> Future for EventFuture<E, WORDS> {
         // SAFETY: the event stays where it is, untouched by `&mut`, until the branch has been
         // dropped.
         let event = unsafe { &*std::ptr::from_ref(this.event.get()) };
-        let foreign = Foreign { wake: &raw const this.wake, waker: Some(context.waker()) };
+        let foreign = Foreign { wake: &raw const this.wake };
 
         if let Some(record) = &this.record {
             let come = this.wake.has_come(context.waker());
@@ -228,7 +228,7 @@ unsafe fn force<E: Event>(event: &E, place: *mut ()) -> thread::Result<()> {
 impl<E: Event, const WORDS: usize> EventFuture<E, WORDS> {
     fn leave(&mut self) {
         if let (Some(record), Some(place), false) = (&self.record, self.branch.get(), self.done) {
-            let foreign = Foreign { wake: &raw const self.wake, waker: None };
+            let foreign = Foreign { wake: &raw const self.wake };
             let attempt = Attempt::new(record, &foreign);
             // SAFETY: a future that was polled is pinned, and the branch was made for this event.
             let branch = unsafe { typed(self.event.get(), place) };
@@ -259,15 +259,13 @@ fn model() -> Option<&'static dyn Context> {
 
 /// The context of a future. A future waits by returning to its executor; this context parks only to
 /// let a committer finish that is a few instructions from the wake.
-struct Foreign<'a> {
+struct Foreign {
     wake: *const Wake,
-    /// The waker of the poll.
-    waker: Option<&'a task::Waker>,
 }
 
 // SAFETY: `park` returns once `wake` has been called on the waker, and what was done before the
 // wake happens before the return. Timers lie in a shared wheel, which keeps the promises of `arm`.
-unsafe impl Context for Foreign<'_> {
+unsafe impl Context for Foreign {
     fn waker(&self) -> Waker {
         unreachable!("a future makes its own waker")
     }
@@ -289,8 +287,10 @@ unsafe impl Context for Foreign<'_> {
             // SAFETY: passed on to the caller.
             return unsafe { context.arm(timer, deadline) };
         }
+        // SAFETY: the future owns it and outlives this context.
+        let task = unsafe { &*self.wake }.task();
         // SAFETY: passed on to the caller.
-        unsafe { crate::time::outside::arm_polled(timer, deadline, self.waker) }
+        unsafe { crate::time::outside::arm_polled(timer, deadline, task) }
     }
     unsafe fn disarm(&self, timer: NonNull<Timer>) {
         #[cfg(feature = "model")]

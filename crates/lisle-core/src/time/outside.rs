@@ -19,7 +19,6 @@ use crate::shim::{
 use std::io;
 use std::ptr::NonNull;
 use std::sync::PoisonError;
-use std::task::Waker;
 use std::time::Duration;
 
 struct ClockThread {
@@ -46,16 +45,16 @@ pub(crate) unsafe fn arm(timer: NonNull<Timer>, deadline: u64) {
     }
 }
 
-/// Arms `timer` for `deadline` where a future is polled: with the domain, if it is the task that runs
-/// here that `waker` wakes. Whatever else polls, below a task or not, may keep its thread while it waits,
+/// Arms `timer` for `deadline` where a future is polled that is to wake `task`, or something else: with
+/// the domain, if that task runs here. Whatever else polls, below a task or not, may keep its thread while it waits,
 /// and its waker may be code that does; so that is armed with the clock thread.
 ///
 /// # Safety
 ///
 /// As for [`arm`].
 #[inline]
-pub(crate) unsafe fn arm_polled(timer: NonNull<Timer>, deadline: u64, waker: Option<&Waker>) {
-    if waker.and_then(Recycled::of).is_some_and(|task| Recycled::is_running(task.as_ptr()))
+pub(crate) unsafe fn arm_polled(timer: NonNull<Timer>, deadline: u64, task: Option<NonNull<Recycled>>) {
+    if task.is_some_and(|task| Recycled::is_running(task.as_ptr()))
         && let Some(wheel) = installed().and_then(|context| context.tasks_wheel())
         // SAFETY: passed on to the caller. The wheel is not freed.
         && unsafe { wheel.arm(timer, deadline) }.is_some()

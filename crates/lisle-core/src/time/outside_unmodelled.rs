@@ -4,9 +4,9 @@
 
 use super::shared_wheel::{self, SharedWheel};
 use crate::event::Timer;
+use crate::event::recycled::Recycled;
 use std::cell::Cell;
 use std::ptr::NonNull;
-use std::task::Waker;
 
 loom::thread_local! {
     /// The wheel in which this thread arms timers.
@@ -32,7 +32,7 @@ pub(super) unsafe fn arm_in(wheel: &SharedWheel) {
 /// # Panics
 ///
 /// If the model has not given this thread a wheel.
-pub(crate) unsafe fn arm_polled(timer: NonNull<Timer>, deadline: u64, _: Option<&Waker>) {
+pub(crate) unsafe fn arm_polled(timer: NonNull<Timer>, deadline: u64, _: Option<NonNull<Recycled>>) {
     let Some(wheel) = WHEEL.with(Cell::get) else {
         unreachable!("this model performs `after` or `at`, and keeps no wheel for it")
     };

@@ -94,6 +94,12 @@ impl Wake {
         self.direct.get().map(|(recycled, _)| unsafe { &*recycled.as_ptr() })
     }
 
+    /// Returns the recycled task that the next wake wakes, if it is one that it wakes.
+    pub(super) fn task(&self) -> Option<NonNull<Recycled>> {
+        let direct = self.direct.get().map(|(recycled, _)| recycled);
+        direct.or_else(|| self.waking.lock().waker.as_ref().and_then(Recycled::of))
+    }
+
     /// Ends the wait: the future has seen the wake, or no wake will come.
     #[inline(always)]
     pub(super) fn done(&self) {
