@@ -236,6 +236,13 @@ pub fn is_free() -> bool {
     CURRENT.with(Cell::get).is_null()
 }
 
+/// Returns `true` if the code that runs here is in a step, or under a source's lock, fenced or not. What
+/// it may wake then may wait for that very step.
+#[cfg(not(lisle_loom))]
+pub fn is_in_step() -> bool {
+    entries(CURRENT.with(Cell::get)).any(|entry| !matches!(entry, Entry::Fence(_)))
+}
+
 /// Returns what tells the innermost step, lock or fence that this thread is in from others.
 #[cfg(not(lisle_loom))]
 #[inline(always)]

@@ -135,17 +135,24 @@ fn timers_fire_while_others_disarm_them() {
     });
 }
 
-/// A loop lets others pass while the step of an event keeps the record for which a timer is due.
+/// A loop, or a checkpoint, lets others pass while the step of an event keeps the record for which a
+/// timer is due.
 #[test]
 fn a_timer_that_is_due_in_a_step_waits_for_its_end() {
     let _watched = watched();
-    fn twice_or(late: Duration) -> impl Event<Output = bool> {
+    fn joins() {
+        lisle::par::join(|| std::hint::black_box(1), || std::hint::black_box(2));
+    }
+    fn checks() {
+        lisle::fiber::no_suspend(lisle::fiber::checkpoint);
+    }
+    fn twice_or(late: Duration, passes: fn()) -> impl Event<Output = bool> {
         let asked = AtomicUsize::new(0);
         let compute = move |_: &mut ()| {
             let begun = Instant::now();
             // The first time it has not been published.
             while asked.load(Ordering::Relaxed) > 0 && begun.elapsed() < 2 * late {
-                lisle::par::join(|| std::hint::black_box(1), || std::hint::black_box(2));
+                passes();
             }
             asked.fetch_add(1, Ordering::Relaxed);
             None::<()>
@@ -154,9 +161,10 @@ fn a_timer_that_is_due_in_a_step_waits_for_its_end() {
         choose((after(late).wrap(|()| true), source.event(compute).wrap(|()| false)))
     }
     Runtime::builder().domains(1).run(|| {
-        for _ in 0..4 {
-            assert!(twice_or(Duration::from_millis(15)).sync());
-            assert!(spawn_task(async { twice_or(Duration::from_millis(15)).future().await }).join().unwrap());
+        let late = Duration::from_millis(15);
+        for passes in [joins, checks, joins, checks] {
+            assert!(twice_or(late, passes).sync());
+            assert!(spawn_task(async move { twice_or(late, passes).future().await }).join().unwrap());
         }
     });
 }

@@ -8,7 +8,7 @@
 use super::Worker;
 use super::helping::Taken;
 use super::runner::Load;
-use crate::event::{parker, step};
+use crate::event::parker;
 use crate::jobs::heartbeat::{self, Beat};
 use crate::jobs::job::Job;
 use crate::jobs::offers::Offers;
@@ -82,10 +82,6 @@ impl Worker {
     /// Lets others have their turn, if there are any. If there are none and none can come, quietens
     /// the heartbeat.
     fn attend(&self, pending: &Pending) {
-        // In a step of an event what a visit wakes may wait for that very step.
-        if !step::is_free() {
-            return;
-        }
         if self.give_way() {
             return;
         }

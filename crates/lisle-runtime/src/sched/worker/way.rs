@@ -119,8 +119,12 @@ impl Worker {
     }
 
     /// Visits what is not in the queues of this worker. Then returns `true` if a fiber or task is
-    /// ready or, at a shutdown, if a fiber is to unwind.
+    /// ready or, at a shutdown, if a fiber is to unwind. In a step of an event nobody can pass, and
+    /// nothing is visited: a timer that is due may be for the record which that step has claimed.
     fn is_wanted(&self) -> bool {
+        if step::is_in_step() {
+            return false;
+        }
         // Foreign code may run meanwhile. It cannot be suspended in the middle of a visit.
         let between = Between::new();
         self.visit();
