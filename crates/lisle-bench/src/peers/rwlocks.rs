@@ -24,83 +24,51 @@ pub(crate) type TokioRwLock = tokio::sync::RwLock<u64>;
 /// The async-lock crate's, which is smol's.
 pub(crate) type AsyncLockRwLock = smol::lock::RwLock<u64>;
 
-impl BlockingRwLock for LisleRwLock {
-    fn new() -> Self {
-        LisleRwLock::new(0)
-    }
-    #[inline]
-    fn read<R>(&self, f: impl FnOnce(&u64) -> R) -> R {
-        f(&self.read())
-    }
-    #[inline]
-    fn write<R>(&self, f: impl FnOnce(&mut u64) -> R) -> R {
-        f(&mut self.write())
-    }
+/// Implements a trait of locks by the two ways of locking, whose guards are used in place.
+macro_rules! blocking {
+    ($lock:ident, |$this:ident| $read:expr, $write:expr) => {
+        impl BlockingRwLock for $lock {
+            fn new() -> Self {
+                $lock::new(0)
+            }
+            #[inline]
+            fn read<R>(&self, f: impl FnOnce(&u64) -> R) -> R {
+                let $this = self;
+                f(&$read)
+            }
+            #[inline]
+            fn write<R>(&self, f: impl FnOnce(&mut u64) -> R) -> R {
+                let $this = self;
+                f(&mut $write)
+            }
+        }
+    };
 }
 
-impl BlockingRwLock for StdRwLock {
-    fn new() -> Self {
-        StdRwLock::new(0)
-    }
-    #[inline]
-    fn read<R>(&self, f: impl FnOnce(&u64) -> R) -> R {
-        f(&self.read().expect("no holder panics"))
-    }
-    #[inline]
-    fn write<R>(&self, f: impl FnOnce(&mut u64) -> R) -> R {
-        f(&mut self.write().expect("no holder panics"))
-    }
+blocking!(LisleRwLock, |lock| lock.read(), lock.write());
+blocking!(ParkingLotRwLock, |lock| lock.read(), lock.write());
+blocking!(StdRwLock, |lock| lock.read().expect("no holder panics"), lock.write().expect("no holder panics"));
+
+/// The same for those whose guards are awaited.
+macro_rules! awaited {
+    ($lock:ident, $read:ident, $write:ident) => {
+        impl AsyncRwLock for $lock {
+            fn new() -> Self {
+                $lock::new(0)
+            }
+            async fn read<R: Send>(&self, f: impl FnOnce(&u64) -> R + Send) -> R {
+                f(&*self.$read().await)
+            }
+            async fn write<R: Send>(&self, f: impl FnOnce(&mut u64) -> R + Send) -> R {
+                f(&mut *self.$write().await)
+            }
+        }
+    };
 }
 
-impl BlockingRwLock for ParkingLotRwLock {
-    fn new() -> Self {
-        ParkingLotRwLock::new(0)
-    }
-    #[inline]
-    fn read<R>(&self, f: impl FnOnce(&u64) -> R) -> R {
-        f(&self.read())
-    }
-    #[inline]
-    fn write<R>(&self, f: impl FnOnce(&mut u64) -> R) -> R {
-        f(&mut self.write())
-    }
-}
-
-impl AsyncRwLock for LisleRwLock {
-    fn new() -> Self {
-        LisleRwLock::new(0)
-    }
-    async fn read<R: Send>(&self, f: impl FnOnce(&u64) -> R + Send) -> R {
-        f(&*self.read_evt().await)
-    }
-    async fn write<R: Send>(&self, f: impl FnOnce(&mut u64) -> R + Send) -> R {
-        f(&mut *self.write_evt().await)
-    }
-}
-
-impl AsyncRwLock for TokioRwLock {
-    fn new() -> Self {
-        TokioRwLock::new(0)
-    }
-    async fn read<R: Send>(&self, f: impl FnOnce(&u64) -> R + Send) -> R {
-        f(&*self.read().await)
-    }
-    async fn write<R: Send>(&self, f: impl FnOnce(&mut u64) -> R + Send) -> R {
-        f(&mut *self.write().await)
-    }
-}
-
-impl AsyncRwLock for AsyncLockRwLock {
-    fn new() -> Self {
-        AsyncLockRwLock::new(0)
-    }
-    async fn read<R: Send>(&self, f: impl FnOnce(&u64) -> R + Send) -> R {
-        f(&*self.read().await)
-    }
-    async fn write<R: Send>(&self, f: impl FnOnce(&mut u64) -> R + Send) -> R {
-        f(&mut *self.write().await)
-    }
-}
+awaited!(LisleRwLock, read_evt, write_evt);
+awaited!(TokioRwLock, read, write);
+awaited!(AsyncLockRwLock, read, write);
 
 /// A readers-writer lock that nobody reads, as a mutex.
 pub(crate) struct Writing<L>(L);
