@@ -111,8 +111,8 @@ impl OsThread {
     /// its core.
     #[cfg(not(lisle_loom))]
     fn look(&self) -> bool {
-        let is_in_vain = self.has_spun.take() || SPIN.with(AdaptiveSpin::is_in_vain);
-        if is_in_vain { self.woken.is_set() } else { SPIN.with(|spin| spin.look(|| self.woken.is_set())) }
+        let is_set = || self.woken.is_set();
+        SPIN.with(|spin| if self.has_spun.take() || spin.is_in_vain() { is_set() } else { spin.look(is_set) })
     }
 
     #[cfg(lisle_loom)]

@@ -43,8 +43,7 @@ pub(super) fn look(take: impl FnMut() -> bool) -> bool {
 /// Does the same, but not for long: with more threads than cores each look may take milliseconds, and who
 /// only looks keeps nobody out, and has no place among those that wait.
 pub(super) fn look_shortly(take: impl FnMut() -> bool) -> bool {
-    let since = clock::now();
-    installed().is_none() && look_while(|| clock::now().saturating_sub(since) <= SHORTLY, take)
+    installed().is_none() && look_shortly_on_thread(take)
 }
 
 /// Tries to take something, and looks shortly, if this is a plain thread. `take` is one step.
@@ -54,7 +53,7 @@ pub(super) fn take_on_thread<T>(mut take: impl FnMut() -> Option<T>) -> Option<T
     }
     let mut taken = take();
     let _ = taken.is_some()
-        || look_shortly(|| {
+        || look_shortly_on_thread(|| {
             taken = take();
             taken.is_some()
         });
@@ -69,6 +68,11 @@ pub(super) fn take_on_thread<T>(mut take: impl FnMut() -> Option<T>) -> Option<T
 /// than that.
 pub(super) fn look_on_thread(take: impl FnMut() -> bool) -> bool {
     look_while(|| true, take)
+}
+
+fn look_shortly_on_thread(take: impl FnMut() -> bool) -> bool {
+    let since = clock::now();
+    look_while(|| clock::now().saturating_sub(since) <= SHORTLY, take)
 }
 
 fn look_while(goes_on: impl Fn() -> bool, mut take: impl FnMut() -> bool) -> bool {

@@ -159,7 +159,7 @@ impl Worker {
                 // The last fiber may have ended elsewhere just before draining could be seen.
                 pause = Some(pause.map_or(DRAIN_LOOK, |pause| pause.min(DRAIN_LOOK)));
             }
-            self.domain.counts.timers.store(self.timers.next_deadline().is_some(), Ordering::Relaxed);
+            self.domain.counts.timers.store(!self.timers.is_empty(), Ordering::Relaxed);
             let sleep = self.idle.sleeps.get() + 1;
             self.idle.sleeps.set(sleep);
             // Release: a thread that sees this sleep sees what was done before it. `poll` ends the
