@@ -64,6 +64,13 @@ pub(crate) fn outside_of_frames<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
+/// Lets other fibers of this domain have a turn if frames have kept them from it for long.
+#[inline(always)]
+pub(crate) fn let_others_pass() {
+    #[cfg(all(feature = "runtime", not(lisle_loom)))]
+    lisle_runtime::facade::event::turn::pass_if_due();
+}
+
 /// Runs streams, or other code of the user's, in a frame. A fiber that runs it must not be
 /// suspended: the others of its thread would be in the frame, too. With a Lisle runtime, waiting
 /// for its events in a body, and not by `await`, is a panic therefore, which the body's stream

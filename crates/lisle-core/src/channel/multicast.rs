@@ -7,8 +7,8 @@ use crate::drops::Drops;
 use crate::event::lock::Lock;
 use crate::event::queue::WaitQueue;
 use crate::event::{
-    Attempt, Description, Event, Label, Source, awaitable, copied, debug_by_name, is_modelled, visible_doing,
-    waits_at,
+    Attempt, Description, Event, Label, Source, awaitable, copied, debug_by_name, is_modelled, turn,
+    visible_doing, waits_at,
 };
 use crate::shim::counted_down;
 use crate::shim::unseen::{AtomicUsize, Ordering};
@@ -442,6 +442,7 @@ impl<T: Clone + Send + Sync> Port<T> {
     /// });
     /// ```
     pub fn recv(&self) -> Result<T, RecvError> {
+        turn::pass_if_due();
         if !is_modelled()
             && let Some(node) = self.pass()
         {

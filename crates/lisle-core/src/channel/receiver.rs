@@ -7,7 +7,7 @@ use super::slot::{Promise, Slot};
 use crate::event::queue::Waiter;
 use crate::event::record::{Committer, Outsider, misuse};
 use crate::event::{
-    Attempt, Description, Event, Step, choose_biased, copied, debug_by_name, is_modelled, visible_doing,
+    Attempt, Description, Event, Step, choose_biased, copied, debug_by_name, is_modelled, turn, visible_doing,
 };
 use crate::shim::counted_down;
 use crate::shim::sync::Arc;
@@ -125,6 +125,7 @@ impl<T: Send> Receiver<T> {
     #[inline]
     pub fn recv(&self) -> Result<T, RecvError> {
         if !is_modelled() && self.shared.hint().is_receivable() {
+            turn::pass_if_due();
             // Most likely no waiting is needed, so no record and no waiter is created yet.
             if let Some(received) = receive_now(&self.shared, &Outsider) {
                 return received;

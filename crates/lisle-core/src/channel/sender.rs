@@ -7,7 +7,7 @@ use crate::drops::Careful;
 use crate::event::queue::Waiter;
 use crate::event::record::Outsider;
 use crate::event::{
-    Attempt, Description, Event, Step, choose_biased, debug_by_name, is_modelled, visible_doing,
+    Attempt, Description, Event, Step, choose_biased, debug_by_name, is_modelled, turn, visible_doing,
 };
 use crate::shim::counted_down;
 use crate::shim::sync::Arc;
@@ -290,6 +290,7 @@ debug_by_name!([T] Sender<T>);
 pub(super) fn send<T: Send>(shared: &Shared<T>, message: T) -> Result<(), SendError<T>> {
     let mut message = Some(message);
     if send_at_once(shared, &mut message) {
+        turn::pass_if_due();
         return Ok(());
     }
     SendOnce { shared, message: Cell::new(message) }.sync()

@@ -309,9 +309,11 @@ fn wait<'e, E: Event>(
     // A single event looks as it publishes; for a choice it pays to look at all branches first.
     if !attempt.record().is_single() && event.try_commit(branch.as_mut(), attempt) == Step::Committed {
         attempt.check_committed();
+        turn::pass_if_due();
         return true;
     }
     if publish(event, branch.as_mut(), attempt) == Step::Committed {
+        turn::pass_if_due();
         return true;
     }
     let parked = ParkedEvent::new(event, branch.as_ref());

@@ -1,11 +1,12 @@
 //! A mark by which a fiber learns, at the cost of a load, that its turn has been long and that
 //! others should run.
 //!
-//! Fibers are not preempted. A fiber that computes for long, or polls repeatedly without success,
-//! must be suspended at some other place, or it keeps all others of its domain from running. For
-//! the first that place is `checkpoint`, for the second an unsuccessful poll.
+//! Fibers are not preempted. A fiber that computes for long, that polls repeatedly without success,
+//! or whose operations never have to wait, must be suspended at some other place, or it keeps all
+//! others of its domain from running. For the first that place is `checkpoint`, for the second an
+//! unsuccessful poll, and for the third an operation that could have waited and did not.
 //!
-//! The domain decides what a fiber that gives way does: it passes a function when it settles on its
+//! The domain decides what a fiber that gives way does: it passes functions when it settles on its
 //! thread.
 //!
 //! The monitor of the runtime sets the mark of a domain every 10 ms. The mark lies in the storage
@@ -16,7 +17,7 @@
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 pub use in_domain::{
-    Mark, came_to_nothing, is_due, is_to_pass, may_pass, pass, pass_now, take_due, went_first,
+    Mark, Ways, came_to_nothing, is_due, is_to_pass, may_pass, pass, pass_if_due, take_due, went_first,
 };
 
 /// Returns `answer`, the result of a poll, and counts it if the poll was not successful.
@@ -52,6 +53,11 @@ pub fn is_to_pass() -> bool {
 #[cfg(lisle_loom)]
 pub fn went_first() {}
 
+/// In a model no turn is long.
+#[cfg(lisle_loom)]
+#[inline]
+pub fn pass_if_due() {}
+
 /// In a model nothing is to pass.
 #[cfg(lisle_loom)]
 pub fn pass() {}
@@ -74,10 +80,19 @@ mod in_domain {
     thread_local! {
         /// Whether others should run.
         static DUE: AtomicBool = const { AtomicBool::new(false) };
-        /// The number of unsuccessful polls left before `OFTEN` is called.
+        /// The number of unsuccessful polls left before `asked_often` is called.
         static LEFT: Cell<u32> = const { Cell::new(IN_VAIN) };
-        /// The function of this thread's domain for a fiber that has often polled without success.
-        static OFTEN: Cell<Option<fn()>> = const { Cell::new(None) };
+        /// What this thread's domain does.
+        static WAYS: Cell<Option<&'static Ways>> = const { Cell::new(None) };
+    }
+
+    /// What a domain does with a fiber that may be suspended.
+    #[derive(Debug)]
+    pub struct Ways {
+        /// For one that has often polled without success.
+        pub asked_often: fn(),
+        /// For one whose operation did not wait, after the mark was set.
+        pub is_due: fn(),
     }
 
     /// The place of the mark of a domain, while the domain is on a thread.
@@ -94,15 +109,14 @@ mod in_domain {
             Mark(Lock::new(None))
         }
 
-        /// Makes the calling thread the domain's. The domain's function `often` is called in a
-        /// fiber that has often polled without success and may be suspended.
+        /// Makes the calling thread the domain's.
         ///
         /// # Safety
         ///
         /// [`leave`](Mark::leave) is called before the thread ends.
         #[inline]
-        pub unsafe fn settle(&self, often: fn()) {
-            OFTEN.set(Some(often));
+        pub unsafe fn settle(&self, ways: &'static Ways) {
+            WAYS.set(Some(ways));
             DUE.with(|due| *self.0.lock() = Some(Place(NonNull::from(due))));
         }
 
@@ -110,7 +124,7 @@ mod in_domain {
         #[inline]
         pub fn leave(&self) {
             *self.0.lock() = None;
-            OFTEN.set(None);
+            WAYS.set(None);
             DUE.with(|due| due.store(false, Ordering::Relaxed));
         }
 
@@ -143,12 +157,22 @@ mod in_domain {
         DUE.with(|due| due.store(false, Ordering::Relaxed));
     }
 
-    /// Lets others run, since that is due, if this is a fiber that may be suspended.
+    /// Lets others run if that is due and this is a fiber that may be suspended. Called by each
+    /// operation that could have waited and did not: a fiber whose operations are always ready
+    /// would otherwise never give way. An operation that waits has let others run, and does not pay
+    /// for this.
+    #[inline(always)]
+    pub fn pass_if_due() {
+        if is_due() {
+            pass_now();
+        }
+    }
+
     #[cold]
-    pub fn pass_now() {
+    fn pass_now() {
         if may_pass() {
             take_due();
-            pass();
+            WAYS.get().into_iter().for_each(|ways| (ways.is_due)());
         }
     }
 
@@ -195,9 +219,7 @@ mod in_domain {
     /// Lets others run, in a fiber that may be suspended.
     #[cold]
     pub fn pass() {
-        if let Some(often) = OFTEN.get() {
-            often();
-        }
+        WAYS.get().into_iter().for_each(|ways| (ways.asked_often)());
     }
 
     /// Returns `true` if this is a fiber that may be suspended where it has not asked to be.

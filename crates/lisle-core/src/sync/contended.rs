@@ -1,7 +1,5 @@
 //! The steps that all locks take before they wait.
 
-#[cfg(not(lisle_loom))]
-use crate::event::turn;
 use crate::event::{Label, installed, performer_id, visible_doing};
 use crate::shim::{clock, hint, thread};
 
@@ -22,16 +20,6 @@ const SHORTLY: u64 = 500_000;
 pub(super) fn tell<T: ?Sized>(operation: &'static str, label: &Label, lock: &T) -> usize {
     visible_doing(operation, label, lock);
     performer_id()
-}
-
-/// Lets others of the domain have their turn, if this fiber has had its own for long: one that takes
-/// locks again and again need not ever wait, and some may not have begun.
-#[inline(always)]
-pub(super) fn pass_if_due() {
-    #[cfg(not(lisle_loom))]
-    if turn::is_due() {
-        turn::pass_now();
-    }
 }
 
 /// Tries for a while to take a lock. Returns `true` if `take` did. A fiber does not try: the holder

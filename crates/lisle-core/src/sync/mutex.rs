@@ -4,7 +4,7 @@ mod raw;
 
 use crate::event::{Event, Label, awaitable, choose, debug_by_name, forwarded, turn};
 use crate::shim::{cell::UnsafeCell, const_fn};
-use crate::sync::contended::{look, pass_if_due, tell};
+use crate::sync::contended::{look, tell};
 use crate::time::after;
 #[cfg(all(test, lisle_loom))]
 pub(super) use raw::OVERDUE;
@@ -126,7 +126,7 @@ impl<T: ?Sized> Mutex<T> {
         if self.raw.lock_in_model() {
             return MutexGuard::new(self);
         }
-        pass_if_due();
+        turn::pass_if_due();
         let me = tell("lock", &self.raw.label, &self.raw);
         if !self.raw.try_lock_fast(me) {
             self.lock_contended();

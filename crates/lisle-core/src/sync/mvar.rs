@@ -183,8 +183,9 @@ impl<T: Send> MVar<T> {
     /// });
     /// ```
     pub fn put(&self, value: T) {
-        if let Err(value) = self.try_put(value) {
-            PutOnce { cell: self, value: Cell::new(Some(value)) }.sync();
+        match self.try_put(value) {
+            Ok(()) => turn::pass_if_due(),
+            Err(value) => PutOnce { cell: self, value: Cell::new(Some(value)) }.sync(),
         }
     }
 

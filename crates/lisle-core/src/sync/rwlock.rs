@@ -5,7 +5,7 @@ mod raw;
 
 use crate::event::{Event, Label, awaitable, choose, forwarded, is_modelled, turn};
 use crate::shim::{cell::UnsafeCell, const_fn};
-use crate::sync::contended::{look, look_shortly, pass_if_due, tell};
+use crate::sync::contended::{look, look_shortly, tell};
 use crate::time::after;
 use raw::{Access, Accessing, Mode, RawRwLock};
 use std::fmt;
@@ -129,7 +129,7 @@ impl<T: ?Sized> RwLock<T> {
         if is_modelled() {
             return self.raw.access(mode).sync();
         }
-        pass_if_due();
+        turn::pass_if_due();
         tell("lock", &self.raw.label, &self.raw);
         if !self.raw.try_lock(mode) {
             self.lock_contended(mode);

@@ -10,8 +10,8 @@ use std::fmt;
 /// In each frame that has calls for others, a fiber on each of the other domains looks for batches,
 /// and ends with the frame. It gives way to the other fibers there between two batches, so that a
 /// server goes on under frames. While the world waits, its own domain runs other fibers as well. A
-/// loop of frames that never waits between them keeps the rest of its domain from running: if the
-/// next frame is due at once, call `yield_now` before it.
+/// loop of frames that never waits lets them pass before a frame, some 10 to 20 ms after they were last
+/// let: if they are to go first each time, call `yield_now` before it.
 ///
 /// ```
 /// use lisle_frame::{Domains, Foreign, World};

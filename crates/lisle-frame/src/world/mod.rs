@@ -3,6 +3,7 @@
 pub(crate) mod determinism;
 pub(crate) mod snapshot;
 
+use crate::current::let_others_pass;
 use crate::engine::Core;
 
 use crate::engine::group::value_of;
@@ -132,6 +133,7 @@ impl World {
     /// Panics of bodies and foreign functions are given to the streams concerned. If the pool
     /// panics, so does this, when the frame is over.
     pub fn frame(&mut self) -> Report {
+        let_others_pass();
         let core = &self.here.core;
         core.clock.begin();
         core.evaluated.set(0);

@@ -130,6 +130,38 @@ fn sixty_four_worlds_on_the_domains_of_one_runtime() {
     });
 }
 
+/// Whatever pool the world has, or none.
+#[cfg(all(feature = "runtime", not(miri)))]
+#[test]
+fn frames_without_a_pause_let_the_others_of_their_domain_pass() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    lisle_runtime::Runtime::builder().domains(1).stall_report(None).run(|| {
+        for pool in [true, false] {
+            let builder = World::builder();
+            let mut world =
+                if pool { builder.pool(lisle_frame::Domains::current()) } else { builder }.build();
+            let counter = world.live(0, async |out| {
+                for frame in 1.. {
+                    out.set(frame);
+                    lisle_frame::next_frame().await;
+                }
+            });
+            let passed = std::sync::Arc::new(AtomicBool::new(false));
+            let passes = passed.clone();
+            drop(lisle_runtime::spawn(move || {
+                lisle_core::time::sleep(std::time::Duration::from_micros(1));
+                passes.store(true, Ordering::Relaxed);
+            }));
+            let mut frames = 0;
+            while !passed.load(Ordering::Relaxed) {
+                world.frame();
+                frames += 1;
+            }
+            assert_eq!(world.get(counter).unwrap(), frames);
+        }
+    });
+}
+
 /// The world is kept by the thread, and is dropped when the thread ends.
 fn a_thread_ends_and_drops_its_world(_: Make<'_>) {
     use std::cell::RefCell;

@@ -30,7 +30,8 @@
 //! [`sync`](crate::sync). [`Hooks`], which are called when a fiber is suspended and resumed, attach
 //! other things to the fiber.
 //!
-//! These calls may suspend a fiber: everything that waits, [`yield_now`](yield_now()),
+//! These calls may suspend a fiber: everything that can wait (where it need not, this happens if
+//! the fiber has had its domain for 10 to 20 ms), [`yield_now`](yield_now()),
 //! [`checkpoint`](checkpoint()), and, now and then, a question whether something has happened
 //! ([`Event::poll`](lisle_core::Event::poll)) whose answer is no.
 //!

@@ -40,6 +40,7 @@ use crate::abort;
 #[cfg(feature = "model")]
 use crate::event::awaited::Awaited;
 use crate::event::parker::{self, State, Suspend};
+use crate::event::turn::Ways;
 use crate::event::{Context, Interrupted, Timer, Unparked, Waker, install, tally, tick};
 use crate::jobs::heartbeat;
 use crate::own_threads;
@@ -79,11 +80,11 @@ pub fn with_current<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
     f(unsafe { WORKER.with(Cell::get).as_ref() })
 }
 
-/// Has the worker note that the current fiber, which may be suspended, has often asked for what had
-/// not happened.
-fn asked_often() {
-    with_current(|worker| worker.into_iter().for_each(Worker::asked_in_vain));
-}
+/// What workers do with the current fiber if it may be suspended.
+static WAYS: Ways = Ways {
+    asked_often: || with_current(|worker| worker.into_iter().for_each(Worker::asked_in_vain)),
+    is_due: || with_current(|worker| worker.into_iter().for_each(Worker::overstays)),
+};
 
 /// The state of a worker. Each part keeps its fields to itself. What concerns several parts is a
 /// method of the worker, in the file of what it is about.
@@ -168,7 +169,7 @@ impl Worker {
             let _hidden = this_stack().state().handled.hidden();
             let _leave = Leave(worker);
             // SAFETY: `_leave` leaves it.
-            unsafe { worker.domain.mark.settle(asked_often) };
+            unsafe { worker.domain.mark.settle(&WAYS) };
             WORKER.with(|current| current.set(worker));
             reactor::set_current(Some(worker.domain.reactor.clone()));
             report::set_current(worker.shared.handler.clone());

@@ -2,7 +2,10 @@
 //! starve has had its turn.
 
 use crate::support::{compute, watched};
-use lisle::{Runtime, channel, fiber, spawn};
+use lisle::{
+    Event, Runtime, channel, choose, fiber, spawn,
+    sync::{IVar, Latch, MVar, Mutex, RwLock, Semaphore},
+};
 use std::{
     sync::{
         Arc,
@@ -317,4 +320,130 @@ fn a_fiber_that_never_waits_for_its_locks_lets_others_begin() {
             other.join().unwrap();
         });
     }
+}
+
+/// Runs `operation` again and again, beside a fiber that has not begun and that sleeps, too, until
+/// that has ended. Each is to be let past.
+fn is_let_past(operation: impl FnMut() + Send + 'static) {
+    let mut operation = operation;
+    Runtime::builder().domains(1).stall_report(None).run(move || {
+        let passed = Arc::new(AtomicBool::new(false));
+        let passes = passed.clone();
+        drop(spawn(move || {
+            lisle::time::sleep(Duration::from_micros(1));
+            passes.store(true, Ordering::Relaxed);
+        }));
+        while !passed.load(Ordering::Relaxed) {
+            operation();
+        }
+    });
+}
+
+/// None of these ever waits, so no other fiber would ever run.
+#[test]
+fn a_fiber_whose_operations_are_always_ready_lets_others_pass() {
+    let _watched = watched();
+    is_let_past(|| lisle::time::sleep(Duration::ZERO));
+    is_let_past(|| lisle::time::at(Instant::now()).sync());
+    is_let_past(|| lisle::always(()).sync());
+    is_let_past(|| choose((lisle::always(()), lisle::never())).sync());
+    is_let_past(|| lisle::select! { () = lisle::always(()) => () });
+
+    let (tx, rx) = channel::bounded(1);
+    is_let_past(move || {
+        tx.send(1).unwrap();
+        assert_eq!(rx.recv(), Ok(1));
+    });
+    let (tx, rx) = channel::bounded(1);
+    is_let_past(move || {
+        tx.send_evt(1).sync().unwrap();
+        assert_eq!(rx.recv_evt().sync(), Ok(1));
+    });
+    let (tx, rx) = channel::unbounded_mailbox();
+    is_let_past(move || {
+        tx.send(1).unwrap();
+        assert_eq!(rx.recv(), Ok(1));
+    });
+    let news = channel::Multicast::new();
+    let port = news.port();
+    is_let_past(move || {
+        news.send(1).unwrap();
+        assert_eq!(port.recv(), Ok(1));
+    });
+    let (tx, rx) = channel::<u8>();
+    drop(tx);
+    is_let_past(move || assert!(rx.recv().is_err()));
+    let (tx, rx) = channel::<u8>();
+    drop(rx);
+    is_let_past(move || assert!(tx.send(1).is_err()));
+
+    let cell = IVar::new();
+    cell.put(1).unwrap();
+    is_let_past(move || assert_eq!(*cell.get(), 1));
+    let cell = MVar::new();
+    is_let_past(move || {
+        cell.put(1);
+        assert_eq!(cell.take(), 1);
+    });
+    let semaphore = Semaphore::new(1);
+    is_let_past(move || drop(semaphore.acquire()));
+    let mutex = Mutex::new(());
+    is_let_past(move || drop(mutex.lock()));
+    let lock = RwLock::new(());
+    is_let_past(move || drop(lock.read()));
+    let lock = RwLock::new(());
+    is_let_past(move || drop(lock.write()));
+    let latch = Latch::new(0);
+    is_let_past(move || latch.wait());
+}
+
+/// A plain thread keeps the channel full, or empty: the fiber need never wait for long.
+#[test]
+fn a_fiber_that_a_thread_keeps_busy_lets_others_pass() {
+    let _watched = watched();
+    let (tx, rx) = channel::bounded(64);
+    let thread = std::thread::spawn(move || while tx.send(1).is_ok() {});
+    is_let_past(move || assert_eq!(rx.recv(), Ok(1)));
+    thread.join().unwrap();
+    let (tx, rx) = channel::bounded(64);
+    let thread = std::thread::spawn(move || rx.iter().for_each(|one: i32| assert_eq!(one, 1)));
+    is_let_past(move || tx.send(1).unwrap());
+    thread.join().unwrap();
+}
+
+/// In a task that waits in place, the stack that it runs on is suspended.
+#[test]
+fn a_task_whose_operations_in_place_are_always_ready_lets_others_pass() {
+    let _watched = watched();
+    Runtime::builder().domains(1).stall_report(None).run(|| {
+        let passed = Arc::new(AtomicBool::new(false));
+        let passes = passed.clone();
+        drop(spawn(move || passes.store(true, Ordering::Relaxed)));
+        let asks = lisle::spawn_task(async move {
+            while !passed.load(Ordering::Relaxed) {
+                lisle::time::sleep(Duration::ZERO);
+            }
+        });
+        asks.join().unwrap();
+    });
+}
+
+/// What a fiber has said must not be suspended is not, however long it takes.
+#[test]
+fn a_fiber_that_must_not_be_suspended_goes_on_with_what_is_ready() {
+    let _watched = watched();
+    Runtime::builder().domains(1).stall_report(None).run(|| {
+        let begun = Arc::new(AtomicBool::new(false));
+        let begins = begun.clone();
+        let other = spawn(move || begins.store(true, Ordering::Relaxed));
+        fiber::no_suspend(|| {
+            let since = Instant::now();
+            // Long enough to be marked at least three times.
+            while since.elapsed() < Duration::from_millis(50) {
+                lisle::time::sleep(Duration::ZERO);
+            }
+        });
+        assert!(!begun.load(Ordering::Relaxed));
+        other.join().unwrap();
+    });
 }

@@ -5,12 +5,18 @@ use crate::event::parker::Suspend;
 use crate::event::step::Fenced;
 use crate::event::{installed, is_modelled, parker, step, suspend, turn};
 use crate::sched::snapshot::Between;
+use crate::shim::clock;
 use std::cell::Cell;
 use std::panic::Location;
+use std::time::Duration;
 
 /// While a fiber asks in vain, timers and sockets are looked at once in this many times, if nothing
 /// else calls for a visit.
 const LOOK: u32 = 8;
+
+/// For how long the monitor, which looks every 10 ms, has seen the turn of a fiber that is to give
+/// way although its operations need not wait. The turn has then lasted for up to 10 ms more.
+const OVERSTAYED: Duration = Duration::from_millis(5);
 
 /// Lets other fibers of this domain run before the current one goes on. On a plain thread it yields
 /// the processor.
@@ -142,6 +148,16 @@ impl Worker {
         // A visit takes as long as asking some ten times.
         let is_time = times.is_multiple_of(LOOK) || self.has_ready() || self.domain.inbox.has_news();
         if times > 0 && is_time {
+            self.give_way();
+        }
+    }
+
+    /// Makes the current fiber, whose operation did not wait and has found the mark, give way if
+    /// its turn has been long. The mark is set in short turns, too: in one of those a fiber goes on,
+    /// as it does whenever an operation need not wait.
+    #[cold]
+    pub(super) fn overstays(&self) {
+        if self.domain.lasted(clock::now()).is_some_and(|lasted| lasted >= OVERSTAYED) {
             self.give_way();
         }
     }
