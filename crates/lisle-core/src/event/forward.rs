@@ -153,8 +153,9 @@ macro_rules! waits_at {
             branch.describe($operation, waits);
         }
     };
-    ($this:ident: $state:ty, $grant:ty; $source:expr, $take:expr) => {
-        $crate::event::single! { #[inline] |$this, branch: $crate::event::Hidden<'e, $state, $grant>, attempt|
+    ($this:ident: $state:ty, $grant:ty $(, $label:ty)?; $source:expr, $take:expr) => {
+        $crate::event::single! { #[inline]
+            |$this, branch: $crate::event::Hidden<'e, $state, $grant $(, $label)?>, attempt|
             branch: $source.hidden(),
             // SAFETY: the branch belongs to this event.
             try_commit: unsafe { branch.try_commit(attempt, $take) },
@@ -173,9 +174,9 @@ pub use waits_at;
 #[doc(hidden)]
 #[macro_export]
 macro_rules! may_wait_at {
-    ($this:ident: $state:ty, $grant:ty; $source:expr, $take:expr, $absent:expr) => {
-        $crate::event::single! {
-            #[inline] |$this, branch: Option<$crate::event::Hidden<'e, $state, $grant>>, attempt|
+    ($this:ident: $state:ty, $grant:ty $(, $label:ty)?; $source:expr, $take:expr, $absent:expr) => {
+        $crate::event::single! { #[inline]
+            |$this, branch: Option<$crate::event::Hidden<'e, $state, $grant $(, $label)?>>, attempt|
             branch: $source.map($crate::event::Source::hidden),
             try_commit: match branch.as_pin_mut() {
                 // SAFETY: the branch belongs to this event.

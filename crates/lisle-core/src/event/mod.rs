@@ -130,7 +130,7 @@ pub use performer::performer_id;
 pub use record::{Attempt, Waker};
 pub use replace::Replace;
 #[doc(hidden)]
-pub use source::Hidden;
+pub use source::{Hidden, Unlabelled};
 pub use source::{Source, SourceEvent, Waiters, Waiting};
 pub use timer::Timer;
 pub use wait_set::{Key, Taking, WaitSet, WaitSetEvt};

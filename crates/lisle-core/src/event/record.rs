@@ -98,7 +98,7 @@ pub(crate) struct Record {
     waker: Cell<Waker>,
     /// The number of the attempt's waiters that its performer has linked and not yet taken back.
     /// Only the performer uses it.
-    outstanding: Cell<usize>,
+    outstanding: Cell<u32>,
     /// The record of the attempt in whose step this one is performed; see [`step`](super::step).
     /// For the record of a seat, which is not performed in a step, it is the address of that seat.
     pub(super) outer: Cell<*const Record>,
@@ -296,7 +296,10 @@ impl Record {
         if self.single && self.state.load(Ordering::Relaxed) != WAITING {
             misuse("it publishes a branch when another has won");
         }
-        self.outstanding.set(outstanding + 1);
+        let Some(more) = outstanding.checked_add(1) else {
+            misuse("it publishes more branches than can be counted");
+        };
+        self.outstanding.set(more);
     }
 
     /// Counts a waiter of this record that its performer has taken back.

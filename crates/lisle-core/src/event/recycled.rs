@@ -46,10 +46,10 @@ pub struct Recycled {
     direct: AtomicUsize,
     /// What the task waits for, if that lies within its own memory.
     parked: Cell<Option<ParkedEvent>>,
-    /// `parked` is not valid any more: the future ended its wait where the task does not run.
-    vague: AtomicBool,
     /// The tick at which its turn began, see `tick.rs`.
     began: Cell<u32>,
+    /// `parked` is not valid any more: the future ended its wait where the task does not run.
+    vague: AtomicBool,
     /// It is to continue as a thread that is scheduled by itself, once its poll has returned.
     leaving: Cell<bool>,
 }

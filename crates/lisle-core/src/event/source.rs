@@ -48,9 +48,37 @@ use std::pin::Pin;
 /// });
 /// pass.sync();
 /// ```
-pub struct Source<S, M> {
+pub struct Source<S, M, L = Label> {
     inner: Lock<Inner<S, M>>,
-    label: Label,
+    label: L,
+}
+
+/// What a source has for a label: a [`Label`], or [`Unlabelled`].
+#[doc(hidden)]
+pub trait Labelled {
+    /// Returns the label.
+    fn label(&self) -> &Label;
+}
+
+impl Labelled for Label {
+    #[inline(always)]
+    fn label(&self) -> &Label {
+        self
+    }
+}
+
+/// For a source of the library's that takes part in an object with a label of its own. It takes no
+/// memory.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Unlabelled;
+
+impl Labelled for Unlabelled {
+    #[inline(always)]
+    fn label(&self) -> &Label {
+        static ANYWHERE: Label = Label::anywhere("source");
+        &ANYWHERE
+    }
 }
 
 struct Inner<S, M> {
@@ -176,15 +204,54 @@ impl<S, M> Source<S, M> {
         self.label = label;
     }
 
+    /// Returns the event that `attempt` returns a value, or that a value is granted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_core as lisle;
+    /// use lisle::{Event, always, event::Source, event::choose_biased};
+    ///
+    /// let tokens: Source<u32, ()> = Source::new(1);
+    /// let take = tokens.event(|tokens| {
+    ///     *tokens = tokens.checked_sub(1)?;
+    ///     Some(())
+    /// });
+    /// let try_to_take = choose_biased((take.wrap(|()| "took"), always("none is left")));
+    /// assert_eq!(try_to_take.sync(), "took");
+    /// assert_eq!(try_to_take.sync(), "none is left");
+    /// ```
+    #[inline]
+    pub fn event<F: Fn(&mut S) -> Option<M>>(&self, attempt: F) -> SourceEvent<'_, S, M, F> {
+        SourceEvent { source: self, attempt }
+    }
+
+    /// Creates a branch for one performance of an event that waits at this source.
+    #[inline]
+    pub fn waiting(&self) -> Waiting<'_, S, M> {
+        Waiting::new(self)
+    }
+}
+
+impl<S, M> Source<S, M, Unlabelled> {
+    /// Creates a source without a label.
+    #[inline]
+    #[doc(hidden)]
+    pub fn unlabelled(state: S) -> Self {
+        Source { inner: Lock::new(Inner { state, changes: 0, queue: WaitQueue::new() }), label: Unlabelled }
+    }
+}
+
+impl<S, M, L: Labelled> Source<S, M, L> {
     /// Returns the label: the kind of the object, the place where it was made, and its name.
     #[inline]
     pub fn label(&self) -> &Label {
-        &self.label
+        self.label.label()
     }
 
     /// Describes that a performer waits to do `operation` with the source.
     pub(crate) fn describe(&self, operation: &'static str, waits: &mut Description) {
-        waits.on(operation, &self.label, self.id().addr());
+        waits.on(operation, self.label(), self.id().addr());
     }
 
     /// Changes the state and grants to waiting performers. They are woken after the lock is
@@ -220,7 +287,7 @@ impl<S, M> Source<S, M> {
     /// ```
     #[inline]
     pub fn update<R>(&self, change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R) -> R {
-        visible_doing("change", &self.label, self);
+        visible_doing("change", self.label(), self);
         self.update_checked(change)
     }
 
@@ -235,7 +302,7 @@ impl<S, M> Source<S, M> {
         lowest: impl FnOnce(&S) -> usize,
         change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R,
     ) -> R {
-        visible_doing("change", &self.label, self);
+        visible_doing("change", self.label(), self);
         #[cfg(feature = "model")]
         {
             let (touch, nobody_waits) =
@@ -265,7 +332,7 @@ impl<S, M> Source<S, M> {
         touch: impl FnOnce(&S, bool) -> Touch,
         change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R,
     ) -> R {
-        visible_doing("submit to", &self.label, self);
+        visible_doing("submit to", self.label(), self);
         let touch = self.peek(touch);
         if touch == Touch::Write {
             return self.update_checked(change);
@@ -278,7 +345,8 @@ impl<S, M> Source<S, M> {
     /// word by itself.
     #[cfg(feature = "model")]
     fn touched_count(&self, touch: Touch) {
-        touched(std::ptr::from_ref(&self.label).addr(), touch);
+        // Its last byte, by which nothing else is named.
+        touched(self.id().addr() + size_of::<Self>() - 1, touch);
     }
 
     #[inline]
@@ -295,7 +363,7 @@ impl<S, M> Source<S, M> {
     #[inline]
     #[doc(hidden)]
     pub fn update_plain<R>(&self, change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R) -> R {
-        declare_made(&self.label, self);
+        declare_made(self.label(), self);
         self.update_undeclared(change)
     }
 
@@ -318,7 +386,7 @@ impl<S, M> Source<S, M> {
     #[track_caller]
     fn lock(&self) -> Guard<'_, Inner<S, M>> {
         must_not_be_under(self.id());
-        declare_made(&self.label, self);
+        declare_made(self.label(), self);
         self.inner.lock()
     }
 
@@ -362,7 +430,7 @@ impl<S, M> Source<S, M> {
     /// ```
     #[inline]
     pub fn with<R>(&self, look: impl FnOnce(&S) -> R) -> R {
-        visible_doing("look at", &self.label, self);
+        visible_doing("look at", self.label(), self);
         #[cfg(feature = "model")]
         self.touched_count(Touch::Read);
         let inner = self.lock();
@@ -381,43 +449,15 @@ impl<S, M> Source<S, M> {
         self.inner.into_inner().state
     }
 
-    /// Returns the event that `attempt` returns a value, or that a value is granted.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use lisle_core as lisle;
-    /// use lisle::{Event, always, event::Source, event::choose_biased};
-    ///
-    /// let tokens: Source<u32, ()> = Source::new(1);
-    /// let take = tokens.event(|tokens| {
-    ///     *tokens = tokens.checked_sub(1)?;
-    ///     Some(())
-    /// });
-    /// let try_to_take = choose_biased((take.wrap(|()| "took"), always("none is left")));
-    /// assert_eq!(try_to_take.sync(), "took");
-    /// assert_eq!(try_to_take.sync(), "none is left");
-    /// ```
-    #[inline]
-    pub fn event<F: Fn(&mut S) -> Option<M>>(&self, attempt: F) -> SourceEvent<'_, S, M, F> {
-        SourceEvent { source: self, attempt }
-    }
-
-    /// Creates a branch for one performance of an event that waits at this source.
-    #[inline]
-    pub fn waiting(&self) -> Waiting<'_, S, M> {
-        Waiting::new(self)
-    }
-
-    /// Does the same for an event of this crate.
+    /// Creates a branch for one performance of an event of this crate that waits at this source.
     #[inline]
     #[doc(hidden)]
-    pub fn hidden(&self) -> Hidden<'_, S, M> {
+    pub fn hidden(&self) -> Hidden<'_, S, M, L> {
         Hidden::new(self)
     }
 }
 
-impl<S: fmt::Debug, M> fmt::Debug for Source<S, M> {
+impl<S: fmt::Debug, M, L: Labelled> fmt::Debug for Source<S, M, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.with(|state| f.debug_tuple("Source").field(state).finish())
     }

@@ -1,7 +1,7 @@
 //! Cooperative cancellation, seen from the fiber that is asked to end.
 
 use super::current;
-use crate::event::{Attempt, Description, Label, Step, awaitable, may_wait_at};
+use crate::event::{Attempt, Description, Label, Step, Unlabelled, awaitable, may_wait_at};
 use crate::spawned::fiber_cell::FiberRef;
 use lisle_core::Event;
 use std::fmt;
@@ -84,7 +84,7 @@ fn nobody_asks(attempt: &Attempt<'_>) -> Step {
 
 impl Event for CancelledEvt {
     type Output = ();
-    may_wait_at!(this: bool, (); this.fiber.as_ref().map(FiberRef::cancelled), asked, nobody_asks);
+    may_wait_at!(this: bool, (), Unlabelled; this.fiber.as_ref().map(FiberRef::cancelled), asked, nobody_asks);
 
     fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) {}
     fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Description) {

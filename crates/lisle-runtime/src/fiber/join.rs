@@ -1,6 +1,6 @@
 //! Waiting for a fiber's result.
 
-use crate::event::{Description, awaitable, sync_masked, turn, waits_at};
+use crate::event::{Description, Unlabelled, awaitable, sync_masked, turn, waits_at};
 use crate::panics;
 #[cfg(feature = "model")]
 use crate::sched::worker::with_current;
@@ -246,7 +246,7 @@ fn finished(finished: &mut bool) -> Option<()> {
 
 impl Event for End<'_> {
     type Output = ();
-    waits_at!(this: bool, (); this.0.finished, finished);
+    waits_at!(this: bool, (), Unlabelled; this.0.finished, finished);
 
     #[inline]
     fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) {}
@@ -258,7 +258,7 @@ impl Event for End<'_> {
 
 impl<T> Event for JoinEvt<'_, T> {
     type Output = Result<T, JoinError>;
-    waits_at!(this: bool, (); this.handle.fiber().finished, finished);
+    waits_at!(this: bool, (), Unlabelled; this.handle.fiber().finished, finished);
 
     #[inline]
     fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) -> Self::Output {

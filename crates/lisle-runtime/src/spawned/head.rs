@@ -4,7 +4,7 @@ use super::cell::Contents;
 use super::locals::Locals;
 use super::runnable::{Kind, Runnable};
 use super::scope_state::ScopeState;
-use crate::event::{Interrupted, Source, parker};
+use crate::event::{Interrupted, Source, Unlabelled, parker};
 use crate::panics::forget_panic;
 use std::any::Any;
 use std::cell::Cell;
@@ -33,12 +33,11 @@ pub(crate) enum Outcome {
 #[repr(C)]
 pub(crate) struct Head {
     pub(crate) runnable: Runnable,
-    pub(crate) outcome: Cell<Outcome>,
     site: Cell<&'static Location<'static>>,
     pub(crate) scope: Cell<Option<NonNull<ScopeState>>>,
     pub(crate) locals: Locals,
     /// `true` once it has ended and can be joined.
-    pub(crate) finished: Source<bool, ()>,
+    pub(crate) finished: Source<bool, (), Unlabelled>,
 }
 
 impl Head {
@@ -47,27 +46,30 @@ impl Head {
         kind: Kind,
         scope: Option<NonNull<ScopeState>>,
         site: &'static Location<'static>,
-        finished: Source<bool, ()>,
     ) -> Self {
         Head {
             runnable: Runnable::new(kind),
-            outcome: Cell::new(Outcome::Start),
             site: Cell::new(site),
             scope: Cell::new(scope),
             locals: Locals::new(),
-            finished,
+            finished: Source::unlabelled(false),
         }
     }
 
     /// Prepares the head of a cell that has been vacant for what has just been put into its body.
     #[inline(always)]
     pub(crate) fn reuse(&self, scope: Option<NonNull<ScopeState>>, site: &'static Location<'static>) {
-        self.outcome.set(Outcome::Start);
+        self.outcome().set(Outcome::Start);
         self.site.set(site);
         self.scope.set(scope);
     }
 
     /// Returns the place where it was spawned.
+    #[inline(always)]
+    pub(crate) fn outcome(&self) -> &Cell<Outcome> {
+        &self.runnable.outcome
+    }
+
     #[inline]
     pub(crate) fn site(&self) -> &'static Location<'static> {
         self.site.get()
@@ -116,9 +118,9 @@ impl Head {
         of: NonNull<H>,
         contents: &Contents,
     ) -> Result<thread::Result<T>, Outcome> {
-        match self.outcome.get() {
+        match self.outcome().get() {
             Outcome::Done => {
-                self.outcome.set(Outcome::Taken);
+                self.outcome().set(Outcome::Taken);
                 let mut place = MaybeUninit::uninit();
                 // SAFETY: the result was written before the lock was taken to set `finished`, so
                 // the write happens before this read. The result is moved only here.
@@ -141,7 +143,7 @@ impl Head {
         contents: &Contents,
         report: impl FnOnce(Box<dyn Any + Send>),
     ) {
-        if self.outcome.replace(Outcome::Taken) != Outcome::Done {
+        if self.outcome().replace(Outcome::Taken) != Outcome::Done {
             return;
         }
         // SAFETY: the body holds the result. The rest is the caller's promise.

@@ -1,5 +1,6 @@
 //! What a worker's queues hold: a fiber, or a task that is ready to go on.
 
+use super::head::Outcome;
 use crate::queue::inbox::Linked;
 use std::cell::Cell;
 
@@ -10,6 +11,8 @@ pub(crate) struct Runnable {
     /// The next one in the list that this one is in.
     link: Cell<*mut Runnable>,
     kind: Kind,
+    /// What it has come to. Not for the queues: it lies here since the word of `kind` has room.
+    pub(super) outcome: Cell<Outcome>,
     /// Its number in the execution that a model runs.
     #[cfg(feature = "model")]
     pub(crate) process: Cell<u32>,
@@ -28,6 +31,7 @@ impl Runnable {
         Runnable {
             link: Cell::new(std::ptr::null_mut()),
             kind,
+            outcome: Cell::new(Outcome::Start),
             #[cfg(feature = "model")]
             process: Cell::new(0),
         }

@@ -118,13 +118,13 @@ unsafe fn end_body<F: Future>(task: NonNull<Task>, result: std::thread::Result<F
     let this = unsafe { task.as_ref() };
     match result {
         Err(panic) if panic.is::<Interrupted>() => {
-            this.outcome.set(Outcome::ShutDown);
+            this.outcome().set(Outcome::ShutDown);
             Progress::Interrupted(panic)
         }
         result => {
             // SAFETY: the body is empty since the future was dropped.
             unsafe { Slot::<F>::put_result(task, result) };
-            this.outcome.set(Outcome::Done);
+            this.outcome().set(Outcome::Done);
             Progress::Ended
         }
     }

@@ -12,7 +12,7 @@ use super::locals::contained;
 use super::runnable::Kind;
 use super::task_body::Table;
 use crate::event::recycled::{Recycled, State};
-use crate::event::{Description, Label, Source};
+use crate::event::{Description, Label};
 use crate::shim::atomic::{AtomicPtr, Ordering};
 use std::cell::Cell;
 use std::mem::offset_of;
@@ -72,8 +72,7 @@ impl Task {
         // SAFETY: by the caller's promise. The two words that others may read are already those of
         // a vacant slot and are not written. Nothing in the rest needs to be dropped.
         unsafe {
-            let finished = Source::labelled(Label::anywhere("task"), false);
-            (&raw mut (*slot).head).write(Head::new(Kind::Task, None, Location::caller(), finished));
+            (&raw mut (*slot).head).write(Head::new(Kind::Task, None, Location::caller()));
             // By the same promise.
             Recycled::make_vacant(&raw mut (*slot).recycled, ready, size);
             (&raw mut (*slot).inflated).write(Cell::new(false));
@@ -153,4 +152,26 @@ impl Task {
 /// Returns `a task`, and where it was spawned, for messages.
 pub(crate) fn describe(site: &Location<'_>) -> String {
     format!("a task (spawned at {site})")
+}
+
+#[cfg(all(test, target_os = "linux", target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+    use crate::channel::Receiver;
+    use crate::spawned::cell::Block;
+
+    /// As for fibers: a task that has a channel and a reference, and waits for a message, is to fit
+    /// into seven steps.
+    #[test]
+    fn a_task_that_waits_for_a_message_takes_seven_steps() {
+        fn room<F: Future>(_: fn(Receiver<()>, Box<()>) -> F) -> usize {
+            Block::<Task, F, ()>::LAYOUT.size()
+        }
+        let waits = |receiver: Receiver<()>, kept: Box<()>| async move {
+            assert!(receiver.recv_evt().await.is_err());
+            drop(kept);
+        };
+        assert_eq!(room(waits).div_ceil(64), 7);
+        assert_eq!(size_of::<Task>(), 192);
+    }
 }

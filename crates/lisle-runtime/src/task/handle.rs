@@ -1,7 +1,7 @@
 //! The handle of a task, which is the event of its end.
 
 use crate::event::lock::Lock;
-use crate::event::{Attempt, Description, Label, awaitable, may_wait_at, parker, turn};
+use crate::event::{Attempt, Description, Label, Unlabelled, awaitable, may_wait_at, parker, turn};
 use crate::fiber::JoinError;
 use crate::sched::tasks::life;
 use crate::sched::unclaimed;
@@ -302,7 +302,7 @@ fn finished(finished: &mut bool) -> Option<()> {
 impl<T> Event for TaskHandle<T> {
     type Output = Result<T, JoinError>;
     // A task that has ended at once has no source.
-    may_wait_at!(this: bool, (); this.task().map(|task| &task.finished), finished, Attempt::at_once);
+    may_wait_at!(this: bool, (), Unlabelled; this.task().map(|task| &task.finished), finished, Attempt::at_once);
 
     fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) -> Self::Output {
         self.take()

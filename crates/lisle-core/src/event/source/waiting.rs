@@ -1,11 +1,11 @@
 //! The branches of events that wait at a source: for events of the user's and for those of this
 //! crate.
 
-use super::{Inner, Source};
+use super::{Inner, Labelled, Source};
 use crate::event::queue::Waiter;
 use crate::event::record::Attempt;
 use crate::event::step::must_not_be_under;
-use crate::event::{Description, Step, declare_made};
+use crate::event::{Description, Label, Step, declare_made};
 #[cfg(feature = "model")]
 use crate::shim::{model::Touch, unreported};
 use std::fmt;
@@ -17,14 +17,14 @@ use std::ptr::NonNull;
 /// Its methods are the steps of [`Event`](super::Event) of the same names. A branch that has been
 /// published must be withdrawn, in the same performance, before it is dropped; otherwise the
 /// process ends with a message.
-pub struct Waiting<'e, S, M> {
-    source: &'e Source<S, M>,
+pub struct Waiting<'e, S, M, L = Label> {
+    source: &'e Source<S, M, L>,
     waiter: Waiter<Option<M>>,
 }
 
-impl<'e, S, M> Waiting<'e, S, M> {
+impl<'e, S, M, L: Labelled> Waiting<'e, S, M, L> {
     #[inline]
-    pub(super) fn new(source: &'e Source<S, M>) -> Self {
+    pub(super) fn new(source: &'e Source<S, M, L>) -> Self {
         Waiting { source, waiter: Waiter::new(None) }
     }
 
@@ -79,7 +79,7 @@ impl<'e, S, M> Waiting<'e, S, M> {
         take: impl FnOnce(&mut S) -> Option<M>,
     ) -> Step {
         let source = self.source;
-        declare_made(&source.label, source);
+        declare_made(source.label(), source);
         let mut inner = source.inner.lock();
         let step = self.try_locked(&mut inner, attempt, take);
         if step == Step::Waiting {
@@ -96,7 +96,7 @@ impl<'e, S, M> Waiting<'e, S, M> {
         take: impl FnOnce(&mut S) -> Option<M>,
     ) -> Step {
         let source = self.source;
-        declare_made(&source.label, source);
+        declare_made(source.label(), source);
         let mut inner = source.inner.lock();
         let step = self.as_mut().try_locked(&mut inner, attempt, take);
         if step == Step::Waiting && !attempt.is_decided() {
@@ -130,7 +130,7 @@ impl<'e, S, M> Waiting<'e, S, M> {
     #[inline]
     pub fn withdraw(self: Pin<&mut Self>, attempt: &Attempt<'_>) -> bool {
         if !self.waiter.is_free() {
-            declare_made(&self.source.label, self.source);
+            declare_made(self.source.label(), self.source);
             let mut inner = self.source.inner.lock();
             // SAFETY: if it was linked, it was linked into this source's queue; it is alive.
             unsafe { inner.queue.unlink(NonNull::from(&self.waiter)) };
@@ -157,7 +157,7 @@ impl<'e, S, M> Waiting<'e, S, M> {
     }
 }
 
-impl<S, M> fmt::Debug for Waiting<'_, S, M> {
+impl<S, M, L> fmt::Debug for Waiting<'_, S, M, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Waiting").field("published", &self.waiter.is_published()).finish_non_exhaustive()
     }
@@ -166,15 +166,15 @@ impl<S, M> fmt::Debug for Waiting<'_, S, M> {
 /// The branch of an event of this crate that waits at a source. Code outside of the crate cannot
 /// call its steps, and therefore cannot reach the state of the source or the granted values, on
 /// which unsafe code may rest.
-pub struct Hidden<'e, S, M>(Waiting<'e, S, M>);
+pub struct Hidden<'e, S, M, L = Label>(Waiting<'e, S, M, L>);
 
-impl<'e, S, M> Hidden<'e, S, M> {
+impl<'e, S, M, L: Labelled> Hidden<'e, S, M, L> {
     #[inline]
-    pub(super) fn new(source: &'e Source<S, M>) -> Self {
+    pub(super) fn new(source: &'e Source<S, M, L>) -> Self {
         Hidden(Waiting::new(source))
     }
 
-    fn waiting(self: Pin<&mut Self>) -> Pin<&mut Waiting<'e, S, M>> {
+    fn waiting(self: Pin<&mut Self>) -> Pin<&mut Waiting<'e, S, M, L>> {
         // SAFETY: structurally pinned.
         unsafe { self.map_unchecked_mut(|this| &mut this.0) }
     }
@@ -237,7 +237,7 @@ impl<'e, S, M> Hidden<'e, S, M> {
     }
 }
 
-impl<S, M> fmt::Debug for Hidden<'_, S, M> {
+impl<S, M, L> fmt::Debug for Hidden<'_, S, M, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }

@@ -291,7 +291,7 @@ unsafe fn drop_and_end(task: NonNull<Task>, outcome: Outcome) {
     let masked = parker::masked();
     // SAFETY: the task holds a future, which is not polled again.
     let dropped = unsafe { (this.table().drop_future)(task) };
-    this.outcome.set(outcome);
+    this.outcome().set(outcome);
     let interrupted = match dropped {
         Err(panic) if panic.is::<Interrupted>() => Some(panic),
         Err(panic) => {

@@ -133,7 +133,7 @@ impl Worker {
         }
         // SAFETY: the fiber has run to its end.
         if unsafe { fiber_cell::finish(fiber) } {
-            if this.outcome.get() == Outcome::Done {
+            if this.outcome().get() == Outcome::Done {
                 // The handle was dropped at the last moment. Destructors may block, so they get a
                 // fiber.
                 self.free_in_fiber(fiber);
