@@ -2,7 +2,7 @@
 
 use lisle::sync::{Condvar, IVar, Mutex};
 use lisle::time::after;
-use lisle::{Event, channel, choose, fiber, spawn, spawn_task};
+use lisle::{Event, channel, choose, fiber, spawn, spawn_task, task};
 use lisle_check::Checker;
 use lisle_check::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -150,6 +150,20 @@ fn tasks_have_columns() {
         task.join().unwrap();
     });
     has(&report, &["\nthe program task 1\n", "- wakes task 1", "channel 'jobs'", "join task 1"]);
+}
+
+/// What a fiber or a task has for its end has no label of its own.
+#[test]
+fn who_is_asked_whether_it_has_ended_is_named() {
+    let report = report(|| {
+        let first = spawn(fiber::yield_now);
+        let second = spawn(fiber::yield_now);
+        let task = spawn_task(async { task::yield_now().await });
+        first.cancel();
+        let has_ended = [second.is_finished(), task.is_finished()];
+        assert!(has_ended == [true, false] && has_ended == [false, true], "never both");
+    });
+    has(&report, &["change fiber 1", "look at fiber 2", "look at task 1", "never both"]);
 }
 
 #[test]

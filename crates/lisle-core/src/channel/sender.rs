@@ -8,6 +8,7 @@ use crate::event::queue::Waiter;
 use crate::event::record::Outsider;
 use crate::event::{
     Attempt, Description, Event, Step, choose_biased, debug_by_name, is_modelled, turn, visible_doing,
+    wait_for,
 };
 use crate::shim::counted_down;
 use crate::shim::sync::Arc;
@@ -293,7 +294,12 @@ pub(super) fn send<T: Send>(shared: &Shared<T>, message: T) -> Result<(), SendEr
         turn::pass_if_due();
         return Ok(());
     }
-    SendOnce { shared, message: Cell::new(message) }.sync()
+    let sent = wait_for(&SendOnce { shared, message: Cell::new(message) });
+    if sent.is_err() {
+        // It is closed, and need not have waited.
+        turn::pass_if_due();
+    }
+    sent
 }
 
 /// Sends `message` if the channel's hint says that this may be possible and, under the lock, it is.

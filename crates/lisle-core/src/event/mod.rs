@@ -162,6 +162,8 @@ pub use unchecked::cannot_be_checked;
 #[doc(hidden)]
 pub use wrap::described;
 
+pub(crate) use sync::wait_for;
+
 // Users find these at the root of the crate, and nowhere else.
 pub(crate) use choose::choose;
 pub(crate) use interface::Event;

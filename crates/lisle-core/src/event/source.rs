@@ -345,7 +345,7 @@ impl<S, M, L: Labelled> Source<S, M, L> {
     /// word by itself.
     #[cfg(feature = "model")]
     fn touched_count(&self, touch: Touch) {
-        // Its last byte, by which nothing else is named.
+        // By its last byte. If that is also in something that is named, more counts as dependent.
         touched(self.id().addr() + size_of::<Self>() - 1, touch);
     }
 

@@ -58,8 +58,17 @@ impl Park for &Parker {
     }
 }
 
+/// Performs an event. Before it begins, when the performer has nothing yet that others may wait
+/// for, it lets them have a turn if they are due one.
 #[inline(always)]
 pub(super) fn sync<E: Event>(event: &E) -> E::Output {
+    turn::pass_if_due();
+    sync_unless(event, true)
+}
+
+/// Does the same as [`sync`], for an operation that has tried already, and now has to wait.
+#[inline(always)]
+pub(crate) fn wait_for<E: Event>(event: &E) -> E::Output {
     sync_unless(event, true)
 }
 
@@ -309,11 +318,9 @@ fn wait<'e, E: Event>(
     // A single event looks as it publishes; for a choice it pays to look at all branches first.
     if !attempt.record().is_single() && event.try_commit(branch.as_mut(), attempt) == Step::Committed {
         attempt.check_committed();
-        turn::pass_if_due();
         return true;
     }
     if publish(event, branch.as_mut(), attempt) == Step::Committed {
-        turn::pass_if_due();
         return true;
     }
     let parked = ParkedEvent::new(event, branch.as_ref());

@@ -4,7 +4,7 @@
 //! Fibers are not preempted. A fiber that computes for long, that polls repeatedly without success,
 //! or whose operations never have to wait, must be suspended at some other place, or it keeps all
 //! others of its domain from running. For the first that place is `checkpoint`, for the second an
-//! unsuccessful poll, and for the third an operation that could have waited and did not.
+//! unsuccessful poll, and for the third an operation that could wait.
 //!
 //! The domain decides what a fiber that gives way does: it passes functions when it settles on its
 //! thread.
@@ -91,7 +91,7 @@ mod in_domain {
     pub struct Ways {
         /// For one that has often polled without success.
         pub asked_often: fn(),
-        /// For one whose operation did not wait, after the mark was set.
+        /// For one that performs an operation after the mark was set.
         pub is_due: fn(),
     }
 
@@ -158,9 +158,9 @@ mod in_domain {
     }
 
     /// Lets others run if that is due and this is a fiber that may be suspended. Called by each
-    /// operation that could have waited and did not: a fiber whose operations are always ready
-    /// would otherwise never give way. An operation that waits has let others run, and does not pay
-    /// for this.
+    /// operation that could wait: a fiber whose operations are always ready would otherwise never
+    /// give way. It is called before the operation takes anything that others may want, or when it
+    /// has nothing left to do.
     #[inline(always)]
     pub fn pass_if_due() {
         if is_due() {

@@ -185,6 +185,7 @@ impl<T: ?Sized> Mutex<T> {
     /// assert!(mutex.lock_timeout(Duration::ZERO).is_some()); // it was free
     /// ```
     pub fn lock_timeout(&self, timeout: Duration) -> Option<MutexGuard<'_, T>> {
+        turn::pass_if_due();
         self.try_lock()
             .or_else(|| choose((self.lock_evt().wrap(Some), after(timeout).wrap(|()| None))).sync())
     }

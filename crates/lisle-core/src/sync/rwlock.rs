@@ -207,6 +207,7 @@ impl<T: ?Sized> RwLock<T> {
     /// assert!(lock.read_timeout(Duration::ZERO).is_some()); // it was free
     /// ```
     pub fn read_timeout(&self, timeout: Duration) -> Option<RwLockReadGuard<'_, T>> {
+        turn::pass_if_due();
         self.try_read()
             .or_else(|| choose((self.read_evt().wrap(Some), after(timeout).wrap(|()| None))).sync())
     }
@@ -228,6 +229,7 @@ impl<T: ?Sized> RwLock<T> {
     /// assert!(lock.write_timeout(Duration::ZERO).is_some());
     /// ```
     pub fn write_timeout(&self, timeout: Duration) -> Option<RwLockWriteGuard<'_, T>> {
+        turn::pass_if_due();
         self.try_write()
             .or_else(|| choose((self.write_evt().wrap(Some), after(timeout).wrap(|()| None))).sync())
     }

@@ -125,6 +125,9 @@ impl World {
     /// runtime (feature `runtime`), waiting for events in a body, or in a foreign function that is
     /// run in place, is a panic.
     ///
+    /// In a fiber of a Lisle runtime (feature `runtime`) it lets the other fibers of its domain pass
+    /// before it begins, if they have waited for 10 to 20 ms: a loop of frames need not wait itself.
+    ///
     /// It allocates no memory once it is warm: if streams, lists and calls do not grow, and the
     /// bodies of streams allocate nothing.
     ///

@@ -29,7 +29,8 @@ use std::panic::Location;
 /// handles what other threads have handed over, timers that are due, and sockets, and looks whether
 /// the runtime shuts down. If then a fiber or task is ready, or is to be unwound, the fiber goes to
 /// the end of the queue, as by [`yield_now`](super::yield_now()). Else it goes on. So a fiber that
-/// often calls this keeps the domain for some 10 ms at a time while others want it. At a shutdown
+/// often calls this keeps the domain for some 10 ms at a time while others want it; for up to 20 if
+/// operations that need not wait, which look at the mark as well, stand between. At a shutdown
 /// the others end. The fiber itself, as after `yield_now`, ends at its next wait.
 ///
 /// It may suspend the fiber, so the rules for locks of the standard library and for thread-locals

@@ -64,12 +64,13 @@ impl Head {
         self.scope.set(scope);
     }
 
-    /// Returns the place where it was spawned.
+    /// Returns what it has come to. The cell belongs to whoever runs or owns it.
     #[inline(always)]
     pub(crate) fn outcome(&self) -> &Cell<Outcome> {
         &self.runnable.outcome
     }
 
+    /// Returns the place where it was spawned.
     #[inline]
     pub(crate) fn site(&self) -> &'static Location<'static> {
         self.site.get()

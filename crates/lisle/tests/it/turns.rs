@@ -3,7 +3,9 @@
 
 use crate::support::{compute, watched};
 use lisle::{
-    Event, Runtime, channel, choose, fiber, spawn,
+    Event, Runtime, channel, choose,
+    event::{choose_biased, guard},
+    fiber, spawn,
     sync::{IVar, Latch, MVar, Mutex, RwLock, Semaphore},
 };
 use std::{
@@ -387,8 +389,18 @@ fn a_fiber_whose_operations_are_always_ready_lets_others_pass() {
     });
     let semaphore = Semaphore::new(1);
     is_let_past(move || drop(semaphore.acquire()));
+    let semaphore = Semaphore::new(2);
+    is_let_past(move || drop(semaphore.acquire_many(2)));
+    let cell = MVar::full(1);
+    is_let_past(move || assert_eq!(cell.update(|one| *one), 1));
     let mutex = Mutex::new(());
     is_let_past(move || drop(mutex.lock()));
+    let mutex = Mutex::new(());
+    is_let_past(move || drop(mutex.lock_timeout(Duration::MAX)));
+    let lock = RwLock::new(());
+    is_let_past(move || drop(lock.read_timeout(Duration::MAX)));
+    let lock = RwLock::new(());
+    is_let_past(move || drop(lock.write_timeout(Duration::MAX)));
     let lock = RwLock::new(());
     is_let_past(move || drop(lock.read()));
     let lock = RwLock::new(());
@@ -445,5 +457,44 @@ fn a_fiber_that_must_not_be_suspended_goes_on_with_what_is_ready() {
         });
         assert!(!begun.load(Ordering::Relaxed));
         other.join().unwrap();
+    });
+}
+
+/// A receiver that has been won waits until the message is made. If the sender gave way before that,
+/// a receiver that must not be suspended would keep its whole domain waiting.
+#[test]
+fn a_fiber_that_has_won_does_not_give_way_before_its_message_is_made() {
+    let _watched = watched();
+    Runtime::builder().domains(1).stall_report(None).run(|| {
+        let (tx, rx) = channel::<usize>();
+        let turns = Arc::new(AtomicUsize::new(0));
+        let stop = Arc::new(AtomicBool::new(false));
+        let (counted, stopped) = (turns.clone(), stop.clone());
+        let other = spawn(move || {
+            while !stopped.load(Ordering::Relaxed) {
+                counted.fetch_add(1, Ordering::Relaxed);
+                fiber::yield_now();
+            }
+        });
+        let receiver = std::thread::spawn(move || rx.iter().for_each(drop));
+        // It never waits, so others have their turns only where it is made to give way.
+        while turns.load(Ordering::Relaxed) < 5 {
+            let sends = guard(|| {
+                let before = turns.load(Ordering::Relaxed);
+                tx.send_with_evt({
+                    let turns = &turns;
+                    move || {
+                        assert_eq!(turns.load(Ordering::Relaxed), before, "others had their turn");
+                        before
+                    }
+                })
+            });
+            choose_biased((sends.wrap(drop), lisle::always(()))).sync();
+            compute(Duration::from_micros(10));
+        }
+        stop.store(true, Ordering::Relaxed);
+        other.join().unwrap();
+        drop(tx);
+        receiver.join().unwrap();
     });
 }

@@ -324,7 +324,7 @@ impl Person {
 fn is_somebody(object: &Label) -> bool {
     match object.kind() {
         "fiber" | "task" => true,
-        "source" => object.site().is_some_and(|site| is_in_library(site.file())),
+        "source" => object.site().is_none_or(|site| is_in_library(site.file())),
         _ => false,
     }
 }

@@ -46,6 +46,7 @@ impl<T: Send + 'static> Sender<T> {
     /// assert_eq!(first.join(), Ok(()));
     /// ```
     pub fn send_async(&self, message: T) -> AsyncSend<T> {
+        turn::pass_if_due();
         let Some(message) = self.send_at_once(message) else {
             return AsyncSend { begun: Begun::ended(Fate::Sent) };
         };

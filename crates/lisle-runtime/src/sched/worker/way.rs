@@ -152,9 +152,9 @@ impl Worker {
         }
     }
 
-    /// Makes the current fiber, whose operation did not wait and has found the mark, give way if
-    /// its turn has been long. The mark is set in short turns, too: in one of those a fiber goes on,
-    /// as it does whenever an operation need not wait.
+    /// Makes the current fiber, which has found the mark in an operation, give way if its turn has
+    /// been long. The mark is set in short turns, too: in one of those a fiber goes on, as it does
+    /// whenever an operation need not wait.
     #[cold]
     pub(super) fn overstays(&self) {
         if self.domain.lasted(clock::now()).is_some_and(|lasted| lasted >= OVERSTAYED) {
