@@ -132,12 +132,7 @@ impl<T: Send> Receiver<T> {
                 return received;
             }
         }
-        let received = wait_for(&self.recv_evt());
-        if received.is_err() {
-            // It is closed, and need not have waited.
-            turn::pass_if_due();
-        }
-        received
+        wait_for(&self.recv_evt())
     }
 
     /// Receives a message if that needs no waiting.
