@@ -18,7 +18,8 @@ use super::consumer::Consumer;
 use super::cost_history;
 use super::heartbeat;
 use super::job::{Ancestor, Job};
-use super::join::{LONG, PutOff, Second, beside, join_at, merge};
+use super::join::{PutOff, Second, beside, join_at, merge};
+use super::join_history::LONG;
 use super::origin;
 use super::owner;
 use super::part::Part;
@@ -42,6 +43,8 @@ const BLOCK: u64 = 5 * ticks::A_MICROSECOND;
 /// A loop expected to be shorter than this is not divided at all, if a first part of it confirms
 /// the expectation.
 const SHORT: u64 = 5 * ticks::A_MICROSECOND;
+/// The least duration of a part that a loop is divided into as it begins, as expected.
+const SHARE: u64 = 10 * ticks::A_MICROSECOND;
 /// The first block of a loop is at most this fraction of it, whatever earlier runs took.
 const TRIAL: usize = 8;
 /// The first block of a loop of unknown cost is this fraction of it, but at most `FIRST_BLOCK`
@@ -85,13 +88,13 @@ fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
     let mut at = 0;
     let code = Frame::<P, C>::offer as *const () as usize;
     let mut known = cost_history::recall(code);
-    let mut expected = known.map(|known| (u128::from(known.cost) * part.len() as u128) >> STEPS);
+    let mut expected = known.map(|known| (u128::from(known) * part.len() as u128) >> STEPS);
     if expected.is_some_and(|ticks| ticks < u128::from(SHORT)) && looping.grain.is_none() {
         // The steps may cost more this time. A first part shows whether they do, and others may
         // take the rest meanwhile.
         at = part.len().div_ceil(TRIAL);
         let (trial, rest) = part.split_at(at);
-        let pace = Pace { block: at.max(1), is_fixed: false, is_proven: false, code };
+        let pace = Pace { block: at.max(1), is_fixed: false, is_proven: false, share: 1, code };
         let (fed, took, rest) = looping.first_block(trial, 0, acc, rest, at, pace);
         let Some(rest) = rest else { return fed };
         if took < SHORT {
@@ -108,15 +111,22 @@ fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
     }
     let first = known.map_or_else(
         || (part.len() / FIRST_SHARE).clamp(1, FIRST_BLOCK),
-        |known| usize::try_from((BLOCK << STEPS) / known.cost.max(1)).unwrap_or(usize::MAX).max(1),
+        |known| usize::try_from((BLOCK << STEPS) / known.max(1)).unwrap_or(usize::MAX).max(1),
     );
     let pace = Pace {
         block: looping.grain.unwrap_or(first),
         is_fixed: looping.grain.is_some(),
         is_proven: false,
+        share: expected.filter(|_| is_outermost).map_or(1, share),
         code,
     };
     looping.run(part, at, acc, pace)
+}
+
+/// Returns how many domains a loop is for as it begins that is expected to take so many ticks.
+fn share(expected: u128) -> usize {
+    let most = usize::try_from(expected / u128::from(SHARE)).unwrap_or(usize::MAX);
+    most.min(1 + owner::looking()).max(1)
 }
 
 /// What all participants of a loop share.
@@ -136,6 +146,8 @@ struct Pace {
     /// Whether a block of this loop has been run. If not, the pace comes from the cost history
     /// alone.
     is_proven: bool,
+    /// For how many domains the steps are: as many as looked for work when the loop began, or one.
+    share: usize,
     code: usize,
 }
 
@@ -333,7 +345,11 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         let consumer = self.looping.consumer;
         let mut pace = self.pace.get();
         let word = heartbeat::here();
-        if word.is_wanted() || (!word.is_quiet() && pending.count()) {
+        if pace.share > 1 {
+            // They look for work right now, and each that takes a part divides it in turn.
+            owner::offer(pending);
+            pace = self.pace.get();
+        } else if word.is_wanted() || (!word.is_quiet() && pending.count()) {
             owner::heartbeat(pending);
         }
         loop {
@@ -432,14 +448,21 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         // SAFETY: the entry is the first field of the frame.
         let frame = unsafe { entry.cast::<Self>().as_ref() };
         let Some(part) = frame.rest.take() else { return Offer::Nothing };
-        let least = if frame.pace.get().is_fixed { frame.pace.get().block } else { 1 };
+        let pace = frame.pace.get();
+        let given = pace.share / 2;
         let divided = catch_unwind(AssertUnwindSafe(|| {
             let left = part.len();
-            if left / 2 < least {
+            // To hand over less than a block takes as long as to run it.
+            if left / 2 < pace.block {
                 return Err(part);
             }
+            let middle = match given {
+                0 => left.div_ceil(2),
+                given => left - (left as u128 * given as u128 / pace.share as u128) as usize,
+            };
             // Divide into whole blocks if their size is fixed.
-            let middle = left.div_ceil(2).next_multiple_of(least).min(left - 1);
+            let middle = if pace.is_fixed { middle.next_multiple_of(pace.block) } else { middle };
+            let middle = middle.clamp(1, left - 1);
             Ok((middle, part.split_at(middle)))
         }));
         let (middle, (front, back)) = match divided {
@@ -456,7 +479,8 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         };
         frame.rest.set(Some(front));
         frame.given.at.set(frame.at.get() + middle);
-        frame.given.pace.set(frame.pace.get());
+        frame.pace.set(Pace { share: pace.share - given, ..pace });
+        frame.given.pace.set(Pace { share: given.max(1), ..pace });
         // SAFETY: a half that was given away before has been settled, so no other thread accesses
         // this field.
         unsafe { (*frame.given.part.get()).write(back) };

@@ -1,8 +1,8 @@
 //! Runs two halves of a computation, in parallel if another domain is idle.
 
-use super::cost_history::{self, Known};
 use super::heartbeat;
 use super::job::{Ancestor, Job};
+use super::join_history::{self, Way};
 use super::modelled;
 use super::owner;
 use super::pending::{Entry, Inside, Offer, Pending};
@@ -244,15 +244,10 @@ where
     combine(first, second)
 }
 
-/// A join shorter than this, in ticks, is left undivided: dividing it takes longer.
-const SHORT: u64 = 10 * ticks::A_MICROSECOND;
-/// A join at least as long as this is divided at once, if there is an idle domain.
-pub(super) const LONG: u64 = 1_000 * ticks::A_MICROSECOND;
-
-/// Runs a join that is not part of another join or of a loop. If earlier runs of the same join were
-/// short, the domain is silenced: the join does not check whether another domain wants work. The
-/// monitor ends the silence within 10 ms, and so does another domain that begins to search for
-/// work.
+/// Runs a join that is not part of another join or of a loop. If earlier runs of the same join took
+/// no longer alone, the domain is silenced: the join does not check whether another domain wants
+/// work. The monitor ends the silence within 10 ms, and so does another domain that begins to search
+/// for work.
 #[inline(never)]
 fn outermost<A, B, RA, RB>(a: A, b: B, site: &'static Location<'static>, pending: &Pending) -> (RA, RB)
 where
@@ -263,28 +258,30 @@ where
 {
     let code = offer::<B> as *const () as usize;
     let within: Option<Within<'_>> = within::enter(pending);
-    let known = cost_history::recall(code);
-    let is_short = |known: Known| known.cost < SHORT && within::in_domain();
-    let start = match known {
-        Some(known) if is_short(known) && known.is_fresh => None,
-        _ => Some(ticks::now()),
+    let (way, is_measured) = match within::in_domain() {
+        true => join_history::choose(code),
+        false => (Way::Shared, true),
     };
-    let results = if known.is_some_and(is_short) {
-        let silence = heartbeat::here().silence();
-        let (first, second) = beside(a, b, site, pending);
-        drop(silence);
-        if let Second::Done(_) = second {
-            // The join was not short, or no other domain would have taken the half.
-            cost_history::learn(code, LONG);
+    let start = is_measured.then(ticks::now);
+    let (results, way) = match way {
+        Way::Alone => {
+            let _silence = heartbeat::here().silence();
+            let (first, second) = beside(a, b, site, pending);
+            let is_alone = matches!(second, Second::Back(_));
+            if !is_alone {
+                // The join was not short, or no other domain would have taken the half.
+                join_history::was_found(code);
+            }
+            (both(first, second), is_alone.then_some(way))
         }
-        both(first, second)
-    } else {
-        // The next heartbeat may never come, because the halves may never check for it.
-        owner::hurry(pending, known.is_none_or(|known| known.cost >= LONG));
-        put_off_inside(a, b, site, pending)
+        Way::Shared => {
+            // The next heartbeat may never come, because the halves may never check for it.
+            owner::hurry(pending, join_history::may_be_long(code));
+            (put_off_inside(a, b, site, pending), Some(way))
+        }
     };
-    if let Some(start) = start {
-        cost_history::learn(code, ticks::now().wrapping_sub(start));
+    if let (Some(start), Some(way)) = (start, way) {
+        join_history::learn(code, way, ticks::now().wrapping_sub(start));
     }
     drop(within);
     results

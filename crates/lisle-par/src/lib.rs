@@ -28,6 +28,7 @@ mod drive;
 pub mod iter;
 #[cfg(not(lisle_loom))]
 mod join;
+mod join_history;
 #[cfg(not(lisle_loom))]
 mod origin;
 #[cfg(not(lisle_loom))]

@@ -62,7 +62,7 @@ pub(super) fn estimate(nodes: &mut [Node<'_>]) {
     for index in (0..nodes.len()).rev() {
         let after = nodes[index].dependents.iter().map(|&dependent| nodes[dependent].path).max();
         let node = &mut nodes[index];
-        let known = cost_history::recall(node.code).map(|known| known.cost);
+        let known = cost_history::recall(node.code);
         node.cost = node.hint.or(known).unwrap_or(UNKNOWN).max(1);
         node.path = node.cost.saturating_add(after.unwrap_or(0));
     }

@@ -167,6 +167,25 @@ fn offer_outside(pending: &Pending, shared: &Shared) -> bool {
     unsafe { shared.offers.offer(|| pending.offer()) }
 }
 
+/// Returns how many domains look for work, and do not sleep, that may take what is put off here.
+pub fn looking() -> usize {
+    with_current(|worker| match worker {
+        Some(worker) => worker.shared().looking(),
+        None => started_default_runtime().map_or(0, |shared| shared.looking()),
+    })
+}
+
+/// Offers the oldest of what is pending to those that look for work, and wakes nobody for it.
+pub fn offer(pending: &Pending) {
+    if !may_wait() {
+        return;
+    }
+    with_current(|worker| match worker {
+        Some(worker) => worker.offer_one(pending),
+        None => started_default_runtime().is_some_and(|shared| offer_outside(pending, shared)),
+    });
+}
+
 /// Offers up to `count` more of what is pending, as far as there is room.
 #[inline]
 pub fn give_away(pending: &Pending, count: usize) {

@@ -17,8 +17,8 @@
 //! to the domains, beginning with that of the spawner. A series goes on for as long as any of its
 //! fibers lives. Fibers that talk to their children only share nothing with each other, so their
 //! groups are as many as there are domains. Between neighbours at the edge of a group messages
-//! cross, which costs as much as some [`CHAIN`] fibers take to pass a message on; so those groups
-//! have at least as many.
+//! cross, which costs as much as 16 to 32 fibers take to pass a message on; so those groups have at
+//! least [`CHAIN`].
 //!
 //! **When it was wrong.** The wakes of the fibers that were placed are sampled as well. If more
 //! than one in [`LIMIT`] of a series came from other domains, or from others than the kin, the
@@ -41,9 +41,9 @@ const SAMPLED: u32 = 64;
 const SAMPLES: u32 = 8;
 /// The part of the wakes that may cross, or come from others: one in so many.
 const LIMIT: u64 = 8;
-/// The least size of a group of fibers that talk to their neighbours, and the size aimed at. A
-/// message that crosses takes as long as some 32 within a domain.
-const CHAIN: u32 = 32;
+/// The least size of a group of fibers that talk to their neighbours, and the size aimed at. Smaller
+/// groups have more wakes that cross than [`LIMIT`] allows by a safe margin: one in 16 does here.
+const CHAIN: u32 = 16;
 const LONG_CHAIN: u32 = 64;
 const SLOTS: usize = 64;
 
@@ -210,8 +210,11 @@ impl Known {
         if !self.is_chain {
             return self.expected.div_ceil(domains).max(1);
         }
+        // The groups are of one size: a small one at the end would be idle most of the time, and its
+        // domain would be woken for each message.
         let rounds = (self.expected / domains / LONG_CHAIN).max(1);
-        self.expected.div_ceil(rounds.saturating_mul(domains)).max(CHAIN)
+        let groups = (self.expected / CHAIN).clamp(1, rounds.saturating_mul(domains));
+        self.expected.div_ceil(groups).max(CHAIN)
     }
 }
 
@@ -307,7 +310,7 @@ mod tests {
         let short = series(&spawner, CHAIN as usize);
         talk_to_neighbours(&short, SAMPLES);
         end(&groups, site, &short);
-        assert_eq!(places(&groups, site, &series(&spawner, 32)), vec![Some(0); 32]);
+        assert_eq!(places(&groups, site, &series(&spawner, 16)), vec![Some(0); 16]);
 
         let (groups, spawner) = (Groups::new(), Spawner::new());
         let long = series(&spawner, 300);
@@ -316,6 +319,18 @@ mod tests {
         let places = places(&groups, site, &series(&spawner, 300));
         let lengths: Vec<usize> = places.chunk_by(|one, other| one == other).map(<[_]>::len).collect();
         assert_eq!(lengths, [75; 4]);
+    }
+
+    #[test]
+    fn where_domains_are_many_groups_are_still_of_one_size() {
+        let (groups, spawner, site) = (Groups::new(), Spawner::new(), site());
+        let first = series(&spawner, 102);
+        talk_to_neighbours(&first, SAMPLES);
+        end(&groups, site, &first);
+        let place = |kin: &Kin| groups.place(site, kin, 16);
+        let places: Vec<_> = series(&spawner, 102).iter().map(place).collect();
+        let lengths: Vec<usize> = places.chunk_by(|one, other| one == other).map(<[_]>::len).collect();
+        assert_eq!(lengths, [17; 6]);
     }
 
     #[test]

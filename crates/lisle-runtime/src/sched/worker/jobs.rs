@@ -72,6 +72,12 @@ impl Worker {
         }
     }
 
+    /// Offers the oldest of what is pending. Returns `false` if that cannot be: what runs between
+    /// fibers cannot wait for what it gives away.
+    pub(crate) fn offer_one(&self, pending: &Pending) -> bool {
+        parker::running().is_some() && self.offer(pending)
+    }
+
     /// Offers the oldest of what is pending. Returns `false` if nothing is pending or there is no
     /// room.
     fn offer(&self, pending: &Pending) -> bool {

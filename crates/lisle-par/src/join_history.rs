@@ -1,0 +1,240 @@
+//! What each thread remembers of the joins that are part of no other: whether it pays to share them.
+//!
+//! To hand a half over and to hear of its end takes microseconds, more of them the more domains take
+//! part. So a join may take longer shared than alone, and what it took shared does not tell what it
+//! would take alone: a tree of 1,023 nodes, which takes 3 µs on one core, took 37 where fifteen other
+//! domains helped, and for that counted as too long to be left alone. So this remembers both times, and
+//! takes the shorter way. A way of which nothing is known is tried once, and the longer one again now
+//! and then. A join that takes long although it is shared is never tried alone: that might take longer
+//! by as many times as there are domains.
+//!
+//! A single slow run may be the system's doing. So what counts is the shorter of the last two runs.
+//!
+//! The history errs if the same code is given a much larger job. That job begins alone, until the
+//! monitor finds what it has put off, see `join.rs`.
+
+use super::cost_history::{PLACES, place_of};
+use crate::shim::ticks;
+use std::cell::Cell;
+
+/// A join that takes less alone, in ticks, is not shared: to share it takes longer.
+const SHORT: u64 = 10 * ticks::A_MICROSECOND;
+/// A join that takes more although it is shared is not tried alone.
+const TRIED: u64 = 100 * ticks::A_MICROSECOND;
+/// A join at least as long as this is shared at once, if there is an idle domain.
+pub(super) const LONG: u64 = 1_000 * ticks::A_MICROSECOND;
+/// The number of times that what is known of a short join is used before it is measured again.
+const RELIANCE: u32 = 15;
+/// The number of times that one way is taken before the other is tried again.
+const PATIENCE: u32 = 1_023;
+
+thread_local! {
+    static MEMORY: [Cell<Known>; PLACES] = const { [const { Cell::new(Known::of(0)) }; PLACES] };
+}
+
+/// How a join is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Without a look whether others want its second half.
+    Alone,
+    /// By all domains that have nothing else to do.
+    Shared,
+}
+
+/// What is known of one join.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    /// The address of a function that was instantiated for the join.
+    code: usize,
+    alone: Cost,
+    shared: Cost,
+    /// The number of runs until a short join is measured again.
+    until_measured: u32,
+    /// The number of runs until the other way is tried.
+    until_tried: u32,
+}
+
+/// What the last two runs in one way took, in ticks; `u64::MAX` for those that have not been.
+#[derive(Debug, Clone, Copy)]
+struct Cost {
+    last: u64,
+    before: u64,
+}
+
+impl Cost {
+    const UNKNOWN: Cost = Cost { last: u64::MAX, before: u64::MAX };
+
+    fn is_known(self) -> bool {
+        self.last < u64::MAX
+    }
+
+    fn least(self) -> u64 {
+        self.last.min(self.before)
+    }
+
+    fn note(&mut self, took: u64) {
+        *self = Cost { last: took, before: self.last };
+    }
+}
+
+impl Known {
+    const fn of(code: usize) -> Self {
+        let (alone, shared) = (Cost::UNKNOWN, Cost::UNKNOWN);
+        Known { code, alone, shared, until_measured: 0, until_tried: PATIENCE }
+    }
+
+    /// Returns the way of the next run, and whether that is to be measured.
+    #[inline]
+    fn choose(&mut self) -> (Way, bool) {
+        let alone = self.alone.least();
+        if alone < SHORT {
+            let is_measured = self.until_measured == 0;
+            self.until_measured = if is_measured { RELIANCE } else { self.until_measured - 1 };
+            return (Way::Alone, is_measured);
+        }
+        let shared = self.shared.least();
+        if !self.alone.is_known() {
+            return (if shared < TRIED { Way::Alone } else { Way::Shared }, true);
+        }
+        let (better, other) =
+            if alone <= shared { (Way::Alone, Way::Shared) } else { (Way::Shared, Way::Alone) };
+        if self.until_tried == 0 && shared < TRIED {
+            self.until_tried = PATIENCE;
+            return (other, true);
+        }
+        self.until_tried = self.until_tried.saturating_sub(1);
+        (better, true)
+    }
+
+    fn learn(&mut self, way: Way, took: u64) {
+        match way {
+            Way::Alone => self.alone.note(took),
+            Way::Shared => self.shared.note(took),
+        }
+        if took < SHORT {
+            // It takes no longer alone.
+            if way == Way::Shared {
+                self.alone.note(took);
+            }
+        } else {
+            self.until_measured = 0;
+        }
+    }
+}
+
+fn with<R>(code: usize, f: impl FnOnce(&mut Known) -> R) -> R {
+    MEMORY.with(|memory| {
+        let place = &memory[place_of(code)];
+        let mut known = place.get();
+        if known.code != code {
+            // Of two joins that fall on the same place, the later one wins.
+            known = Known::of(code);
+        }
+        let result = f(&mut known);
+        place.set(known);
+        result
+    })
+}
+
+/// Returns how the join `code` is to be run, and whether the run is to be measured.
+#[inline]
+pub(super) fn choose(code: usize) -> (Way, bool) {
+    with(code, Known::choose)
+}
+
+/// Notes what a run of the join `code` took.
+pub(super) fn learn(code: usize, way: Way, took: u64) {
+    with(code, |known| known.learn(way, took));
+}
+
+/// Notes that a run of the join `code`, which was to be alone, lasted until others found it.
+pub(super) fn was_found(code: usize) {
+    with(code, |known| *known = Known { shared: Cost { last: LONG, before: u64::MAX }, ..Known::of(code) });
+}
+
+/// Returns `true` if the join `code` may be so long that it is worth to wake others for it at once.
+pub(super) fn may_be_long(code: usize) -> bool {
+    with(code, |known| known.shared.least() >= LONG)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MANY: u32 = 3 * PATIENCE;
+
+    /// Runs a join that takes so long in each way, many times. Returns how many of these runs were
+    /// alone, and how many of the last three.
+    fn run(known: &mut Known, alone: u64, shared: u64) -> (u32, u32) {
+        let (mut all, mut last) = (0, 0);
+        for run in 0..MANY {
+            let (way, is_measured) = known.choose();
+            if is_measured {
+                known.learn(way, if way == Way::Alone { alone } else { shared });
+            }
+            let is_alone = u32::from(way == Way::Alone);
+            all += is_alone;
+            last += if run >= MANY - 3 { is_alone } else { 0 };
+        }
+        (all, last)
+    }
+
+    #[test]
+    fn what_is_short_is_left_alone_however_long_it_takes_shared() {
+        for shared in [2 * SHORT, TRIED - 1] {
+            let mut known = Known::of(1);
+            assert_eq!(run(&mut known, SHORT / 2, shared), (MANY - 1, 3), "once was enough");
+        }
+    }
+
+    #[test]
+    fn a_short_one_is_measured_now_and_then() {
+        let mut known = Known::of(1);
+        known.learn(Way::Shared, SHORT / 2);
+        let measured = (0..10 * (RELIANCE + 1)).filter(|_| known.choose() == (Way::Alone, true)).count();
+        assert_eq!(measured, 10);
+    }
+
+    #[test]
+    fn the_shorter_way_is_taken_and_the_other_tried_now_and_then() {
+        let (alone, last) = run(&mut Known::of(1), 2 * SHORT, 4 * SHORT);
+        assert!(last == 3 && alone < MANY && alone > MANY - 10, "{alone} of {MANY}");
+        let (alone, last) = run(&mut Known::of(1), 40 * SHORT, 4 * SHORT);
+        assert!(last == 0 && alone > 1 && alone < 10, "{alone} of {MANY}");
+    }
+
+    #[test]
+    fn what_takes_long_although_it_is_shared_is_never_tried_alone() {
+        assert_eq!(run(&mut Known::of(1), 100 * TRIED, TRIED), (0, 0));
+    }
+
+    #[test]
+    fn one_slow_run_changes_nothing_and_two_do() {
+        let mut known = Known::of(1);
+        known.learn(Way::Shared, SHORT / 2);
+        known.learn(Way::Alone, LONG);
+        assert_eq!(known.choose(), (Way::Alone, true));
+        known.learn(Way::Alone, LONG);
+        assert_eq!(known.choose().0, Way::Shared);
+    }
+
+    #[test]
+    fn what_others_found_is_shared_from_then_on() {
+        let code = 0x4560;
+        learn(code, Way::Shared, SHORT / 2);
+        assert_eq!(choose(code).0, Way::Alone);
+        assert!(!may_be_long(code));
+        was_found(code);
+        assert_eq!(choose(code), (Way::Shared, true));
+        assert!(may_be_long(code));
+    }
+
+    #[test]
+    fn of_two_joins_at_one_place_the_later_one_wins() {
+        let (one, two) = (0x10, 0x10 + (1 << 20));
+        learn(one, Way::Shared, 1);
+        assert_eq!(choose(one).0, Way::Alone);
+        assert_eq!(choose(two).0, Way::Shared);
+        assert_eq!(choose(one).0, Way::Shared);
+    }
+}
