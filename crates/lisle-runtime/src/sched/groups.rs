@@ -20,9 +20,11 @@
 //! cross, which costs as much as 16 to 32 fibers take to pass a message on; so those groups have at
 //! least [`CHAIN`].
 //!
-//! **When it was wrong.** The wakes of the fibers that were placed are sampled as well. If more
-//! than one in [`LIMIT`] of a series came from other domains, or from others than the kin, the
-//! place is given up for good.
+//! **When it was wrong.** The wakes of the fibers that were placed are sampled as well. A fiber of
+//! which more than one in [`LIMIT`] came from other domains, or from others than the kin, is a
+//! *stranger*. If more than one in [`STRANGERS`] of a series are, the place is given up for good.
+//! Fibers are counted, and not wakes: where channels have buffers, the fibers at the edges of the
+//! groups are woken for each message, and those in between for a whole buffer.
 //!
 //! Fibers that wait for sockets, timers and plain threads have no kin that wakes them, and are not
 //! learned from. Those that say where they are to go are not placed. Known places lie in a table of
@@ -39,10 +41,12 @@ use std::panic::Location;
 const SAMPLED: u32 = 64;
 /// How many samples a fiber has that has lived long.
 const SAMPLES: u32 = 8;
-/// The part of the wakes that may cross, or come from others: one in so many.
-const LIMIT: u64 = 8;
-/// The least size of a group of fibers that talk to their neighbours, and the size aimed at. Smaller
-/// groups have more wakes that cross than [`LIMIT`] allows by a safe margin: one in 16 does here.
+/// The part of the wakes of a fiber that may cross, or come from others: one in so many.
+const LIMIT: u32 = 8;
+/// The part of a series that may be strangers: one in so many. In groups of [`CHAIN`] two are, at the
+/// edges.
+const STRANGERS: u64 = 4;
+/// The least size of a group of fibers that talk to their neighbours, and the size aimed at.
 const CHAIN: u32 = 16;
 const LONG_CHAIN: u32 = 64;
 const SLOTS: usize = 64;
@@ -60,10 +64,9 @@ struct Known {
     /// Its address.
     site: usize,
     is_given_up: bool,
-    /// Sums over the fibers of the series that have ended, in samples: of all wakes, and of those
-    /// that were not by kin.
-    wakes: u64,
-    strange: u64,
+    /// How many fibers of the series have ended, and how many of these were strangers.
+    ended: u64,
+    strangers: u64,
     /// Set if any was woken by neighbours more often than by its own children.
     is_chain: bool,
     series: Series,
@@ -134,7 +137,7 @@ impl Groups {
         if known.live == 0 || known.series.spawner != kin.spawner() {
             known.expected = known.series.extent();
             known.series = Series::begun(kin.spawner(), kin.ordinal());
-            (known.wakes, known.strange) = (0, 0);
+            (known.ended, known.strangers) = (0, 0);
         }
         known.series.include(kin.ordinal());
         known.live += 1;
@@ -156,31 +159,31 @@ impl Groups {
     fn learn_from_one_that_lived_long(&self, site: &'static Location<'static>, kin: &Kin) {
         let site = std::ptr::from_ref(site).addr();
         let heard = kin.heard();
-        let (wakes, strange) = (u64::from(heard.total()), u64::from(heard.of_others));
+        let is_stranger = u32::from(heard.of_others) * LIMIT > heard.total();
         let places = self.places.lock();
         let place = &places[slot(site)];
         let mut known = match place.get() {
             Some(known) if known.site == site => known,
             Some(_) => return,
-            None if strange * LIMIT > wakes || kin.spawner().is_nobody() => return,
+            None if is_stranger || kin.spawner().is_nobody() => return,
             None => Known {
                 site,
                 is_given_up: false,
-                wakes: 0,
-                strange: 0,
+                ended: 0,
+                strangers: 0,
                 is_chain: false,
                 series: Series::begun(kin.spawner(), kin.ordinal()),
                 expected: 0,
                 live: 0,
             },
         };
-        known.wakes += wakes;
-        known.strange += strange;
+        known.ended += 1;
+        known.strangers += u64::from(is_stranger);
         known.is_chain |= heard.of_neighbours > heard.of_children;
         let mut is_told = self.known[slot(site)].load(Ordering::Relaxed) == site;
         if kin.is_grouped.get() {
             known.live -= 1;
-            if known.live == 0 && known.is_strange() {
+            if known.live == 0 && known.has_strangers() {
                 known.is_given_up = true;
                 is_told = false;
             }
@@ -191,7 +194,7 @@ impl Groups {
             } else {
                 known.series = Series::begun(kin.spawner(), kin.ordinal());
             }
-            is_told = !known.is_given_up && !known.is_strange();
+            is_told = !known.is_given_up && !known.has_strangers();
         }
         place.set(Some(known));
         self.known[slot(site)].store(if is_told { site } else { 0 }, Ordering::Relaxed);
@@ -199,9 +202,9 @@ impl Groups {
 }
 
 impl Known {
-    /// Returns `true` if too many wakes were not by kin on the same domain.
-    fn is_strange(&self) -> bool {
-        self.strange * LIMIT > self.wakes
+    /// Returns `true` if too many were woken by others than their kin on the same domain.
+    fn has_strangers(&self) -> bool {
+        self.strangers * STRANGERS > self.ended
     }
 
     /// Returns how many neighbours of a series live on one domain.
@@ -344,6 +347,25 @@ mod tests {
         end(&groups, site, &talkers);
         assert!(!groups.knows(site));
         assert_eq!(groups.place(site, &spawner.spawn(), 2), None);
+    }
+
+    /// With buffers they may be woken for each message, and those in between once for many.
+    #[test]
+    fn a_place_is_kept_where_only_the_edges_of_groups_are_woken_from_elsewhere() {
+        let (groups, spawner, site) = (Groups::new(), Spawner::new(), site());
+        let first = series(&spawner, 2 * CHAIN as usize);
+        talk_to_neighbours(&first, SAMPLES);
+        end(&groups, site, &first);
+        let second = series(&spawner, 2 * CHAIN as usize);
+        let placed = places(&groups, site, &second);
+        let edges = (1..second.len()).filter(|&index| placed[index - 1] != placed[index]);
+        for edge in edges {
+            (0..100).for_each(|_| second[edge - 1].was_woken_from_elsewhere());
+            (0..100).for_each(|_| second[edge].was_woken_from_elsewhere());
+        }
+        talk_to_neighbours(&second, 1);
+        end(&groups, site, &second);
+        assert!(groups.knows(site));
     }
 
     #[test]
