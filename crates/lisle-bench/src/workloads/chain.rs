@@ -23,6 +23,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
         Case::new("rendezvous", &[param("relays", 10)]),
         Case::new("rendezvous", &[param("relays", 100)]),
         Case::new("buffered", &[param("relays", 10)]),
+        Case::new("buffered", &[param("relays", 100)]),
     ],
     programs: &[
         Program::here(limits::NAME, limits::messages).note(limits::EACH_CROSSES),

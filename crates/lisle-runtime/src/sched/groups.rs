@@ -8,8 +8,8 @@
 //! by the same line of a program resemble each other. This learns from those that have ended.
 //!
 //! **What is learned.** A worker samples who wakes whom (`queues.rs`), and each fiber counts for
-//! itself (`spawned/kin.rs`). A fiber that ends with [`SAMPLES`] or more has lived for hundreds of
-//! turns. If most of its wakes came from its *neighbours*, those that its spawner has spawned just
+//! itself (`spawned/kin.rs`). A fiber that ends with [`SAMPLES`] or more has been woken some 256
+//! times. If most of its wakes came from its *neighbours*, those that its spawner has spawned just
 //! before and after it, or from its own children, then its place of spawning is noted, and how far
 //! apart the first and the last such fiber of the spawner were spawned: a *series*.
 //!
@@ -40,7 +40,7 @@ use std::panic::Location;
 /// The number of turns of which the wakes of one are looked at.
 const SAMPLED: u32 = 64;
 /// How many samples a fiber has that has lived long.
-const SAMPLES: u32 = 8;
+const SAMPLES: u32 = 4;
 /// The part of the wakes of a fiber that may cross, or come from others: one in so many.
 const LIMIT: u32 = 8;
 /// The part of a series that may be strangers: one in so many. In groups of [`CHAIN`] two are, at the
