@@ -14,7 +14,7 @@
 //! apart the first and the last such fiber of the spawner were spawned: a *series*.
 //!
 //! **What is done.** The next series is cut into contiguous *groups*, and the groups are dealt out
-//! to the domains, beginning with that of the spawner. A series goes on for as long as any of its
+//! to the domains, beginning with that of the spawner, and back. A series goes on for as long as any of its
 //! fibers lives. Fibers that talk to their children only share nothing with each other, so their
 //! groups are as many as there are domains. Between neighbours at the edge of a group messages
 //! cross, which costs as much as 16 to 32 fibers take to pass a message on; so those groups have at
@@ -111,6 +111,14 @@ pub(super) fn is_sampled(turn: u32) -> bool {
     (turn ^ (turn / SAMPLED)).is_multiple_of(SAMPLED)
 }
 
+/// Returns to which of so many domains a group goes: to each in turn, and back again. In a sieve the
+/// first fibers have most to do, and the last least. So whoever has the first group has the last as
+/// well; and where the direction changes, neighbours stay together.
+fn deal(group: usize, domains: usize) -> usize {
+    let at = group % (2 * domains);
+    at.min(2 * domains - 1 - at)
+}
+
 impl Groups {
     pub(crate) fn new() -> Self {
         Groups {
@@ -144,7 +152,7 @@ impl Groups {
         kin.is_grouped.set(true);
         place.set(Some(known));
         let group = (kin.ordinal() - known.series.first) / known.group_size(domains);
-        Some(group as usize % domains)
+        Some(deal(group as usize, domains))
     }
 
     /// Learns from a fiber that has ended.
@@ -289,6 +297,12 @@ mod tests {
     }
 
     #[test]
+    fn groups_are_dealt_out_there_and_back() {
+        assert_eq!((0..9).map(|group| deal(group, 3)).collect::<Vec<_>>(), [0, 1, 2, 2, 1, 0, 0, 1, 2]);
+        assert_eq!((0..3).map(|group| deal(group, 1)).collect::<Vec<_>>(), [0; 3]);
+    }
+
+    #[test]
     fn families_are_dealt_out_to_all_domains() {
         let (groups, spawner, site) = (Groups::new(), Spawner::new(), site());
         let first = series(&spawner, 10);
@@ -302,7 +316,10 @@ mod tests {
         // One of them is longer than the one before: the groups keep their size.
         end(&groups, site, &second);
         let third = series(&spawner, 12);
-        assert_eq!(places(&groups, site, &third), [[here; 5].as_slice(), &[there; 5], &[here; 2]].concat());
+        assert_eq!(
+            places(&groups, site, &third),
+            [[here; 5], [there; 5]].concat().into_iter().chain([there; 2]).collect::<Vec<_>>()
+        );
         end(&groups, site, &third);
         assert_eq!(places(&groups, site, &series(&spawner, 12))[5..7], [here, there]);
     }
@@ -321,7 +338,7 @@ mod tests {
         end(&groups, site, &long);
         let places = places(&groups, site, &series(&spawner, 300));
         let lengths: Vec<usize> = places.chunk_by(|one, other| one == other).map(<[_]>::len).collect();
-        assert_eq!(lengths, [75; 4]);
+        assert_eq!(lengths, [75, 150, 75]);
     }
 
     #[test]
