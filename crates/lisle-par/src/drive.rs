@@ -8,6 +8,10 @@
 //! each half that has been given away and not yet merged, at most as many as the number of steps
 //! can be halved.
 //!
+//! A loop whose cost is known is dealt out as it begins: it is divided at once, for as many domains as
+//! look for work then, and each that takes a part for several divides it in turn. Otherwise they
+//! would come in one after the other, one for each block.
+//!
 //! This is the lazy binary splitting of A. Tzannes, G. Caragea, R. Barua and U. Vishkin (*Lazy
 //! binary-splitting: a run-time adaptive work-stealing scheduler*, PPoPP 2010), except that the
 //! oldest loop of a nest is divided first, as in heartbeat scheduling.
@@ -94,7 +98,8 @@ fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
         // take the rest meanwhile.
         at = part.len().div_ceil(TRIAL);
         let (trial, rest) = part.split_at(at);
-        let pace = Pace { block: at.max(1), is_fixed: false, is_proven: false, share: 1, code };
+        let pace =
+            Pace { block: at.max(1), is_fixed: false, is_proven: false, is_dealt: false, share: 1, code };
         let (fed, took, rest) = looping.first_block(trial, 0, acc, rest, at, pace);
         let Some(rest) = rest else { return fed };
         if took < SHORT {
@@ -113,11 +118,13 @@ fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
         || (part.len() / FIRST_SHARE).clamp(1, FIRST_BLOCK),
         |known| usize::try_from((BLOCK << STEPS) / known.max(1)).unwrap_or(usize::MAX).max(1),
     );
+    let share = expected.filter(|_| is_outermost).map_or(1, share);
     let pace = Pace {
         block: looping.grain.unwrap_or(first),
         is_fixed: looping.grain.is_some(),
         is_proven: false,
-        share: expected.filter(|_| is_outermost).map_or(1, share),
+        is_dealt: share > 1,
+        share,
         code,
     };
     looping.run(part, at, acc, pace)
@@ -146,12 +153,24 @@ struct Pace {
     /// Whether a block of this loop has been run. If not, the pace comes from the cost history
     /// alone.
     is_proven: bool,
-    /// For how many domains the steps are: as many as looked for work when the loop began, or one.
+    /// Whether the loop was dealt out as it began.
+    is_dealt: bool,
+    /// For how many domains the steps are: at first for as many as looked for work then, or for one.
     share: usize,
     code: usize,
 }
 
 impl Pace {
+    /// Returns the least number of steps that are handed over of a rest of `left`. To hand over less
+    /// than a block takes as long as to run it. What is remembered of a block is not relied on before
+    /// one has been run.
+    fn least(&self, left: usize) -> usize {
+        match self.is_fixed || self.is_proven || self.is_dealt {
+            true => self.block,
+            false => self.block.min(left / TRIAL).max(1),
+        }
+    }
+
     /// Adapts the pace to a block of `steps` steps that took `took` ticks.
     #[inline]
     fn adapt(&mut self, steps: usize, took: u64) {
@@ -345,13 +364,11 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         let consumer = self.looping.consumer;
         let mut pace = self.pace.get();
         let word = heartbeat::here();
-        if pace.share > 1 {
-            // They look for work right now, and each that takes a part divides it in turn.
-            owner::offer(pending);
-            pace = self.pace.get();
-        } else if word.is_wanted() || (!word.is_quiet() && pending.count()) {
+        let is_dealt = pace.share > 1 && !self.looping.stop.load(Ordering::Relaxed) && self.deal(pending);
+        if !is_dealt && (word.is_wanted() || (!word.is_quiet() && pending.count())) {
             owner::heartbeat(pending);
         }
+        pace = self.pace.get();
         loop {
             if !pending.is_youngest(&self.entry) {
                 // The rest was divided. What is left goes on in a frame of its own, which can be
@@ -403,6 +420,21 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         }
     }
 
+    /// Offers the rest for some of those that it is for. Whoever takes it divides it in turn. Returns
+    /// `false` if that cannot be; then the rest is for one domain.
+    fn deal(&self, pending: &Pending) -> bool {
+        owner::offer(pending);
+        let is_dealt = !pending.is_youngest(&self.entry);
+        if !is_dealt {
+            self.is_for_one();
+        }
+        is_dealt
+    }
+
+    fn is_for_one(&self) {
+        self.pace.set(Pace { share: 1, ..self.pace.get() });
+    }
+
     /// Drops what has not begun and resumes `panic`.
     fn fail(&self, panic: Panic) -> ! {
         forget_panic(self.rest.take());
@@ -422,6 +454,8 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
             let part = unsafe { (*self.given.part.get()).assume_init_read() };
             self.rest.set(Some(part));
             self.at.set(self.given.at.get());
+            // Those that it was for had something else to do.
+            self.is_for_one();
             return Settled::TakenBack(fed.unwrap_or_else(|panic| self.fail(panic)));
         }
         // SAFETY: the job is done, so its result has been written.
@@ -452,17 +486,16 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         let given = pace.share / 2;
         let divided = catch_unwind(AssertUnwindSafe(|| {
             let left = part.len();
-            // To hand over less than a block takes as long as to run it.
-            if left / 2 < pace.block {
+            if left / 2 < pace.least(left) {
                 return Err(part);
             }
             let middle = match given {
                 0 => left.div_ceil(2),
                 given => left - (left as u128 * given as u128 / pace.share as u128) as usize,
             };
-            // Divide into whole blocks if their size is fixed.
-            let middle = if pace.is_fixed { middle.next_multiple_of(pace.block) } else { middle };
-            let middle = middle.clamp(1, left - 1);
+            // Divide into whole blocks if their size is fixed; there are two or more.
+            let whole = if pace.is_fixed { pace.block } else { 1 };
+            let middle = (middle / whole).max(1) * whole;
             Ok((middle, part.split_at(middle)))
         }));
         let (middle, (front, back)) = match divided {

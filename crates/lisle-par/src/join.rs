@@ -265,14 +265,19 @@ where
     let start = is_measured.then(ticks::now);
     let (results, way) = match way {
         Way::Alone => {
-            let _silence = heartbeat::here().silence();
+            let silence = heartbeat::here().silence();
             let (first, second) = beside(a, b, site, pending);
             let is_alone = matches!(second, Second::Back(_));
             if !is_alone {
                 // The join was not short, or no other domain would have taken the half.
                 join_history::was_found(code);
             }
-            (both(first, second), is_alone.then_some(way))
+            let results = both(first, second);
+            if !heartbeat::here().is_quiet() {
+                join_history::was_disturbed(code);
+            }
+            drop(silence);
+            (results, is_alone.then_some(way))
         }
         Way::Shared => {
             // The next heartbeat may never come, because the halves may never check for it.
@@ -280,8 +285,15 @@ where
             (put_off_inside(a, b, site, pending), Some(way))
         }
     };
-    if let (Some(start), Some(way)) = (start, way) {
-        join_history::learn(code, way, ticks::now().wrapping_sub(start));
+    if let Some(start) = start {
+        let now = ticks::now();
+        if let Some(way) = way {
+            join_history::learn(code, way, now.wrapping_sub(start));
+        }
+        // Nothing has looked at the clock meanwhile, and others of the domain may want their turn.
+        if way == Some(Way::Alone) && owner::is_due(now) {
+            owner::heartbeat(pending);
+        }
     }
     drop(within);
     results

@@ -41,6 +41,15 @@ pub(super) enum Way {
     Shared,
 }
 
+impl Way {
+    fn other(self) -> Way {
+        match self {
+            Way::Alone => Way::Shared,
+            Way::Shared => Way::Alone,
+        }
+    }
+}
+
 /// What is known of one join.
 #[derive(Debug, Clone, Copy)]
 struct Known {
@@ -93,14 +102,13 @@ impl Known {
             return (Way::Alone, is_measured);
         }
         let shared = self.shared.least();
-        if !self.alone.is_known() {
-            return (if shared < TRIED { Way::Alone } else { Way::Shared }, true);
-        }
-        let (better, other) =
-            if alone <= shared { (Way::Alone, Way::Shared) } else { (Way::Shared, Way::Alone) };
-        if self.until_tried == 0 && shared < TRIED {
+        let is_alone_better = self.alone.is_known() && self.shared.is_known() && alone <= shared;
+        let better = if is_alone_better { Way::Alone } else { Way::Shared };
+        // What would be tried alone must not take long when it is shared.
+        let may_be_tried = is_alone_better || shared < TRIED;
+        if may_be_tried && (self.until_tried == 0 || !self.alone.is_known()) {
             self.until_tried = PATIENCE;
-            return (other, true);
+            return (better.other(), true);
         }
         self.until_tried = self.until_tried.saturating_sub(1);
         (better, true)
@@ -145,6 +153,13 @@ pub(super) fn choose(code: usize) -> (Way, bool) {
 /// Notes what a run of the join `code` took.
 pub(super) fn learn(code: usize, way: Way, took: u64) {
     with(code, |known| known.learn(way, took));
+}
+
+/// Has the next run of the join `code` measured, since this one was disturbed: others look for work, or
+/// it took so long that the monitor has looked at it.
+#[cold]
+pub(super) fn was_disturbed(code: usize) {
+    with(code, |known| known.until_measured = 0);
 }
 
 /// Notes that a run of the join `code`, which was to be alone, lasted until others found it.
@@ -216,6 +231,17 @@ mod tests {
         assert_eq!(known.choose(), (Way::Alone, true));
         known.learn(Way::Alone, LONG);
         assert_eq!(known.choose().0, Way::Shared);
+    }
+
+    #[test]
+    fn what_is_alone_because_others_were_busy_is_shared_again_later() {
+        let mut known = Known::of(1);
+        for (way, took) in [(Way::Alone, 50 * TRIED), (Way::Shared, 51 * TRIED), (Way::Shared, 51 * TRIED)] {
+            known.learn(way, took);
+        }
+        known.learn(Way::Alone, 50 * TRIED);
+        let (alone, last) = run(&mut known, 50 * TRIED, 5 * TRIED);
+        assert!(last == 0 && alone <= 2 * PATIENCE, "{alone} of {MANY}");
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod drive;
 pub mod iter;
 #[cfg(not(lisle_loom))]
 mod join;
+#[cfg(not(lisle_loom))]
 mod join_history;
 #[cfg(not(lisle_loom))]
 mod origin;

@@ -75,7 +75,7 @@ impl Beat {
     }
 
     /// Makes the word quiet, whatever looks for work, until the returned guard is dropped. Only the
-    /// owner calls this, for a time so short that looking is not worth it.
+    /// owner calls this, for what is most likely over before it would be worth to look.
     #[inline]
     pub fn silence(&self) -> Silence<'_> {
         let was_quiet = self.is_quiet();

@@ -167,7 +167,7 @@ fn offer_outside(pending: &Pending, shared: &Shared) -> bool {
     unsafe { shared.offers.offer(|| pending.offer()) }
 }
 
-/// Returns how many domains look for work, and do not sleep, that may take what is put off here.
+/// Returns how many domains of those that may help here look for work and do not sleep.
 pub fn looking() -> usize {
     with_current(|worker| match worker {
         Some(worker) => worker.shared().looking(),

@@ -185,6 +185,9 @@ impl Groups {
                 live: 0,
             },
         };
+        if known.live > 0 && !kin.is_grouped.get() {
+            return; // It belongs to an older series.
+        }
         known.ended += 1;
         known.strangers += u64::from(is_stranger);
         known.is_chain |= heard.of_neighbours > heard.of_children;

@@ -117,8 +117,15 @@ fn a_lock_held_across_a_join_does_not_meet_itself() {
 
 #[test]
 fn others_have_their_turn_while_a_fiber_computes() {
-    let runtime = on(1);
-    runtime.run(|| {
+    // The joins are long, or so short that each is run alone.
+    for (domains, n) in [(1, 22), (2, 22), (1, 9), (2, 9), (1, 2), (2, 2)] {
+        others_have_their_turn_beside_fibonacci(domains, n);
+    }
+}
+
+fn others_have_their_turn_beside_fibonacci(domains: usize, n: u64) {
+    let runtime = on(domains);
+    runtime.run(move || {
         let (tx, rx) = channel::<u32>();
         let server = lisle::spawn(move || rx.iter().count());
         let (pings, done) = (AtomicUsize::new(0), lisle::sync::Latch::new(1));
@@ -131,7 +138,7 @@ fn others_have_their_turn_while_a_fiber_computes() {
                 }
             });
             while pings.load(Ordering::Relaxed) < 20 {
-                fibonacci(22);
+                fibonacci(n);
             }
             done.count_down();
         });
