@@ -1,11 +1,12 @@
 //! The cost history of each thread: what loops have cost. Short ones are not divided.
 //!
-//! Giving work away costs microseconds. A loop that is shorter is best left undivided, and its length
-//! cannot be known beforehand; but the same code mostly takes about as long as it did before. A small
-//! table remembers the cost of each piece of code, by the address of a function that was instantiated
-//! for it. Of two pieces of code that fall on the same place, the later one wins. The history errs if
-//! the same code is given a much larger job. That job begins undivided, until the monitor finds what
-//! it has put off, see `drive.rs`. What joins have cost is in `join_history.rs`.
+//! Giving work away costs microseconds. A loop that is shorter is best left undivided, and its
+//! length cannot be known beforehand; but the same code mostly takes about as long as it did
+//! before. A small table remembers the cost of each piece of code, by the address of a function
+//! that was instantiated for it. Of two pieces of code that fall on the same place, the later one
+//! wins. The history errs if the same code is given a much larger job. That job begins undivided,
+//! until the monitor finds what it has put off, see `drive.rs`. What joins have cost is in
+//! `join_history.rs`.
 
 use std::cell::Cell;
 

@@ -8,8 +8,8 @@
 //! each half that has been given away and not yet merged, at most as many as the number of steps
 //! can be halved.
 //!
-//! A loop whose cost is known is dealt out as it begins: it is divided at once, for as many domains as
-//! look for work then, and each that takes a part for several divides it in turn. Otherwise they
+//! A loop whose cost is known is dealt out as it begins: it is divided at once, for as many domains
+//! as look for work then, and each that takes a part for several divides it in turn. Otherwise they
 //! would come in one after the other, one for each block.
 //!
 //! This is the lazy binary splitting of A. Tzannes, G. Caragea, R. Barua and U. Vishkin (*Lazy
@@ -155,15 +155,16 @@ struct Pace {
     is_proven: bool,
     /// Whether the loop was dealt out as it began.
     is_dealt: bool,
-    /// For how many domains the steps are: at first for as many as looked for work then, or for one.
+    /// For how many domains the steps are: at first for as many as looked for work then, or for
+    /// one.
     share: usize,
     code: usize,
 }
 
 impl Pace {
-    /// Returns the least number of steps that are handed over of a rest of `left`. To hand over less
-    /// than a block takes as long as to run it. What is remembered of a block is not relied on before
-    /// one has been run.
+    /// Returns the least number of steps that are handed over of a rest of `left`. To hand over
+    /// less than a block takes as long as to run it. What is remembered of a block is not relied on
+    /// before one has been run.
     fn least(&self, left: usize) -> usize {
         match self.is_fixed || self.is_proven || self.is_dealt {
             true => self.block,
@@ -420,8 +421,8 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         }
     }
 
-    /// Offers the rest for some of those that it is for. Whoever takes it divides it in turn. Returns
-    /// `false` if that cannot be; then the rest is for one domain.
+    /// Offers the rest for some of those that it is for. Whoever takes it divides it in turn.
+    /// Returns `false` if that cannot be; then the rest is for one domain.
     fn deal(&self, pending: &Pending) -> bool {
         owner::offer(pending);
         let is_dealt = !pending.is_youngest(&self.entry);

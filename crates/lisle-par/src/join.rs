@@ -246,8 +246,8 @@ where
 
 /// Runs a join that is not part of another join or of a loop. If earlier runs of the same join took
 /// no longer alone, the domain is silenced: the join does not check whether another domain wants
-/// work. The monitor ends the silence within 10 ms, and so does another domain that begins to search
-/// for work.
+/// work. The monitor ends the silence within 10 ms, and so does another domain that begins to
+/// search for work.
 #[inline(never)]
 fn outermost<A, B, RA, RB>(a: A, b: B, site: &'static Location<'static>, pending: &Pending) -> (RA, RB)
 where

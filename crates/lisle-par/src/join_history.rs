@@ -1,12 +1,13 @@
-//! What each thread remembers of the joins that are part of no other: whether it pays to share them.
+//! What each thread remembers of the joins that are part of no other: whether it pays to share
+//! them.
 //!
-//! To hand a half over and to hear of its end takes microseconds, more of them the more domains take
-//! part. So a join may take longer shared than alone, and what it took shared does not tell what it
-//! would take alone: a tree of 1,023 nodes, which takes 3 µs on one core, took 37 where fifteen other
-//! domains helped, and for that counted as too long to be left alone. So this remembers both times, and
-//! takes the shorter way. A way of which nothing is known is tried once, and the longer one again now
-//! and then. A join that takes long although it is shared is never tried alone: that might take longer
-//! by as many times as there are domains.
+//! To hand a half over and to hear of its end takes microseconds, more of them the more domains
+//! take part. So a join may take longer shared than alone, and what it took shared does not tell
+//! what it would take alone: a tree of 1,023 nodes, which takes 3 µs on one core, took 37 where
+//! fifteen other domains helped, and for that counted as too long to be left alone. So this
+//! remembers both times, and takes the shorter way. A way of which nothing is known is tried once,
+//! and the longer one again now and then. A join that takes long although it is shared is never
+//! tried alone: that might take longer by as many times as there are domains.
 //!
 //! A single slow run may be the system's doing. So what counts is the shorter of the last two runs.
 //!
@@ -155,8 +156,8 @@ pub(super) fn learn(code: usize, way: Way, took: u64) {
     with(code, |known| known.learn(way, took));
 }
 
-/// Has the next run of the join `code` measured, since this one was disturbed: others look for work, or
-/// it took so long that the monitor has looked at it.
+/// Has the next run of the join `code` measured, since this one was disturbed: others look for
+/// work, or it took so long that the monitor has looked at it.
 #[cold]
 pub(super) fn was_disturbed(code: usize) {
     with(code, |known| known.until_measured = 0);

@@ -14,11 +14,11 @@
 //! apart the first and the last such fiber of the spawner were spawned: a *series*.
 //!
 //! **What is done.** The next series is cut into contiguous *groups*, and the groups are dealt out
-//! to the domains, beginning with that of the spawner, and back. A series goes on for as long as any of its
-//! fibers lives. Fibers that talk to their children only share nothing with each other, so their
-//! groups are as many as there are domains. Between neighbours at the edge of a group messages
-//! cross, which costs as much as 16 to 32 fibers take to pass a message on; so those groups have at
-//! least [`CHAIN`].
+//! to the domains, beginning with that of the spawner, and back. A series goes on for as long as
+//! any of its fibers lives. Fibers that talk to their children only share nothing with each other,
+//! so their groups are as many as there are domains. Between neighbours at the edge of a group
+//! messages cross, which costs as much as 16 to 32 fibers take to pass a message on; so those
+//! groups have at least [`CHAIN`].
 //!
 //! **When it was wrong.** The wakes of the fibers that were placed are sampled as well. A fiber of
 //! which more than one in [`LIMIT`] came from other domains, or from others than the kin, is a
@@ -43,8 +43,8 @@ const SAMPLED: u32 = 64;
 const SAMPLES: u32 = 4;
 /// The part of the wakes of a fiber that may cross, or come from others: one in so many.
 const LIMIT: u32 = 8;
-/// The part of a series that may be strangers: one in so many. In groups of [`CHAIN`] two are, at the
-/// edges.
+/// The part of a series that may be strangers: one in so many. In groups of [`CHAIN`] two are, at
+/// the edges.
 const STRANGERS: u64 = 4;
 /// The least size of a group of fibers that talk to their neighbours, and the size aimed at.
 const CHAIN: u32 = 16;
@@ -103,17 +103,17 @@ fn slot(site: usize) -> usize {
     ((site / align_of::<Location<'_>>()) ^ (site >> 9)) % SLOTS
 }
 
-/// Returns `true` if the wakes of this turn of a domain are looked at: those of one in 64, mostly 65
-/// apart, since fibers that take turns by twos or fours would otherwise show the same side each
+/// Returns `true` if the wakes of this turn of a domain are looked at: those of one in 64, mostly
+/// 65 apart, since fibers that take turns by twos or fours would otherwise show the same side each
 /// time.
 #[inline(always)]
 pub(super) fn is_sampled(turn: u32) -> bool {
     (turn ^ (turn / SAMPLED)).is_multiple_of(SAMPLED)
 }
 
-/// Returns to which of so many domains a group goes: to each in turn, and back again. In a sieve the
-/// first fibers have most to do, and the last least. So whoever has the first group has the last as
-/// well; and where the direction changes, neighbours stay together.
+/// Returns to which of so many domains a group goes: to each in turn, and back again. In a sieve
+/// the first fibers have most to do, and the last least. So whoever has the first group has the
+/// last as well; and where the direction changes, neighbours stay together.
 fn deal(group: usize, domains: usize) -> usize {
     let at = group % (2 * domains);
     at.min(2 * domains - 1 - at)
@@ -224,8 +224,8 @@ impl Known {
         if !self.is_chain {
             return self.expected.div_ceil(domains).max(1);
         }
-        // The groups are of one size: a small one at the end would be idle most of the time, and its
-        // domain would be woken for each message.
+        // The groups are of one size: a small one at the end would be idle most of the time, and
+        // its domain would be woken for each message.
         let rounds = (self.expected / domains / LONG_CHAIN).max(1);
         let groups = (self.expected / CHAIN).clamp(1, rounds.saturating_mul(domains));
         self.expected.div_ceil(groups).max(CHAIN)
