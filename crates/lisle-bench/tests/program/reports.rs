@@ -82,8 +82,10 @@ fn a_case_with_a_parameter_is_plotted_over_it() {
     let output = run(&arguments);
     assert!(output.status.success(), "{}", stderr(&output));
     let page = fs::read_to_string(&page).unwrap();
-    assert!(page.contains("<h3>rendezvous over relays, 1 worker</h3>"));
-    assert_eq!(page.matches("class=\"trend\"").count(), 1);
+    for form in ["rendezvous", "buffered"] {
+        assert!(page.contains(&format!("<h3>{form} over relays, 1 worker</h3>")), "{form}");
+    }
+    assert_eq!(page.matches("class=\"trend\"").count(), 2);
 }
 
 #[test]
