@@ -63,10 +63,7 @@ impl Worker {
     /// Offers up to `count` of what is pending on this stack, if there is room, and wakes a domain
     /// for it.
     pub(crate) fn give_away(&self, pending: &Pending, count: usize) {
-        if parker::running().is_none() {
-            return;
-        }
-        let given = (0..count).take_while(|_| self.offer(pending)).count();
+        let given = (0..count).take_while(|_| self.offer_one(pending)).count();
         if given > 0 && self.shared.could_wake_one() {
             self.shared.wake_for_loop(self.domain.index);
         }
