@@ -8,8 +8,11 @@
 //! until the monitor finds what it has put off, see `drive.rs`. What joins have cost is in
 //! `join_history.rs`.
 
+use crate::shim::ticks;
 use std::cell::Cell;
 
+/// What takes at least as long as this, in ticks, is divided at once, if there is an idle domain.
+pub(super) const LONG: u64 = 1_000 * ticks::A_MICROSECOND;
 /// The number of pieces of code that are remembered at a time; a power of two.
 pub(super) const PLACES: usize = 64;
 

@@ -19,11 +19,10 @@
 mod in_model;
 
 use super::consumer::Consumer;
-use super::cost_history;
+use super::cost_history::{self, LONG};
 use super::heartbeat;
 use super::job::{Ancestor, Job};
 use super::join::{PutOff, Second, beside, join_at, merge};
-use super::join_history::LONG;
 use super::origin;
 use super::owner;
 use super::part::Part;

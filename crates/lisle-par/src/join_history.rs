@@ -14,7 +14,7 @@
 //! The history errs if the same code is given a much larger job. That job begins alone, until the
 //! monitor finds what it has put off, see `join.rs`.
 
-use super::cost_history::{PLACES, place_of};
+use super::cost_history::{LONG, PLACES, place_of};
 use crate::shim::ticks;
 use std::cell::Cell;
 
@@ -22,8 +22,6 @@ use std::cell::Cell;
 const SHORT: u64 = 10 * ticks::A_MICROSECOND;
 /// A join that takes more although it is shared is not tried alone.
 const TRIED: u64 = 100 * ticks::A_MICROSECOND;
-/// A join at least as long as this is shared at once, if there is an idle domain.
-pub(super) const LONG: u64 = 1_000 * ticks::A_MICROSECOND;
 /// The number of times that what is known of a short join is used before it is measured again.
 const RELIANCE: u32 = 15;
 /// The number of times that one way is taken before the other is tried again.
