@@ -319,10 +319,7 @@ mod tests {
         // One of them is longer than the one before: the groups keep their size.
         end(&groups, site, &second);
         let third = series(&spawner, 12);
-        assert_eq!(
-            places(&groups, site, &third),
-            [[here; 5], [there; 5]].concat().into_iter().chain([there; 2]).collect::<Vec<_>>()
-        );
+        assert_eq!(places(&groups, site, &third), [[here; 5].as_slice(), &[there; 7]].concat());
         end(&groups, site, &third);
         assert_eq!(places(&groups, site, &series(&spawner, 12))[5..7], [here, there]);
     }
@@ -333,7 +330,7 @@ mod tests {
         let short = series(&spawner, CHAIN as usize);
         talk_to_neighbours(&short, SAMPLES);
         end(&groups, site, &short);
-        assert_eq!(places(&groups, site, &series(&spawner, 16)), vec![Some(0); 16]);
+        assert_eq!(places(&groups, site, &series(&spawner, CHAIN as usize)), [Some(0); CHAIN as usize]);
 
         let (groups, spawner) = (Groups::new(), Spawner::new());
         let long = series(&spawner, 300);
