@@ -171,6 +171,21 @@ impl Pace {
         }
     }
 
+    /// Returns how many steps of a rest of `left` are kept if the others are handed over; `None` if
+    /// nothing is.
+    fn kept(&self, left: usize) -> Option<usize> {
+        if left / 2 < self.least(left) {
+            return None;
+        }
+        let given = match self.share / 2 {
+            0 => left / 2,
+            share => (left as u128 * share as u128 / self.share as u128).max(1) as usize,
+        };
+        // Divide into whole blocks if their size is fixed; there are two or more.
+        let whole = if self.is_fixed { self.block } else { 1 };
+        Some(((left - given) / whole).max(1) * whole)
+    }
+
     /// Adapts the pace to a block of `steps` steps that took `took` ticks.
     #[inline]
     fn adapt(&mut self, steps: usize, took: u64) {
@@ -483,20 +498,9 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         let frame = unsafe { entry.cast::<Self>().as_ref() };
         let Some(part) = frame.rest.take() else { return Offer::Nothing };
         let pace = frame.pace.get();
-        let given = pace.share / 2;
-        let divided = catch_unwind(AssertUnwindSafe(|| {
-            let left = part.len();
-            if left / 2 < pace.least(left) {
-                return Err(part);
-            }
-            let middle = match given {
-                0 => left.div_ceil(2),
-                given => left - (left as u128 * given as u128 / pace.share as u128) as usize,
-            };
-            // Divide into whole blocks if their size is fixed; there are two or more.
-            let whole = if pace.is_fixed { pace.block } else { 1 };
-            let middle = (middle / whole).max(1) * whole;
-            Ok((middle, part.split_at(middle)))
+        let divided = catch_unwind(AssertUnwindSafe(|| match pace.kept(part.len()) {
+            Some(middle) => Ok((middle, part.split_at(middle))),
+            None => Err(part),
         }));
         let (middle, (front, back)) = match divided {
             Ok(Ok(halves)) => halves,
@@ -512,6 +516,7 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         };
         frame.rest.set(Some(front));
         frame.given.at.set(frame.at.get() + middle);
+        let given = pace.share / 2;
         frame.pace.set(Pace { share: pace.share - given, ..pace });
         frame.given.pace.set(Pace { share: given.max(1), ..pace });
         // SAFETY: a half that was given away before has been settled, so no other thread accesses
@@ -550,5 +555,42 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         }
         // SAFETY: the owner reads the result only after the job is done.
         unsafe { (*given.result.get()).write(result) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pace(block: usize, is_fixed: bool, share: usize) -> Pace {
+        Pace { block, is_fixed, is_proven: true, is_dealt: share > 1, share, code: 0 }
+    }
+
+    #[test]
+    fn what_is_handed_over_is_in_proportion_and_never_nothing_or_all() {
+        assert_eq!(pace(1, false, 1).kept(7), Some(4));
+        assert_eq!(pace(1, false, 3).kept(9), Some(6));
+        assert_eq!(pace(1, false, 5).kept(usize::MAX), Some(usize::MAX / 5 * 3));
+        for (share, left) in (1..20).flat_map(|share| (2..100).map(move |left| (share, left))) {
+            assert!((1..left).contains(&pace(1, false, share).kept(left).unwrap()));
+        }
+    }
+
+    #[test]
+    fn a_fixed_block_is_never_cut() {
+        assert_eq!(pace(10, true, 3).kept(20), Some(10));
+        for (share, left) in (1..20).flat_map(|share| (1..100).map(move |left| (share, left))) {
+            let kept = pace(10, true, share).kept(left);
+            assert_eq!(kept.is_some(), left >= 20);
+            assert!(kept.is_none_or(|kept| kept % 10 == 0 && (10..left).contains(&kept)));
+        }
+    }
+
+    #[test]
+    fn less_than_a_block_is_kept_once_blocks_are_known() {
+        assert_eq!(pace(10, false, 1).kept(19), None);
+        let remembered = Pace { is_proven: false, ..pace(10, false, 1) };
+        assert_eq!(remembered.kept(19), Some(10));
+        assert_eq!(remembered.kept(1), None);
     }
 }
