@@ -85,6 +85,12 @@ pub unsafe trait Context {
         false
     }
 
+    /// Returns `true` if nothing else is to run in the place of the performer, and others may run at
+    /// the same time. The performer may then spin for a moment before it waits for one of those.
+    fn may_spin(&self) -> bool {
+        false
+    }
+
     /// Arms `timer` for `deadline`, in nanoseconds of [`Context::now`].
     ///
     /// # Safety

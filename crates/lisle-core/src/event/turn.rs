@@ -16,9 +16,7 @@
 
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
-pub use in_domain::{
-    Mark, Ways, came_to_nothing, is_due, is_to_pass, may_pass, pass, pass_if_due, take_due, went_first,
-};
+pub use in_domain::{Mark, Ways, came_to_nothing, is_due, may_pass, pass_if_due, take_due, went_first};
 
 /// Returns `answer`, the result of a poll, and counts it if the poll was not successful.
 ///
@@ -42,13 +40,6 @@ pub fn asked_whether(answer: bool) -> bool {
 #[inline]
 pub fn came_to_nothing() {}
 
-/// In a model no turn is long.
-#[cfg(lisle_loom)]
-#[inline]
-pub fn is_to_pass() -> bool {
-    false
-}
-
 /// In a model nobody goes first too often.
 #[cfg(lisle_loom)]
 pub fn went_first() {}
@@ -58,17 +49,13 @@ pub fn went_first() {}
 #[inline]
 pub fn pass_if_due() {}
 
-/// In a model nothing is to pass.
-#[cfg(lisle_loom)]
-pub fn pass() {}
-
 #[cfg(not(lisle_loom))]
 mod in_domain {
     use crate::event::is_modelled;
     use crate::event::lock::Lock;
     use crate::event::parker;
     use crate::event::step;
-    use crate::shim::atomic::{AtomicBool, Ordering};
+    use crate::shim::atomic::{AtomicU8, Ordering};
     use std::cell::Cell;
     use std::fmt;
     use std::ptr::NonNull;
@@ -77,9 +64,14 @@ mod in_domain {
     /// and fewer than twice as many.
     const IN_VAIN: u32 = 128;
 
+    /// Others should run if the turn has been long.
+    const LONG: u8 = 1;
+    /// Others should run since this fiber has gone before them often.
+    const OFTEN: u8 = 2;
+
     thread_local! {
-        /// Whether others should run.
-        static DUE: AtomicBool = const { AtomicBool::new(false) };
+        /// Whether others should run, and why: 0 if they should not.
+        static DUE: AtomicU8 = const { AtomicU8::new(0) };
         /// The number of unsuccessful polls left before `asked_often` is called.
         static LEFT: Cell<u32> = const { Cell::new(IN_VAIN) };
         /// What this thread's domain does.
@@ -89,7 +81,7 @@ mod in_domain {
     /// What a domain does with a fiber that may be suspended.
     #[derive(Debug)]
     pub struct Ways {
-        /// For one that has often polled without success.
+        /// For one that has often polled without success, or gone before others.
         pub asked_often: fn(),
         /// For one that performs an operation after the mark was set.
         pub is_due: fn(),
@@ -98,7 +90,7 @@ mod in_domain {
     /// The place of the mark of a domain, while the domain is on a thread.
     pub struct Mark(Lock<Option<Place>>);
 
-    struct Place(NonNull<AtomicBool>);
+    struct Place(NonNull<AtomicU8>);
 
     // SAFETY: an atomic may be used from any thread.
     unsafe impl Send for Place {}
@@ -125,7 +117,7 @@ mod in_domain {
         pub fn leave(&self) {
             *self.0.lock() = None;
             WAYS.set(None);
-            DUE.with(|due| due.store(false, Ordering::Relaxed));
+            DUE.with(|due| due.store(0, Ordering::Relaxed));
         }
 
         /// Sets the mark: the code that runs in the domain is to check whether others want to run.
@@ -134,7 +126,7 @@ mod in_domain {
             if let Some(place) = &*self.0.lock() {
                 // SAFETY: a thread's storage stays until the thread ends, and before that the
                 // thread takes this lock and removes the place.
-                unsafe { place.0.as_ref() }.store(true, Ordering::Relaxed);
+                unsafe { place.0.as_ref() }.store(LONG, Ordering::Relaxed);
             }
         }
     }
@@ -148,13 +140,13 @@ mod in_domain {
     /// Returns `true` if others should run.
     #[inline(always)]
     pub fn is_due() -> bool {
-        DUE.with(|due| due.load(Ordering::Relaxed))
+        DUE.with(|due| due.load(Ordering::Relaxed) != 0)
     }
 
     /// Resets the mark, because others are about to run if there are any.
     #[inline]
     pub fn take_due() {
-        DUE.with(|due| due.store(false, Ordering::Relaxed));
+        DUE.with(|due| due.store(0, Ordering::Relaxed));
     }
 
     /// Lets others run if that is due and this is a fiber that may be suspended. Called by each
@@ -171,36 +163,37 @@ mod in_domain {
     #[cold]
     fn pass_now() {
         if may_pass() {
+            let goes_first_often = DUE.with(|due| due.load(Ordering::Relaxed) == OFTEN);
             take_due();
-            WAYS.get().into_iter().for_each(|ways| (ways.is_due)());
+            WAYS.get().into_iter().for_each(|ways| match goes_first_often {
+                true => (ways.asked_often)(),
+                false => (ways.is_due)(),
+            });
         }
     }
 
     /// Counts an unsuccessful poll.
     #[inline]
     pub fn came_to_nothing() {
-        if is_to_pass() {
-            pass();
+        if is_often() && may_pass() {
+            WAYS.get().into_iter().for_each(|ways| (ways.asked_often)());
         }
     }
 
-    /// Counts something that a fiber may do again and again while others of its domain wait for it.
-    /// Returns `true` if that was often, and this is a fiber that is to [`pass`] and may.
-    #[inline]
-    pub fn is_to_pass() -> bool {
-        is_often() && may_pass()
-    }
-
-    /// Counts something that a task may do again and again while others wait for it. If that was
-    /// often, the turn of the task that runs here counts as long: the next event that it awaits
-    /// begins in another turn.
+    /// Counts something that a performer may do again and again while others wait for it. If that
+    /// was often, a fiber that may be suspended lets others run in its next operation that could
+    /// wait, and the turn of a task counts as long: the next event that it awaits begins in another
+    /// turn.
     #[inline]
     pub fn went_first() {
-        // SAFETY: the task runs here, so it is alive.
-        if let Some(task) = unsafe { parker::top_task().get().as_ref() }
-            && is_often()
-        {
-            task.has_begun_earlier();
+        // SAFETY: a task that runs here is alive.
+        let task = unsafe { parker::top_task().get().as_ref() };
+        if task.is_none() && parker::running().is_none() || !is_often() {
+            return;
+        }
+        match task {
+            Some(task) => task.has_begun_earlier(),
+            None => DUE.with(|due| due.store(OFTEN, Ordering::Relaxed)),
         }
     }
 
@@ -214,12 +207,6 @@ mod in_domain {
             LEFT.with(|left| left.set(IN_VAIN));
         }
         left == 0
-    }
-
-    /// Lets others run, in a fiber that may be suspended.
-    #[cold]
-    pub fn pass() {
-        WAYS.get().into_iter().for_each(|ways| (ways.asked_often)());
     }
 
     /// Returns `true` if this is a fiber that may be suspended where it has not asked to be.

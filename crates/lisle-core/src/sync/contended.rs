@@ -1,15 +1,20 @@
 //! The steps that all locks take before they wait.
 
-use crate::event::{Label, installed, performer_id, visible_doing};
-use crate::shim::{clock, hint, thread};
+use crate::event::{Context, Label, installed, performer_id, visible_doing};
+use crate::shim::unseen::{AtomicU32, Ordering};
+use crate::shim::{clock, const_fn, hint, thread};
 
-/// For how long a plain thread waits before it looks at a lock again, in spins: several times as
-/// long as most locks are held, for each look takes the line of memory from the holder.
+/// For how long a performer waits before it looks at a lock again, in spins: several times as long as
+/// most locks are held, for each look takes the line of memory from the holder.
 const SPINS: u32 = 30;
 
 /// How often a plain thread looks again after that. Each time it offers its core to others: with
 /// more threads than cores, the holder may be one that waits for a core.
 const LOOKS: u32 = 20;
+
+/// How long, in nanoseconds, an offer of the core takes at most if nobody takes it. It takes some 200
+/// where the kernel has nobody else to run there, and several thousand where it has.
+const NOBODY_CAME: u64 = 1_000;
 
 /// For how long, in nanoseconds, it looks where it is to wait in its place soon.
 const SHORTLY: u64 = 500_000;
@@ -22,16 +27,33 @@ pub(super) fn tell<T: ?Sized>(operation: &'static str, label: &Label, lock: &T) 
     performer_id()
 }
 
-/// Tries for a while to take a lock. Returns `true` if `take` did. A fiber does not try: the holder
-/// of the lock may be waiting for this very thread.
+/// Tries for a while to take a lock. Returns `true` if `take` did.
 pub(super) fn look(take: impl FnMut() -> bool) -> bool {
-    installed().is_none() && look_on_thread(take)
+    match installed() {
+        None => look_on_thread(take),
+        Some(context) => look_in(context, take),
+    }
 }
 
 /// Does the same, but not for long: with more threads than cores each look may take milliseconds, and who
 /// only looks keeps nobody out, and has no place among those that wait.
 pub(super) fn look_shortly(take: impl FnMut() -> bool) -> bool {
-    installed().is_none() && look_shortly_on_thread(take)
+    match installed() {
+        None => look_shortly_on_thread(take),
+        Some(context) => look_in(context, take),
+    }
+}
+
+/// Tries for a moment, in a fiber, to take a lock. The holder may be a fiber that waits for this very
+/// thread, so it is one moment, and none if the thread has anything else to do.
+///
+/// On two cores two fibers lock 73 million times a second so, and 26 if they wait at once: where nothing
+/// else is ready, a wait is a wake by another domain.
+pub(super) fn look_in(context: &dyn Context, mut take: impl FnMut() -> bool) -> bool {
+    !cfg!(lisle_loom) && context.may_spin() && {
+        spin();
+        take()
+    }
 }
 
 /// Tries to take something, and looks shortly, if this is a plain thread. `take` is one step.
@@ -68,9 +90,62 @@ fn look_while(goes_on: impl Fn() -> bool, mut take: impl FnMut() -> bool) -> boo
     let looks = if cfg!(lisle_loom) { 0 } else { LOOKS };
     (0..looks).take_while(|_| goes_on()).any(|round| {
         match round {
-            0 => (0..SPINS).for_each(|_| hint::spin_loop()),
+            0 => spin(),
             _ => thread::yield_now(),
         }
         take()
     })
+}
+
+/// What plain threads that look at one lock know of each other: which of them looked last.
+///
+/// Where there are more threads than cores, each that looks offers its core to the next. One or two of
+/// them run at any time, and take the lock from each other without a wake. Where each has a core, all of
+/// them run: the line of the lock goes round among those that look, and the holder waits for it. So one
+/// whose core nobody else wants looks for as long as it is the only one, and nobody waits in the queue.
+/// On 16 cores 8 threads lock 28 million times a second so, and 3.7 if all look.
+#[derive(Debug)]
+pub(super) struct Looker(AtomicU32);
+
+impl Looker {
+    const_fn! {
+        pub(super) fn new() -> Self {
+            Looker(AtomicU32::new(0))
+        }
+    }
+
+    /// Tries for a while to take a lock. Returns `true` if `take` did.
+    pub(super) fn look(&self, is_queue: impl Fn() -> bool, mut take: impl FnMut() -> bool) -> bool {
+        if let Some(context) = installed() {
+            return look_in(context, take);
+        }
+        // Loom would have to explore each attempt.
+        if cfg!(lisle_loom) {
+            return false;
+        }
+        spin();
+        if take() {
+            return true;
+        }
+        let me = (performer_id() / align_of::<usize>()) as u32;
+        for _ in 1..LOOKS {
+            if self.0.load(Ordering::Relaxed) != me {
+                self.0.store(me, Ordering::Relaxed);
+            }
+            let before = clock::now();
+            thread::yield_now();
+            if take() {
+                return true;
+            }
+            let has_core = clock::now().saturating_sub(before) < NOBODY_CAME;
+            if has_core && (is_queue() || self.0.load(Ordering::Relaxed) != me) {
+                return false;
+            }
+        }
+        false
+    }
+}
+
+fn spin() {
+    (0..SPINS).for_each(|_| hint::spin_loop());
 }

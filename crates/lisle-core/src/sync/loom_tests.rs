@@ -37,7 +37,7 @@ fn count(mutex: &Mutex<Count>) -> u32 {
 
 #[test]
 fn one_at_a_time_has_the_mutex_and_nobody_is_forgotten() {
-    both_ways(2, || {
+    both_ways(3, || {
         let mutex = Arc::new(Mutex::new(Count::new(0)));
         let others = [(); 2].map(|()| spawn_with(&mutex, |mutex| add(&mutex.lock())));
         add(&mutex.lock());

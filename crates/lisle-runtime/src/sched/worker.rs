@@ -359,6 +359,14 @@ unsafe impl Context for Worker {
         parker::running().is_some()
     }
 
+    fn may_spin(&self) -> bool {
+        #[cfg(feature = "model")]
+        if self.explorer().is_some() {
+            return false;
+        }
+        self.shared.most_at_once() > 1 && !self.has_ready() && !self.domain.inbox.has_news()
+    }
+
     unsafe fn arm(&self, timer: NonNull<Timer>, deadline: u64) {
         #[cfg(feature = "model")]
         if self.explorer().is_some() {

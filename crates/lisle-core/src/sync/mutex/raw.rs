@@ -1,25 +1,28 @@
 //! The lock of a mutex, without the value that it protects: it decides which performer may have it
 //! next.
 //!
-//! One byte says whether the lock is held, whether a performer waits, and whether a waiter has been
-//! told to try again. While nothing waits, locking and unlocking are one exchange each.
+//! One word says whether the lock is held, whether a performer waits, and whether a waiter has been
+//! told to try again. Locking sets a bit, and unlocking takes it away, with one locked instruction
+//! each, whatever the other bits are.
 //!
-//! A performer that unlocks while others wait does one of two things. Usually it *tells* the first
-//! of them to try again and releases the lock. Any running performer may take the lock meanwhile,
-//! so it does not stay idle for as long as a wake takes. One waiter at a time is told (`TOLD`), and
-//! until it has tried, unlocking wakes no other. A plain thread tries for a while, as it has done
-//! before it waited (`contended.rs`). If it finds the lock taken it waits again, in front of the
-//! others. If no hand-over has happened for [`PATIENCE`], the lock is instead *handed* to the first
-//! waiter: it stays locked, and the waiter's performer is committed. The lock is always handed to a
-//! performer that waits for other things too, since that performer would lose its places there if
-//! it were told.
+//! Who has unlocked and finds that a performer waits, and that none has been told, takes the lock
+//! once more, unless another has taken it meanwhile: then that one has the same to do. It does one of
+//! two things. Usually it *tells* the first waiter to try again and releases the lock. Any running
+//! performer may take the lock meanwhile, so it does not stay idle for as long as a wake takes. One
+//! waiter at a time is told (`TOLD`), and until it has tried, unlocking wakes no other. It tries for a
+//! while, as it has done before it waited (`contended.rs`). If it finds the lock taken it waits again,
+//! in front of the others. If no hand-over has happened for [`PATIENCE`], the lock is instead *handed*
+//! to the first waiter: it stays locked, and the waiter's performer is committed. The lock is always
+//! handed to a performer that waits for other things too, since that performer would lose its places
+//! there if it were told.
 //!
 //! The time is the mutex's and not the waiter's. With more threads than cores all waiters have
 //! waited for long. If each of them were handed the lock, every unlocking would switch to another
 //! thread: with 8 threads on two busy cores that left a fourth of the throughput.
 //!
 //! A fiber that locks again and again, and never waits, keeps a fiber of its domain that was told
-//! from trying. So it gives way after some 128 times, and so does a task (`event/turn.rs`).
+//! from trying. So unlocking while others wait is counted, and after some 128 times the fiber gives
+//! way when it locks next, and so does a task (`event/turn.rs`).
 //!
 //! If a performer leaves after it was told or handed the lock, dropping its branch passes this on.
 //!
@@ -28,13 +31,13 @@
 //! | `HELD` | `QUEUED` | `TOLD` | |
 //! |---|---|---|---|
 //! | | | | free |
-//! | x | | | held; unlocking is one exchange |
-//! | x | x | | held; unlocking tells or hands over |
+//! | x | | | held; unlocking is one instruction |
+//! | x | x | | held; unlocking then tells or hands over |
 //! | ? | ? | x | a waiter is about to try; unlocking only unlocks |
-//! | | x | | only while a waiter that was told passes it on |
+//! | | x | | only while one that has unlocked, or was told, sees to the next |
 //!
-//! `QUEUED` and `TOLD` are set under the queue's lock. `HELD` without `TOLD`, together with the
-//! queue's lock, is exclusive: no other thread changes the byte then.
+//! `QUEUED` and `TOLD` are set under the queue's lock. `HELD` and `QUEUED` without `TOLD`, together
+//! with the queue's lock, are exclusive: no other thread changes the word then.
 //!
 //! Barging with a timed hand-off is from Filip Pizlo's `WTF::Lock` (*Locking in WebKit*, 2016) and
 //! Amanieu d'Antras's parking_lot, the waiter that is told from Mike Burrows's nsync (its
@@ -55,19 +58,19 @@ use crate::shim::model::{Touch, touched};
 use crate::shim::{
     atomic::Ordering,
     clock, const_fn,
-    unseen::{AtomicU8, AtomicUsize},
+    unseen::{AtomicU32, AtomicUsize},
 };
-use crate::sync::contended::look_on_thread;
+use crate::sync::contended::{Looker, look_in, look_on_thread};
 use std::fmt;
 use std::pin::Pin;
 use std::ptr::NonNull;
 
 /// The lock is held.
-const HELD: u8 = 1;
+const HELD: u32 = 1;
 /// A waiter may be in the queue.
-const QUEUED: u8 = 2;
+const QUEUED: u32 = 2;
 /// A waiter was told to try again and has not tried yet.
-const TOLD: u8 = 4;
+const TOLD: u32 = 4;
 
 /// For how long, in nanoseconds, the lock goes to the first performer that comes although others
 /// wait.
@@ -103,7 +106,10 @@ std::thread_local! {
 }
 
 pub(crate) struct RawMutex {
-    state: AtomicU8,
+    /// As wide as a word, though three bits are used: x86 sets and tests a bit of a word in one
+    /// instruction.
+    state: AtomicU32,
+    looker: Looker,
     queue: Lock<Queue>,
     /// The performer that took the lock last, or 0 while the lock is being handed over. No decision
     /// depends on it.
@@ -131,7 +137,8 @@ impl RawMutex {
     const_fn! {
         pub(super) fn new(label: Label) -> Self {
             RawMutex {
-                state: AtomicU8::new(0),
+                state: AtomicU32::new(0),
+                looker: Looker::new(),
                 queue: Lock::new(Queue { waiters: WaitQueue::new(), handed: 0 }),
                 holder: AtomicUsize::new(0),
                 label,
@@ -139,15 +146,20 @@ impl RawMutex {
         }
     }
 
-    /// Takes the lock if it is free and nothing waits. Loading the state first, with which one
-    /// exchange would cover the other case as well, costs a twelfth more than this.
+    /// Takes the lock if it is free, whether or not others wait. Returns `false` otherwise.
     #[inline(always)]
     pub(super) fn try_lock_fast(&self, me: usize) -> bool {
-        let free = self.state.compare_exchange(0, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        let free = self.state.fetch_or(HELD, Ordering::Acquire) & HELD == 0;
         if free {
             self.holder.store(me, Ordering::Relaxed);
         }
         free
+    }
+
+    /// Tries for a while, on a plain thread, to take the lock. Returns `true` if it did.
+    pub(super) fn look(&self) -> bool {
+        let is_queue = || self.state.load(Ordering::Relaxed) & QUEUED != 0;
+        self.looker.look(is_queue, || self.try_lock())
     }
 
     /// Takes the lock if it is free. Returns `false` otherwise.
@@ -165,7 +177,7 @@ impl RawMutex {
     }
 
     /// Takes the lock if it is free, and resets other bits with it.
-    fn take_and_reset(&self, bits: u8) -> bool {
+    fn take_and_reset(&self, bits: u32) -> bool {
         let mut state = self.state.load(Ordering::Relaxed);
         while state & HELD == 0 {
             let taken = (state | HELD) & !bits;
@@ -220,8 +232,13 @@ impl RawMutex {
     }
 
     /// Tries to take the lock, as the waiter that was told. Until it gives up, nobody else is told.
-    fn try_told(&self, spins: bool) -> bool {
-        let taken = self.take_and_reset(TOLD) || spins && look_on_thread(|| self.take_and_reset(TOLD));
+    fn try_told(&self, attempt: &Attempt<'_>, is_thread: bool) -> bool {
+        let take = || self.take_and_reset(TOLD);
+        let taken = take()
+            || match is_thread {
+                true => look_on_thread(take),
+                false => attempt.record().is_single() && look_in(attempt.context(), take),
+            };
         #[cfg(feature = "model")]
         if taken {
             self.touched(Touch::Write);
@@ -235,22 +252,32 @@ impl RawMutex {
         visible_doing("unlock", &self.label, self);
         #[cfg(feature = "model")]
         self.touched(Touch::Release);
-        if self.state.compare_exchange(HELD, 0, Ordering::Release, Ordering::Relaxed).is_err() {
-            self.unlock_contended();
+        let before = self.state.fetch_sub(HELD, Ordering::Release);
+        if before != HELD {
+            self.unlocked_before_others(before);
         }
     }
 
+    /// Called after the lock was released in a state in which others wait for it.
     #[cold]
-    fn unlock_contended(&self) {
-        let mut state = self.state.load(Ordering::Relaxed);
-        while state & (QUEUED | TOLD) != QUEUED {
-            match self.state.compare_exchange_weak(state, state & !HELD, Ordering::Release, Ordering::Relaxed)
-            {
-                Ok(_) => return,
-                Err(now) => state = now,
-            }
+    fn unlocked_before_others(&self, before: u32) {
+        turn::went_first();
+        if before & (QUEUED | TOLD) == QUEUED {
+            self.tell_next();
         }
-        self.unlock_to_next();
+    }
+
+    /// Sees to it that a waiter is told or handed the lock, if one waits and none has been told. If
+    /// another performer has taken the lock, that one will do so when it releases it.
+    fn tell_next(&self) {
+        let is_to_tell = || self.state.load(Ordering::Relaxed) & (QUEUED | TOLD) == QUEUED;
+        while is_to_tell() && self.take_if_free() {
+            if is_to_tell() {
+                return self.unlock_to_next();
+            }
+            // Another has told a waiter meanwhile, and that one has tried or not.
+            self.state.fetch_sub(HELD, Ordering::Release);
+        }
     }
 
     /// Releases the lock while a performer waits and none has been told to try.
@@ -260,30 +287,36 @@ impl RawMutex {
         let mut queue = self.queue.lock();
         // `commit_outside` skips waiters that were committed elsewhere.
         let Some(mut next) = queue.waiters.commit_outside() else {
-            self.state.store(0, Ordering::Release);
+            self.leave_as(0);
             return;
         };
         let queued = if queue.waiters.is_empty() { 0 } else { QUEUED };
         let hand_over = !next.is_single() || queue.is_time();
         if hand_over {
             self.holder.store(0, Ordering::Relaxed);
-            self.state.store(HELD | queued, Ordering::Relaxed);
+            self.leave_as(HELD | queued);
             woken.push(next.finish());
         } else {
             next.slot(|place| place.told = true);
-            self.state.store(TOLD | queued, Ordering::Release);
+            self.leave_as(TOLD | queued);
             woken.push(next.revoke());
         }
+    }
+
+    /// Writes the state, as the holder, which has the queue's lock too and has told nobody. An
+    /// exchange and no store: loom would not put a store after the exchanges of those that find the
+    /// lock held and leave it so.
+    fn leave_as(&self, state: u32) {
+        let before = self.state.swap(state, Ordering::Release);
+        debug_assert_eq!(before, HELD | QUEUED, "the state of a lock that is held before others");
     }
 
     /// Passes on a turn that the waiter that was told does not use: tells the next waiter, unless
     /// the holder of the lock will do so.
     #[cold]
     fn pass_on(&self) {
-        let state = self.state.fetch_and(!TOLD, Ordering::Relaxed);
-        if state & QUEUED != 0 && self.try_lock() {
-            self.unlock();
-        }
+        self.state.fetch_and(!TOLD, Ordering::Relaxed);
+        self.tell_next();
     }
 
     #[inline(always)]
@@ -316,20 +349,16 @@ impl Event for RawMutex {
         declare_made(&self.label, self);
         branch.must_be_of(self);
         branch.waiter.must_not_be_published();
-        let taken = attempt.commit_if(|| self.try_lock().then_some(()));
-        if taken == Ok(Some(())) && self.state.load(Ordering::Relaxed) != HELD {
-            turn::went_first();
-        }
-        branch.as_mut().took(taken)
+        branch.as_mut().took(attempt.commit_if(|| self.try_lock().then_some(())))
     }
 
     fn publish<'e>(&'e self, mut branch: Pin<&mut Locking<'e>>, attempt: &Attempt<'_>) -> Step {
         declare_made(&self.label, self);
         branch.must_be_of(self);
         branch.waiter.must_not_be_published();
-        let spins = attempt.record().is_single() && attempt.context().leaves_spinning();
+        let is_thread = attempt.record().is_single() && attempt.context().leaves_spinning();
         if branch.place(|place| place.told) {
-            let taken = attempt.commit_if(|| self.try_told(spins).then_some(()));
+            let taken = attempt.commit_if(|| self.try_told(attempt, is_thread).then_some(()));
             let step = branch.as_mut().took(taken);
             if step == Step::Committed {
                 branch.place(|place| place.told = false);
