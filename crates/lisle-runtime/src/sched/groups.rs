@@ -22,7 +22,8 @@
 //!
 //! **When it was wrong.** The wakes of the fibers that were placed are sampled as well. A fiber of
 //! which more than one in [`LIMIT`] came from other domains, or from others than the kin, is a
-//! *stranger*. If more than one in [`STRANGERS`] of a series are, the place is given up for good.
+//! *stranger*. If more than one in [`STRANGERS`] of a series are, and its two ends, the place is given
+//! up for good.
 //! Fibers are counted, and not wakes: where channels have buffers, the fibers at the edges of the
 //! groups are woken for each message, and those in between for a whole buffer.
 //!
@@ -46,6 +47,9 @@ const LIMIT: u32 = 8;
 /// The part of a series that may be strangers: one in so many. In groups of [`CHAIN`] two are, at
 /// the edges.
 const STRANGERS: u64 = 4;
+/// How many may be strangers beside those: the ends of a chain talk to what was spawned elsewhere.
+/// They are woken most often, and so are the first of which anything is known.
+const ENDS: u64 = 2;
 /// The least size of a group of fibers that talk to their neighbours, and the size aimed at.
 const CHAIN: u32 = 16;
 const LONG_CHAIN: u32 = 64;
@@ -215,7 +219,7 @@ impl Groups {
 impl Known {
     /// Returns `true` if too many were woken by others than their kin on the same domain.
     fn has_strangers(&self) -> bool {
-        self.strangers * STRANGERS > self.ended
+        self.strangers.saturating_sub(ENDS) * STRANGERS > self.ended
     }
 
     /// Returns how many neighbours of a series live on one domain.
@@ -382,6 +386,21 @@ mod tests {
         }
         talk_to_neighbours(&second, 1);
         end(&groups, site, &second);
+        assert!(groups.knows(site));
+    }
+
+    /// The ends of a chain are woken more often than what is between them, by what was spawned
+    /// elsewhere. Of a short series nothing else may be known.
+    #[test]
+    fn a_chain_is_known_beside_its_ends() {
+        let (groups, spawner, site) = (Groups::new(), Spawner::new(), site());
+        let chain = series(&spawner, 5);
+        talk_to_neighbours(&chain[1..4], SAMPLES);
+        for end in [&chain[0], &chain[4]] {
+            (0..SAMPLES).for_each(|_| end.was_woken_from_elsewhere());
+        }
+        end(&groups, site, &chain[1..]);
+        end(&groups, site, &chain[..1]);
         assert!(groups.knows(site));
     }
 
