@@ -2,7 +2,7 @@
 //! of it.
 
 use super::receiver::{Receiver, Receiving, receives};
-use super::sender::{Sender, Sending, sends};
+use super::sender::{Sender, Sending, send_at_once, sends};
 use super::shared::Shared;
 use super::{RecvError, SendError};
 use crate::drops::Careful;
@@ -119,7 +119,7 @@ pub struct OwnedSendOnce<T> {
 
 sends!([T: Send] OwnedSendOnce<T>, |event| {
     Sending::new(&event.sender.shared, event.message.take(), Some(&event.message))
-});
+}, once: |event| &event.sender.shared);
 
 debug_by_name!([T] OwnedSendOnce<T>);
 debug_by_name!([T] OwnedRecvEvt<T>);

@@ -125,7 +125,7 @@ impl<T: Send> Receiver<T> {
     /// ```
     #[inline]
     pub fn recv(&self) -> Result<T, RecvError> {
-        if !is_modelled() && self.shared.hint().is_receivable() {
+        if may_receive(&self.shared) {
             turn::pass_if_due();
             // Most likely no waiting is needed, so no record and no waiter is created yet.
             if let Some(received) = receive_now(&self.shared, &Outsider) {
@@ -276,9 +276,16 @@ pub(super) fn within<T>(
     .sync()
 }
 
+/// Returns `true` if the channel's hint says that a receive need not wait, and no model decides what
+/// runs here.
+#[inline(always)]
+pub(super) fn may_receive<T>(shared: &Shared<T>) -> bool {
+    !is_modelled() && shared.hint().is_receivable()
+}
+
 /// Receives if that needs no waiting, and wakes the sender that this lets continue.
 #[inline]
-fn receive_now<T>(shared: &Shared<T>, by: &impl Committer) -> Option<Result<T, RecvError>> {
+pub(super) fn receive_now<T>(shared: &Shared<T>, by: &impl Committer) -> Option<Result<T, RecvError>> {
     let (received, opening) = shared.locked(|inner| {
         let received = inner.receive(by);
         // Room in the buffer admits senders that wait for permission.
@@ -528,6 +535,14 @@ macro_rules! receives {
             #[inline]
             fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
                 branch.outcome()
+            }
+            #[inline]
+            fn at_once(&self) -> Option<Self::Output> {
+                let shared: fn(&Self) -> &Shared<T> = $shared;
+                let shared = shared(self);
+                $crate::channel::receiver::may_receive(shared)
+                    .then(|| $crate::channel::receiver::receive_now(shared, &$crate::event::record::Outsider))
+                    .flatten()
             }
             fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
                 branch.describe(waits);

@@ -442,9 +442,19 @@ pub struct SendEvt<'a, T> {
 
 /// Implements sending as an event, for an event that borrows its sender or owns it.
 macro_rules! sends {
-    ([$($generics:tt)*] $event:ty, $branch:expr) => {
+    ([$($generics:tt)*] $event:ty, $branch:expr $(, once: $shared:expr)?) => {
         impl<$($generics)*> Event for $event {
             type Output = Result<(), SendError<T>>;
+            $(
+                #[inline(always)]
+                fn at_once(&self) -> Option<Self::Output> {
+                    let shared: fn(&Self) -> &Shared<T> = $shared;
+                    let mut message = self.message.take();
+                    let is_sent = message.is_some() && send_at_once(shared(self), &mut message);
+                    self.message.set(message);
+                    is_sent.then_some(Ok(()))
+                }
+            )?
             $crate::event::single! { #[inline(always)] |this, branch: Sending<'e, T>, attempt|
                 branch: {
                     let branch: fn(&Self) -> Sending<'_, T> = $branch;
@@ -494,7 +504,7 @@ impl<'a, T> SendOnce<'a, T> {
 
 sends!(['a, T: Send] SendOnce<'a, T>, |event| {
     Sending::new(event.shared, event.message.take(), Some(&event.message))
-});
+}, once: |event| event.shared);
 
 impl<T> fmt::Debug for Sending<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

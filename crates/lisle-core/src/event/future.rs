@@ -134,17 +134,23 @@ impl<E: Event, const WORDS: usize> Future for EventFuture<E, WORDS> {
             } else {
                 debug_assert!(gave_up || record.is_retry(), "woken without a winner");
             }
-        } else if !this.stays
-            && let Some(recycled) = Recycled::of(context.waker())
-        {
+        } else {
             // A task whose turn has been long continues in another turn, before it does anything.
-            // SAFETY: its memory is never freed, and we poll it.
-            if unsafe { recycled.as_ref() }.overstays() {
+            if !this.stays
+                && let Some(recycled) = Recycled::of(context.waker())
+                // SAFETY: its memory is never freed, and we poll it.
+                && unsafe { recycled.as_ref() }.overstays()
+            {
                 // Only once: if what comes before it takes long in each turn, it begins
                 // nevertheless.
                 this.stays = true;
                 context.waker().wake_by_ref();
                 return Poll::Pending;
+            }
+            // What is ready needs neither a record nor a branch.
+            this.done = true;
+            if let Some(value) = event.at_once() {
+                return Poll::Ready(value);
             }
         }
 
@@ -244,8 +250,12 @@ impl<E: Event, const WORDS: usize> EventFuture<E, WORDS> {
 }
 
 impl<E, const WORDS: usize> Drop for EventFuture<E, WORDS> {
+    #[inline]
     fn drop(&mut self) {
-        (self.leave)(self);
+        // Without a record it has published nothing and has no branch.
+        if self.record.is_some() {
+            (self.leave)(self);
+        }
         #[cfg(feature = "model")]
         touched(std::ptr::from_ref(self).addr(), Touch::Gone);
     }

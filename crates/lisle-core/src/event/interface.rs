@@ -211,6 +211,15 @@ pub trait Event {
     /// Returns the value of a branch that has committed or won.
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output;
 
+    /// Performs the event if that takes neither a wait nor a branch. If it returns `None`, it has
+    /// changed nothing, and the event may be ready nevertheless. For a future, which performs it
+    /// alone.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn at_once(&self) -> Option<Self::Output> {
+        None
+    }
+
     /// Describes what a performer with this branch waits for, for the wait graph. Called on the
     /// thread of a parked performer, within its wait; must not wait itself.
     fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
@@ -525,6 +534,9 @@ impl<E: Event> Event for &E {
     #[inline]
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
         (**self).complete(branch)
+    }
+    fn at_once(&self) -> Option<E::Output> {
+        (**self).at_once()
     }
     fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
         (**self).describe(branch, waits);

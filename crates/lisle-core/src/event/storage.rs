@@ -92,9 +92,12 @@ impl<const WORDS: usize> Storage<WORDS> {
 }
 
 impl<const WORDS: usize> Drop for Storage<WORDS> {
+    #[inline]
     fn drop(&mut self) {
-        // SAFETY: a storage that is being dropped does not move any more.
-        unsafe { Pin::new_unchecked(self) }.clear();
+        if !self.held.is_nothing() {
+            // SAFETY: a storage that is being dropped does not move any more.
+            unsafe { Pin::new_unchecked(self) }.clear();
+        }
     }
 }
 

@@ -29,6 +29,10 @@ impl<E: Event, U, F: Fn(E::Output) -> U> Event for Wrap<E, F> {
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> U {
         (self.function)(self.event.complete(branch))
     }
+    #[inline]
+    fn at_once(&self) -> Option<U> {
+        self.event.at_once().map(&self.function)
+    }
 }
 
 /// An event whose panics are handled, see [`Event::wrap_panic`].
