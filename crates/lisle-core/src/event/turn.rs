@@ -9,7 +9,9 @@
 //! The domain decides what a fiber that gives way does: it passes functions when it settles on its
 //! thread.
 //!
-//! The monitor of the runtime sets the mark of a domain every 10 ms. The mark lies in the storage
+//! The mark has two bits. One is set by what a fiber or task does again and again while others wait
+//! for it, which is counted: locking a mutex, so far. Only operations look at it. The other says that
+//! the turn may have been long: the monitor of the runtime sets it for each domain every 10 ms. The mark lies in the storage
 //! of the domain's thread and is found without loading its address first. (The word of a domain
 //! that loops read, `par/heartbeat.rs`, is a different one: it is set for as long as a part of a
 //! loop could be taken, and reading it takes two loads.)
@@ -60,19 +62,19 @@ mod in_domain {
     use std::fmt;
     use std::ptr::NonNull;
 
-    /// The number of unsuccessful polls in one turn before a fiber gives way: at least this many,
-    /// and fewer than twice as many.
+    /// The number of unsuccessful polls, or of locks before others, in one turn before a fiber gives
+    /// way: at least this many, and fewer than twice as many.
     const IN_VAIN: u32 = 128;
 
-    /// Others should run if the turn has been long.
+    /// The bit of the mark that is set if others should run when the turn has been long.
     const LONG: u8 = 1;
-    /// Others should run since this fiber has gone before them often.
+    /// The bit that is set if others should run since what runs here has often gone before them.
     const OFTEN: u8 = 2;
 
     thread_local! {
-        /// Whether others should run, and why: 0 if they should not.
+        /// The mark: whether others should run, and why.
         static DUE: AtomicU8 = const { AtomicU8::new(0) };
-        /// The number of unsuccessful polls left before `asked_often` is called.
+        /// The number of unsuccessful polls, and of the like, left before they were often.
         static LEFT: Cell<u32> = const { Cell::new(IN_VAIN) };
         /// What this thread's domain does.
         static WAYS: Cell<Option<&'static Ways>> = const { Cell::new(None) };
@@ -126,7 +128,7 @@ mod in_domain {
             if let Some(place) = &*self.0.lock() {
                 // SAFETY: a thread's storage stays until the thread ends, and before that the
                 // thread takes this lock and removes the place.
-                unsafe { place.0.as_ref() }.store(LONG, Ordering::Relaxed);
+                unsafe { place.0.as_ref() }.fetch_or(LONG, Ordering::Relaxed);
             }
         }
     }
@@ -137,10 +139,15 @@ mod in_domain {
         }
     }
 
-    /// Returns `true` if others should run.
+    #[inline(always)]
+    fn mark() -> u8 {
+        DUE.with(|due| due.load(Ordering::Relaxed))
+    }
+
+    /// Returns `true` if others should run when the turn has been long.
     #[inline(always)]
     pub fn is_due() -> bool {
-        DUE.with(|due| due.load(Ordering::Relaxed) != 0)
+        mark() & LONG != 0
     }
 
     /// Resets the mark, because others are about to run if there are any.
@@ -155,7 +162,7 @@ mod in_domain {
     /// has nothing left to do.
     #[inline(always)]
     pub fn pass_if_due() {
-        if is_due() {
+        if mark() != 0 {
             pass_now();
         }
     }
@@ -163,12 +170,15 @@ mod in_domain {
     #[cold]
     fn pass_now() {
         if may_pass() {
-            let goes_first_often = DUE.with(|due| due.load(Ordering::Relaxed) == OFTEN);
+            let mark = mark();
             take_due();
-            WAYS.get().into_iter().for_each(|ways| match goes_first_often {
-                true => (ways.asked_often)(),
-                false => (ways.is_due)(),
-            });
+            let ways = || WAYS.get().into_iter();
+            if mark & OFTEN != 0 {
+                ways().for_each(|ways| (ways.asked_often)());
+            }
+            if mark & LONG != 0 {
+                ways().for_each(|ways| (ways.is_due)());
+            }
         }
     }
 
@@ -181,19 +191,17 @@ mod in_domain {
     }
 
     /// Counts something that a performer may do again and again while others wait for it. If that
-    /// was often, a fiber that may be suspended lets others run in its next operation that could
-    /// wait, and the turn of a task counts as long: the next event that it awaits begins in another
-    /// turn.
+    /// was often, others run in its next operation that could wait, if it may be suspended there;
+    /// and the turn of a task counts as long: the next event that it awaits begins in another turn.
     #[inline]
     pub fn went_first() {
-        // SAFETY: a task that runs here is alive.
-        let task = unsafe { parker::top_task().get().as_ref() };
-        if task.is_none() && parker::running().is_none() || !is_often() {
+        if parker::running().is_none() || !is_often() {
             return;
         }
-        match task {
-            Some(task) => task.has_begun_earlier(),
-            None => DUE.with(|due| due.store(OFTEN, Ordering::Relaxed)),
+        DUE.with(|due| due.fetch_or(OFTEN, Ordering::Relaxed));
+        // SAFETY: a task that runs here is alive.
+        if let Some(task) = unsafe { parker::top_task().get().as_ref() } {
+            task.has_begun_earlier();
         }
     }
 

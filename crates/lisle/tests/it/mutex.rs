@@ -301,49 +301,77 @@ fn interrupted_fibers_keep_nothing() {
     }
 }
 
-/// A fiber that was told that the mutex is free runs on the same domain as one that locks it again
-/// and again, and never waits.
+/// A fiber that was told that the mutex is free runs on the same domain as something that locks it
+/// again and again, by `lock` until that returns `true`, and never waits.
+#[track_caller]
+fn a_waiter_of_its_domain_has_it_soon(lock: impl Fn(&Arc<Mutex<bool>>, &mut dyn FnMut()) + Send + 'static) {
+    let _watched = watched();
+    Runtime::builder().domains(1).run(move || {
+        let mutex = Arc::new(Mutex::new(false));
+        // At first, and then each half millisecond, the waiter is handed the mutex. Else it is told.
+        for _ in 0..10 {
+            let mut guard = mutex.lock();
+            *guard = false;
+            let waiter = lisle::spawn({
+                let mutex = mutex.clone();
+                move || *mutex.lock() = true
+            });
+            fiber::yield_now();
+            drop(guard);
+            let mut times = 0;
+            lock(&mutex, &mut || times += 1);
+            // By its turn alone it would stop after 10 or 20 ms.
+            assert!(times < 1000, "it has locked {times} times before the waiter");
+            waiter.join().unwrap();
+        }
+    });
+}
+
 #[test]
 fn a_fiber_that_locks_again_and_again_lets_a_waiter_of_its_domain_have_it() {
-    let _watched = watched();
-    Runtime::builder().domains(1).run(|| {
-        let mutex = Arc::new(Mutex::new(false));
-        let guard = mutex.lock();
-        let waiter = lisle::spawn({
-            let mutex = mutex.clone();
-            move || *mutex.lock() = true
-        });
-        fiber::yield_now();
-        drop(guard);
-        while !*mutex.lock() {}
-        waiter.join().unwrap();
+    a_waiter_of_its_domain_has_it_soon(|mutex, locked| {
+        while !*mutex.lock() {
+            locked();
+        }
+    });
+    a_waiter_of_its_domain_has_it_soon(|mutex, locked| {
+        while !*mutex.lock_evt().sync() {
+            locked();
+        }
+    });
+    a_waiter_of_its_domain_has_it_soon(|mutex, locked| {
+        while !*mutex.lock_timeout(Duration::MAX).unwrap() {
+            locked();
+        }
     });
 }
 
 #[test]
 fn a_task_that_locks_again_and_again_lets_a_waiter_of_its_domain_have_it() {
-    let _watched = watched();
-    Runtime::builder().domains(1).run(|| {
-        let mutex = Arc::new(Mutex::new(false));
-        let guard = mutex.lock();
-        let waiter = lisle::spawn_task({
-            let mutex = mutex.clone();
-            async move { *mutex.lock_evt().await = true }
-        });
-        let again = lisle::spawn_task({
-            let mutex = mutex.clone();
-            async move {
-                let mut times = 0;
-                while !*mutex.lock_evt().await {
-                    times += 1;
-                }
-                times
+    fn times(again: impl Future<Output = usize> + Send + 'static, locked: &mut dyn FnMut()) {
+        (0..lisle::spawn_task(again).join().unwrap()).for_each(|_| locked());
+    }
+    a_waiter_of_its_domain_has_it_soon(|mutex, locked| {
+        let mutex = mutex.clone();
+        let again = async move {
+            let mut times = 0;
+            while !*mutex.lock_evt().await {
+                times += 1;
             }
-        });
-        drop(guard);
-        // By its turn alone it would stop after 10 ms.
-        assert!(again.join().unwrap() < 1000);
-        waiter.join().unwrap();
+            times
+        };
+        times(again, locked);
+    });
+    a_waiter_of_its_domain_has_it_soon(|mutex, locked| {
+        let mutex = mutex.clone();
+        let in_place = async move {
+            let mut times = 0;
+            while !*mutex.lock() {
+                times += 1;
+            }
+            times
+        };
+        times(in_place, locked);
     });
 }
 

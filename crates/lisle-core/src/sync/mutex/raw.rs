@@ -36,8 +36,9 @@
 //! | ? | ? | x | a waiter is about to try; unlocking only unlocks |
 //! | | x | | only while one that has unlocked, or was told, sees to the next |
 //!
-//! `QUEUED` and `TOLD` are set under the queue's lock. `HELD` and `QUEUED` without `TOLD`, together
-//! with the queue's lock, are exclusive: no other thread changes the word then.
+//! `QUEUED` and `TOLD` are set under the queue's lock, and the holder alone takes `QUEUED` away. A
+//! holder that finds `QUEUED` without `TOLD`, and has the queue's lock, is the only one that changes
+//! the word then: others set bits that are set.
 //!
 //! Barging with a timed hand-off is from Filip Pizlo's `WTF::Lock` (*Locking in WebKit*, 2016) and
 //! Amanieu d'Antras's parking_lot, the waiter that is told from Mike Burrows's nsync (its
@@ -156,7 +157,7 @@ impl RawMutex {
         free
     }
 
-    /// Tries for a while, on a plain thread, to take the lock. Returns `true` if it did.
+    /// Tries for a while to take the lock. Returns `true` if it did.
     pub(super) fn look(&self) -> bool {
         let is_queue = || self.state.load(Ordering::Relaxed) & QUEUED != 0;
         self.looker.look(is_queue, || self.try_lock())
@@ -261,10 +262,10 @@ impl RawMutex {
     /// Called after the lock was released in a state in which others wait for it.
     #[cold]
     fn unlocked_before_others(&self, before: u32) {
-        turn::went_first();
         if before & (QUEUED | TOLD) == QUEUED {
             self.tell_next();
         }
+        turn::went_first();
     }
 
     /// Sees to it that a waiter is told or handed the lock, if one waits and none has been told. If
@@ -308,7 +309,9 @@ impl RawMutex {
     /// lock held and leave it so.
     fn leave_as(&self, state: u32) {
         let before = self.state.swap(state, Ordering::Release);
-        debug_assert_eq!(before, HELD | QUEUED, "the state of a lock that is held before others");
+        if cfg!(any(debug_assertions, lisle_loom)) {
+            assert_eq!(before, HELD | QUEUED, "the state of a lock that is held before others");
+        }
     }
 
     /// Passes on a turn that the waiter that was told does not use: tells the next waiter, unless

@@ -138,8 +138,8 @@ impl Worker {
         self.has_ready() || self.begun.is_interrupting()
     }
 
-    /// Notes that the current fiber has often asked for what had not happened. Makes it give way if
-    /// it did so before in the same turn.
+    /// Notes that the current fiber has often asked for what had not happened, or locked before
+    /// others. Makes it give way if it did so before in the same turn.
     #[cold]
     pub(super) fn asked_in_vain(&self) {
         let (turn, (before, times)) = (self.turn.get(), self.in_vain.last.get());
