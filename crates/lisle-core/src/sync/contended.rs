@@ -80,7 +80,7 @@ pub(super) fn look_on_thread(take: impl FnMut() -> bool) -> bool {
     look_while(|| true, take)
 }
 
-fn look_shortly_on_thread(take: impl FnMut() -> bool) -> bool {
+pub(super) fn look_shortly_on_thread(take: impl FnMut() -> bool) -> bool {
     let since = clock::now();
     look_while(|| clock::now().saturating_sub(since) <= SHORTLY, take)
 }
@@ -128,6 +128,7 @@ impl Looker {
             return true;
         }
         let me = (performer_id() / align_of::<usize>()) as u32;
+        let since = clock::now();
         for _ in 1..LOOKS {
             if self.0.load(Ordering::Relaxed) != me {
                 self.0.store(me, Ordering::Relaxed);
@@ -137,8 +138,10 @@ impl Looker {
             if take() {
                 return true;
             }
-            let has_core = clock::now().saturating_sub(before) < NOBODY_CAME;
-            if has_core && (is_queue() || self.0.load(Ordering::Relaxed) != me) {
+            let now = clock::now();
+            let has_core = now.saturating_sub(before) < NOBODY_CAME;
+            let is_one_of_many = has_core && (is_queue() || self.0.load(Ordering::Relaxed) != me);
+            if is_one_of_many || now.saturating_sub(since) > SHORTLY {
                 return false;
             }
         }

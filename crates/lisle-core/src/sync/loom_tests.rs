@@ -90,6 +90,25 @@ fn a_future_that_is_dropped_passes_on_its_turn() {
     });
 }
 
+/// One was told and leaves, while another that has locked looks whether it is time for the waiter
+/// behind it.
+#[test]
+fn a_turn_is_passed_on_beside_one_that_looks_at_the_time() {
+    both_ways(3, || {
+        let mutex = Arc::new(Mutex::new(Count::new(0)));
+        let holder = mutex.lock();
+        let mut futures = [(); 2].map(|()| Box::pin(mutex.lock_evt().future()));
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(futures.iter_mut().all(|future| future.as_mut().poll(&mut context).is_pending()));
+        drop(holder);
+        let other = spawn_with(&mutex, |mutex| drop(mutex.try_lock()));
+        let [told, mut behind] = futures;
+        drop(told);
+        other.join().unwrap();
+        assert!(behind.as_mut().poll(&mut context).is_ready(), "nobody has told it");
+    });
+}
+
 #[test]
 fn a_choice_of_two_mutexes_gets_one() {
     both_ways(2, || {

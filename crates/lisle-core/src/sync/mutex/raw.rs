@@ -14,7 +14,8 @@
 //! in front of the others. If no hand-over has happened for [`PATIENCE`], the lock is instead *handed*
 //! to the first waiter: it stays locked, and the waiter's performer is committed. The lock is always
 //! handed to a performer that waits for other things too, since that performer would lose its places
-//! there if it were told.
+//! there if it were told. With more threads than cores it may take milliseconds until one that was told
+//! has a core; so if others wait beside it, one of them is handed the lock after [`TOLD_PATIENCE`].
 //!
 //! The time is the mutex's and not the waiter's. With more threads than cores all waiters have
 //! waited for long. If each of them were handed the lock, every unlocking would switch to another
@@ -33,7 +34,7 @@
 //! | | | | free |
 //! | x | | | held; unlocking is one instruction |
 //! | x | x | | held; unlocking then tells or hands over |
-//! | ? | ? | x | a waiter is about to try; unlocking only unlocks |
+//! | ? | ? | x | a waiter is about to try; unlocking only unlocks, or hands over |
 //! | | x | | only while one that has unlocked, or was told, sees to the next |
 //!
 //! `QUEUED` and `TOLD` are set under the queue's lock, and the holder alone takes `QUEUED` away. A
@@ -61,7 +62,8 @@ use crate::shim::{
     clock, const_fn,
     unseen::{AtomicU32, AtomicUsize},
 };
-use crate::sync::contended::{Looker, look_in, look_on_thread};
+use crate::sync::contended::{Looker, look_in, look_shortly_on_thread};
+use std::cell::Cell;
 use std::fmt;
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -77,16 +79,30 @@ const TOLD: u32 = 4;
 /// wait.
 const PATIENCE: u64 = 500_000;
 
+/// The same where a waiter was told and has not tried yet: so long it may take until the system runs it.
+/// If it is as short as the other, 64 threads on two cores that do something else as well lock a fifth
+/// less often.
+const TOLD_PATIENCE: u64 = 2 * PATIENCE;
+
+/// The number of times that the lock is released while others wait and one has been told, before the
+/// time is looked at. Models look each time.
+const LOOKED_AT: u32 = if cfg!(lisle_loom) { 1 } else { 64 };
+
+thread_local! {
+    /// How often this thread has released locks so.
+    static BEFORE_OTHERS: Cell<u32> = const { Cell::new(0) };
+}
+
 impl Queue {
-    /// Returns `true` if it is time to hand over the lock. Where a model runs it, it never is: the
+    /// Returns `true` if no hand-over has happened for `patience`, so that it is time for one. Where a model runs it, it never is: the
     /// schedules in which the waiter tries before all others are those in which it was handed over.
     #[cfg(not(lisle_loom))]
-    fn is_time(&mut self) -> bool {
+    fn is_time(&mut self, patience: u64) -> bool {
         if is_modelled() {
             return false;
         }
         let now = clock::now();
-        let is_time = now.saturating_sub(self.handed) >= PATIENCE;
+        let is_time = now.saturating_sub(self.handed) >= patience;
         if is_time {
             self.handed = now;
         }
@@ -95,7 +111,7 @@ impl Queue {
 
     /// Returns whether the model says that it is time: models have no clock.
     #[cfg(lisle_loom)]
-    fn is_time(&mut self) -> bool {
+    fn is_time(&mut self, _: u64) -> bool {
         OVERDUE.get()
     }
 }
@@ -237,7 +253,7 @@ impl RawMutex {
         let take = || self.take_and_reset(TOLD);
         let taken = take()
             || match is_thread {
-                true => look_on_thread(take),
+                true => look_shortly_on_thread(take),
                 false => attempt.record().is_single() && look_in(attempt.context(), take),
             };
         #[cfg(feature = "model")]
@@ -262,8 +278,10 @@ impl RawMutex {
     /// Called after the lock was released in a state in which others wait for it.
     #[cold]
     fn unlocked_before_others(&self, before: u32) {
-        if before & (QUEUED | TOLD) == QUEUED {
-            self.tell_next();
+        match before & (QUEUED | TOLD) {
+            QUEUED => self.tell_next(),
+            TOLD => {}
+            _ => self.look_at_the_time(),
         }
         turn::went_first();
     }
@@ -271,29 +289,50 @@ impl RawMutex {
     /// Sees to it that a waiter is told or handed the lock, if one waits and none has been told. If
     /// another performer has taken the lock, that one will do so when it releases it.
     fn tell_next(&self) {
-        let is_to_tell = || self.state.load(Ordering::Relaxed) & (QUEUED | TOLD) == QUEUED;
-        while is_to_tell() && self.take_if_free() {
-            if is_to_tell() {
-                return self.unlock_to_next();
+        while self.state.load(Ordering::Relaxed) & (QUEUED | TOLD) == QUEUED && self.take_if_free() {
+            if self.unlock_to_next() {
+                return;
             }
-            // Another has told a waiter meanwhile, and that one has tried or not.
-            self.state.fetch_sub(HELD, Ordering::Release);
         }
     }
 
-    /// Releases the lock while a performer waits and none has been told to try.
-    fn unlock_to_next(&self) {
+    /// Hands the lock to the first waiter if it is time, although another has been told. With more
+    /// threads than cores it may take long until that one runs, and it keeps its turn.
+    fn look_at_the_time(&self) {
+        if is_modelled() {
+            return; // It never is.
+        }
+        // Not every time, for that takes longer than to lock; and counted on the thread, for who
+        // comes next has the lock's memory by now.
+        let count = BEFORE_OTHERS.with(|count| {
+            count.set(count.get().wrapping_add(1));
+            count.get()
+        });
+        if count.is_multiple_of(LOOKED_AT) && self.take_if_free() && !self.unlock_to_next() {
+            // The one that was told may have left meanwhile, and counted on the holder.
+            self.tell_next();
+        }
+    }
+
+    /// Releases the lock: hands it to the first waiter if it is time, and else tells that one to
+    /// try, if none has been told. Returns `false` if it did neither and a waiter may be there.
+    fn unlock_to_next(&self) -> bool {
         // Dropped after the guard, so the wake comes when the queue's lock is free.
         let woken = Woken::default();
         let mut queue = self.queue.lock();
+        // A waiter is told under this lock only.
+        let has_told = self.state.load(Ordering::Relaxed) & TOLD != 0;
+        if has_told && !queue.is_time(TOLD_PATIENCE) {
+            self.state.fetch_sub(HELD, Ordering::Release);
+            return false;
+        }
         // `commit_outside` skips waiters that were committed elsewhere.
         let Some(mut next) = queue.waiters.commit_outside() else {
             self.leave_as(0);
-            return;
+            return true;
         };
         let queued = if queue.waiters.is_empty() { 0 } else { QUEUED };
-        let hand_over = !next.is_single() || queue.is_time();
-        if hand_over {
+        if has_told || !next.is_single() || queue.is_time(PATIENCE) {
             self.holder.store(0, Ordering::Relaxed);
             self.leave_as(HELD | queued);
             woken.push(next.finish());
@@ -302,15 +341,18 @@ impl RawMutex {
             self.leave_as(TOLD | queued);
             woken.push(next.revoke());
         }
+        true
     }
 
-    /// Writes the state, as the holder, which has the queue's lock too and has told nobody. An
-    /// exchange and no store: loom would not put a store after the exchanges of those that find the
-    /// lock held and leave it so.
-    fn leave_as(&self, state: u32) {
-        let before = self.state.swap(state, Ordering::Release);
+    /// Writes `HELD` and `QUEUED`, and sets `TOLD` if it is to be set, as the holder, which has the
+    /// queue's lock too. The one that was told may take `TOLD` away meanwhile. By an exchange and no
+    /// store: loom would not put a store after the exchanges of those that find the lock held and leave
+    /// it so.
+    fn leave_as(&self, bits: u32) {
+        let left = |state| Some(state & TOLD | bits);
+        let before = self.state.fetch_update(Ordering::Release, Ordering::Relaxed, left);
         if cfg!(any(debug_assertions, lisle_loom)) {
-            assert_eq!(before, HELD | QUEUED, "the state of a lock that is held before others");
+            assert!(before.is_ok_and(|state| state & HELD != 0), "the lock is held by who leaves it");
         }
     }
 
