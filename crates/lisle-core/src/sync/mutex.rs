@@ -58,10 +58,11 @@ use std::time::Duration;
 ///
 /// A free mutex may be taken by any performer that comes, even before those that wait: waking a
 /// waiter would leave the mutex idle for a while. Every half a millisecond, however, unlocking
-/// hands the mutex to the performer that has waited longest, unless another takes it in the few
-/// instructions in between: then the next unlocking does. Of `n` waiters none therefore waits for
-/// much longer than `n` half milliseconds plus the time for which the others hold the mutex. A choice
-/// that is first in the queue is always handed the mutex.
+/// hands the mutex to the performer that has waited longest; every millisecond, where one that is about
+/// to try has not come to it, and then to the next. With as many cores as threads none of `n` waiters
+/// therefore waits for much longer than `n` half milliseconds plus the time for which the others hold
+/// the mutex. With more threads than cores each also waits for a core. A choice that is first in the
+/// queue is always handed the mutex.
 ///
 /// # Cost
 ///
@@ -103,8 +104,8 @@ impl<T> Mutex<T> {
 
 impl<T: ?Sized> Mutex<T> {
     /// Locks the mutex, and waits until it is free as [`Event::sync`] does. A plain thread first
-    /// tries for some microseconds, in which it offers its core to others; a fiber for about one, if
-    /// nothing else is ready on its domain. A fiber that locks often
+    /// tries for some microseconds, or half a millisecond where it shares its core, which it offers to
+    /// others; a fiber for about one microsecond, if nothing else is ready on its domain. A fiber that locks often
     /// lets the fibers of its domain run now and then: after some 128 times while others wait for the
     /// mutex, and else some 20 ms after its turn began.
     ///
@@ -193,7 +194,8 @@ impl<T: ?Sized> Mutex<T> {
     /// given the mutex, but before it was polled again, unlocks it.
     ///
     /// A future that was given the mutex and is neither polled nor dropped keeps it from all
-    /// others. A task that holds such a future must not wait for something else.
+    /// others, and one that was woken to try keeps those that wait from their turn. A task that holds
+    /// such a future must not wait for something else.
     ///
     /// # Examples
     ///

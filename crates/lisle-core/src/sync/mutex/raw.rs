@@ -6,10 +6,10 @@
 //! each, whatever the other bits are.
 //!
 //! Who has unlocked and finds that a performer waits, and that none has been told, takes the lock
-//! once more, unless another has taken it meanwhile: then that one has the same to do. It does one of
+//! once more for a moment, unless another has taken it meanwhile: then that one has the same to do. It does one of
 //! two things. Usually it *tells* the first waiter to try again and releases the lock. Any running
 //! performer may take the lock meanwhile, so it does not stay idle for as long as a wake takes. One
-//! waiter at a time is told (`TOLD`), and until it has tried, unlocking wakes no other. It tries for a
+//! waiter at a time is told (`TOLD`), and until it has tried, no other is. It tries for a
 //! while, as it has done before it waited (`contended.rs`). If it finds the lock taken it waits again,
 //! in front of the others. If no hand-over has happened for [`PATIENCE`], the lock is instead *handed*
 //! to the first waiter: it stays locked, and the waiter's performer is committed. The lock is always
@@ -79,14 +79,15 @@ const TOLD: u32 = 4;
 /// wait.
 const PATIENCE: u64 = 500_000;
 
-/// The same where a waiter was told and has not tried yet: so long it may take until the system runs it.
+/// The same where a waiter was told and has not tried yet: it may take as long until the system runs it.
 /// If it is as short as the other, 64 threads on two cores that do something else as well lock a fifth
 /// less often.
 const TOLD_PATIENCE: u64 = 2 * PATIENCE;
 
-/// The number of times that the lock is released while others wait and one has been told, before the
-/// time is looked at. Models look each time.
-const LOOKED_AT: u32 = if cfg!(lisle_loom) { 1 } else { 64 };
+/// The number of times that a thread releases locks while others wait and one has been told, before it
+/// looks at the time. A prime: a thread that takes turns with several locks is to look at each. Models
+/// look each time.
+const LOOKED_AT: u32 = if cfg!(lisle_loom) { 1 } else { 61 };
 
 thread_local! {
     /// How often this thread has released locks so.
@@ -136,8 +137,7 @@ pub(crate) struct RawMutex {
 
 struct Queue {
     waiters: WaitQueue<Place>,
-    /// The time at which the lock was last handed, because it was time, to a waiter that could have
-    /// been told.
+    /// The time at which the lock was last handed over because it was time.
     handed: u64,
 }
 
