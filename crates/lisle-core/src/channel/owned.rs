@@ -2,7 +2,7 @@
 //! of it.
 
 use super::receiver::{Receiver, Receiving, receives};
-use super::sender::{Sender, Sending, send_at_once, sends};
+use super::sender::{Sender, Sending, sends};
 use super::shared::Shared;
 use super::{RecvError, SendError};
 use crate::drops::Careful;

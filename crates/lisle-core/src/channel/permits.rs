@@ -3,6 +3,7 @@
 
 use super::sender::{Sender, send_at_once};
 use super::shared::Shared;
+use crate::event::record::Outsider;
 use crate::event::{Description, Source, visible_doing};
 use std::ptr::NonNull;
 
@@ -82,7 +83,7 @@ impl<T> Sender<T> {
     {
         let mut message = Some(message);
         visible_doing("send to", self.shared.label(), &*self.shared);
-        send_at_once(&self.shared, &mut message);
+        send_at_once(&self.shared, &mut message, &Outsider);
         message
     }
 

@@ -541,7 +541,7 @@ macro_rules! receives {
                 let shared: fn(&Self) -> &Shared<T> = $shared;
                 let shared = shared(self);
                 $crate::channel::receiver::may_receive(shared)
-                    .then(|| $crate::channel::receiver::receive_now(shared, &$crate::event::record::Outsider))
+                    .then(|| $crate::channel::receiver::receive_now(shared, &$crate::event::record::Awaiting))
                     .flatten()
             }
             fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {

@@ -5,7 +5,7 @@ use super::observe::{ClosedEvt, ReadyEvt};
 use super::shared::{Sent, Shared};
 use crate::drops::Careful;
 use crate::event::queue::Waiter;
-use crate::event::record::Outsider;
+use crate::event::record::{Committer, Outsider};
 use crate::event::{
     Attempt, Description, Event, Step, choose_biased, debug_by_name, is_modelled, turn, visible_doing,
     wait_for,
@@ -290,7 +290,7 @@ debug_by_name!([T] Sender<T>);
 #[inline(always)]
 pub(super) fn send<T: Send>(shared: &Shared<T>, message: T) -> Result<(), SendError<T>> {
     let mut message = Some(message);
-    if send_at_once(shared, &mut message) {
+    if send_at_once(shared, &mut message, &Outsider) {
         turn::pass_if_due();
         return Ok(());
     }
@@ -306,11 +306,15 @@ pub(super) fn send<T: Send>(shared: &Shared<T>, message: T) -> Result<(), SendEr
 /// This needs no record and no waiter. Returns `false`, and leaves the message, if the channel is
 /// closed or the send would have to wait; then the caller performs the event.
 #[inline(always)]
-pub(super) fn send_at_once<T: Send>(shared: &Shared<T>, message: &mut Option<T>) -> bool {
+pub(super) fn send_at_once<T: Send>(
+    shared: &Shared<T>,
+    message: &mut Option<T>,
+    by: &impl Committer,
+) -> bool {
     if is_modelled() || !shared.hint().is_sendable() {
         return false;
     }
-    match shared.locked(|inner| inner.send(&Outsider, message)) {
+    match shared.locked(|inner| inner.send(by, message)) {
         Sent::Done(waker) => {
             if let Some(waker) = waker {
                 waker.wake();
@@ -450,7 +454,9 @@ macro_rules! sends {
                 fn at_once(&self) -> Option<Self::Output> {
                     let shared: fn(&Self) -> &Shared<T> = $shared;
                     let mut message = self.message.take();
-                    let is_sent = message.is_some() && send_at_once(shared(self), &mut message);
+                    let is_sent = message.is_some() && $crate::channel::sender::send_at_once(
+                        shared(self), &mut message, &$crate::event::record::Awaiting,
+                    );
                     self.message.set(message);
                     is_sent.then_some(Ok(()))
                 }

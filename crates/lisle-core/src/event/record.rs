@@ -6,7 +6,7 @@
 mod attempt;
 
 pub use attempt::Attempt;
-pub(crate) use attempt::{Committer, Outsider};
+pub(crate) use attempt::{Awaiting, Committer, Outsider};
 
 use super::standing::Seat;
 use crate::abort;

@@ -1,14 +1,16 @@
 //! Mutual exclusion between fibers, plain threads and futures.
 
+mod locking;
 mod raw;
 
 use crate::event::{Event, Label, awaitable, choose, debug_by_name, forwarded, is_modelled, turn};
 use crate::shim::{cell::UnsafeCell, const_fn};
 use crate::sync::contended::tell;
 use crate::time::after;
+use locking::Locking;
 #[cfg(all(test, lisle_loom))]
 pub(super) use raw::OVERDUE;
-use raw::{Locking, RawMutex};
+use raw::RawMutex;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};

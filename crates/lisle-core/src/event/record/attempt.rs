@@ -40,6 +40,22 @@ impl Committer for Outsider {
     }
 }
 
+/// An outsider that is a future. It is a type of its own so that what is compiled for [`Outsider`] has
+/// no second caller, and is inlined where fibers receive: one more caller cost them 4 to 11 %.
+pub(crate) struct Awaiting;
+
+impl Committer for Awaiting {
+    #[inline(always)]
+    fn commit_alone(&self) -> bool {
+        Outsider.commit_alone()
+    }
+
+    #[inline(always)]
+    fn meet(&self, other: &Record, waiter: usize) -> Meeting {
+        Outsider.meet(other, waiter)
+    }
+}
+
 /// One performer's attempt at one event: its record, and the context it runs in.
 ///
 /// Events receive it in every step and pass it on; only base events use its content. It stays with

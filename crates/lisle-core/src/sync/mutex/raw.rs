@@ -50,11 +50,10 @@ use crate::event::Doing;
 #[cfg(feature = "model")]
 use crate::event::awaited::Awaited;
 use crate::event::lock::Lock;
-use crate::event::queue::{WaitQueue, Waiter};
+use crate::event::queue::WaitQueue;
 use crate::event::turn;
 use crate::event::woken::Woken;
-use crate::event::{Attempt, Description, Event, Label, Step};
-use crate::event::{declare_made, is_modelled, performer_id, visible_doing};
+use crate::event::{Attempt, Label, is_modelled, performer_id, visible_doing};
 #[cfg(feature = "model")]
 use crate::shim::model::{Touch, touched};
 use crate::shim::{
@@ -64,9 +63,6 @@ use crate::shim::{
 };
 use crate::sync::contended::{Looker, look_in, look_shortly_on_thread};
 use std::cell::Cell;
-use std::fmt;
-use std::pin::Pin;
-use std::ptr::NonNull;
 
 /// The lock is held.
 const HELD: u32 = 1;
@@ -95,8 +91,9 @@ thread_local! {
 }
 
 impl Queue {
-    /// Returns `true` if no hand-over has happened for `patience`, so that it is time for one. Where a model runs it, it never is: the
-    /// schedules in which the waiter tries before all others are those in which it was handed over.
+    /// Returns `true` if no hand-over has happened for `patience`, so that it is time for one. Where a
+    /// model runs it, it never is: the schedules in which the waiter tries before all others are those
+    /// in which it was handed over.
     #[cfg(not(lisle_loom))]
     fn is_time(&mut self, patience: u64) -> bool {
         if is_modelled() {
@@ -128,26 +125,26 @@ pub(crate) struct RawMutex {
     /// instruction.
     state: AtomicU32,
     looker: Looker,
-    queue: Lock<Queue>,
+    pub(super) queue: Lock<Queue>,
     /// The performer that took the lock last, or 0 while the lock is being handed over. No decision
     /// depends on it.
     holder: AtomicUsize,
     pub(super) label: Label,
 }
 
-struct Queue {
-    waiters: WaitQueue<Place>,
+pub(super) struct Queue {
+    pub(super) waiters: WaitQueue<Place>,
     /// The time at which the lock was last handed over because it was time.
     handed: u64,
 }
 
 /// What a waiter and the performers that unlock tell each other.
 #[derive(Default)]
-struct Place {
+pub(super) struct Place {
     /// The waiter has waited before.
-    waited: bool,
+    pub(super) waited: bool,
     /// The waiter was told to try again, and accounts for `TOLD`.
-    told: bool,
+    pub(super) told: bool,
 }
 
 impl RawMutex {
@@ -211,7 +208,7 @@ impl RawMutex {
 
     /// Tells a model how the lock has been touched. What the state is made of says less.
     #[cfg(feature = "model")]
-    fn touched(&self, touch: Touch) {
+    pub(super) fn touched(&self, touch: Touch) {
         touched(std::ptr::from_ref(self).addr(), touch);
     }
 
@@ -231,7 +228,7 @@ impl RawMutex {
 
     /// Takes the lock if it is free, or else sets `QUEUED` and returns `false`. Called under the
     /// queue's lock. `told` says whether the caller was told to try.
-    fn lock_or_queue(&self, told: bool) -> bool {
+    pub(super) fn lock_or_queue(&self, told: bool) -> bool {
         let mut state = self.state.load(Ordering::Relaxed);
         loop {
             let free = state & HELD == 0;
@@ -249,7 +246,7 @@ impl RawMutex {
     }
 
     /// Tries to take the lock, as the waiter that was told. Until it gives up, nobody else is told.
-    fn try_told(&self, attempt: &Attempt<'_>, is_thread: bool) -> bool {
+    pub(super) fn try_told(&self, attempt: &Attempt<'_>, is_thread: bool) -> bool {
         let take = || self.take_and_reset(TOLD);
         let taken = take()
             || match is_thread {
@@ -359,13 +356,13 @@ impl RawMutex {
     /// Passes on a turn that the waiter that was told does not use: tells the next waiter, unless
     /// the holder of the lock will do so.
     #[cold]
-    fn pass_on(&self) {
+    pub(super) fn pass_on(&self) {
         self.state.fetch_and(!TOLD, Ordering::Relaxed);
         self.tell_next();
     }
 
     #[inline(always)]
-    fn note_holder(&self) {
+    pub(super) fn note_holder(&self) {
         self.holder.store(performer_id(), Ordering::Relaxed);
     }
 
@@ -373,146 +370,5 @@ impl RawMutex {
     pub(super) fn holder(&self) -> Option<usize> {
         let held = self.state.load(Ordering::Relaxed) & HELD != 0;
         Some(self.holder.load(Ordering::Relaxed)).filter(|&holder| held && holder != 0)
-    }
-}
-
-/// Taking the lock, as an event.
-impl Event for RawMutex {
-    type Output = ();
-    type Branch<'e> = Locking<'e>;
-
-    #[inline]
-    fn is_single(&self) -> bool {
-        true
-    }
-
-    fn branch(&self) -> Locking<'_> {
-        Locking { raw: self, waiter: Waiter::new(Place::default()), holds: false }
-    }
-
-    fn try_commit<'e>(&'e self, mut branch: Pin<&mut Locking<'e>>, attempt: &Attempt<'_>) -> Step {
-        declare_made(&self.label, self);
-        branch.must_be_of(self);
-        branch.waiter.must_not_be_published();
-        branch.as_mut().took(attempt.commit_if(|| self.try_lock().then_some(())))
-    }
-
-    fn publish<'e>(&'e self, mut branch: Pin<&mut Locking<'e>>, attempt: &Attempt<'_>) -> Step {
-        declare_made(&self.label, self);
-        branch.must_be_of(self);
-        branch.waiter.must_not_be_published();
-        let is_thread = attempt.record().is_single() && attempt.context().leaves_spinning();
-        if branch.place(|place| place.told) {
-            let taken = attempt.commit_if(|| self.try_told(attempt, is_thread).then_some(()));
-            let step = branch.as_mut().took(taken);
-            if step == Step::Committed {
-                branch.place(|place| place.told = false);
-                return step;
-            }
-        }
-        let mut queue = self.queue.lock();
-        let taken = attempt.commit_if(|| {
-            let told = branch.place(|place| std::mem::take(&mut place.told));
-            self.lock_or_queue(told).then_some(())
-        });
-        let step = branch.as_mut().took(taken);
-        if step == Step::Committed || attempt.is_decided() {
-            return step;
-        }
-        let waited = branch.place(|place| std::mem::replace(&mut place.waited, true));
-        if waited {
-            // SAFETY: the waiter is not linked, since it is not published. It is pinned, and it is
-            // not freed before `withdraw` has unlinked it. Single events publish only one branch.
-            unsafe { queue.waiters.push_front(&branch.waiter, attempt) };
-        } else {
-            // SAFETY: as above.
-            unsafe { queue.waiters.push(&branch.waiter, attempt) };
-        }
-        step
-    }
-
-    fn withdraw<'e>(&'e self, mut branch: Pin<&mut Locking<'e>>, attempt: &Attempt<'_>) -> bool {
-        branch.must_be_of(self);
-        // If it is called again after completion, the branch has not won anew.
-        let was_published = branch.waiter.is_published();
-        if !branch.waiter.is_free() {
-            let mut queue = self.queue.lock();
-            // SAFETY: the waiter is alive and was linked into this queue or into none.
-            unsafe { queue.waiters.unlink(NonNull::from(&branch.waiter)) };
-        }
-        branch.waiter.taken_back(attempt);
-        let won = attempt.record().won_by(branch.waiter.id());
-        if won && was_published {
-            branch.as_mut().set_holds(true);
-        }
-        won
-    }
-
-    fn complete<'e>(&'e self, branch: Pin<&mut Locking<'e>>) {
-        branch.must_be_of(self);
-        assert!(branch.holds, "`complete` on a branch that has not won");
-        branch.set_holds(false);
-        self.note_holder();
-        #[cfg(feature = "model")]
-        self.touched(Touch::Write);
-    }
-
-    fn describe<'e>(&'e self, _: &Locking<'e>, waits: &mut Description) {
-        waits.on_held("lock", &self.label, std::ptr::from_ref(self).addr(), self.holder());
-    }
-}
-
-/// The branch of an event that takes the lock.
-pub struct Locking<'e> {
-    raw: &'e RawMutex,
-    waiter: Waiter<Place>,
-    /// `true` if the branch holds the lock and the lock has not been taken out yet.
-    holds: bool,
-}
-
-impl Locking<'_> {
-    /// Panics if the branch belongs to another mutex.
-    fn must_be_of(&self, raw: &RawMutex) {
-        assert!(std::ptr::eq(self.raw, raw), "a branch of another mutex");
-    }
-
-    fn took(self: Pin<&mut Self>, taken: Result<Option<()>, ()>) -> Step {
-        if taken == Ok(Some(())) {
-            self.set_holds(true);
-            return Step::Committed;
-        }
-        Step::Waiting
-    }
-
-    fn set_holds(self: Pin<&mut Self>, holds: bool) {
-        // SAFETY: only the waiter is pinned, and nothing is moved.
-        unsafe { self.get_unchecked_mut() }.holds = holds;
-    }
-
-    /// Accesses the slot. Called by the performer while the branch is not published.
-    fn place<R>(&self, f: impl FnOnce(&mut Place) -> R) -> R {
-        self.waiter.must_not_be_published();
-        // SAFETY: the waiter is not published, as checked above, so it is free and only the
-        // performer accesses its slot.
-        unsafe { self.waiter.slot_mut(f) }
-    }
-}
-
-impl Drop for Locking<'_> {
-    /// Returns what was not taken out: a future was dropped after it was given the lock or told to
-    /// try.
-    fn drop(&mut self) {
-        if self.holds {
-            self.raw.unlock();
-        }
-        if self.place(|place| place.told) {
-            self.raw.pass_on();
-        }
-    }
-}
-
-impl fmt::Debug for Locking<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Locking").field("published", &self.waiter.is_published()).finish_non_exhaustive()
     }
 }

@@ -1,0 +1,152 @@
+//! Taking the lock of a mutex, as an event: what a performer does that finds the lock taken. The word
+//! and the turns of those that wait are in `raw.rs`.
+
+use super::raw::{Place, RawMutex};
+use crate::event::queue::Waiter;
+use crate::event::{Attempt, Description, Event, Step, declare_made};
+#[cfg(feature = "model")]
+use crate::shim::model::Touch;
+use std::fmt;
+use std::pin::Pin;
+use std::ptr::NonNull;
+
+/// Taking the lock, as an event.
+impl Event for RawMutex {
+    type Output = ();
+    type Branch<'e> = Locking<'e>;
+
+    #[inline]
+    fn is_single(&self) -> bool {
+        true
+    }
+
+    fn branch(&self) -> Locking<'_> {
+        Locking { raw: self, waiter: Waiter::new(Place::default()), holds: false }
+    }
+
+    fn try_commit<'e>(&'e self, mut branch: Pin<&mut Locking<'e>>, attempt: &Attempt<'_>) -> Step {
+        declare_made(&self.label, self);
+        branch.must_be_of(self);
+        branch.waiter.must_not_be_published();
+        branch.as_mut().took(attempt.commit_if(|| self.try_lock().then_some(())))
+    }
+
+    fn publish<'e>(&'e self, mut branch: Pin<&mut Locking<'e>>, attempt: &Attempt<'_>) -> Step {
+        declare_made(&self.label, self);
+        branch.must_be_of(self);
+        branch.waiter.must_not_be_published();
+        let is_thread = attempt.record().is_single() && attempt.context().leaves_spinning();
+        if branch.place(|place| place.told) {
+            let taken = attempt.commit_if(|| self.try_told(attempt, is_thread).then_some(()));
+            let step = branch.as_mut().took(taken);
+            if step == Step::Committed {
+                branch.place(|place| place.told = false);
+                return step;
+            }
+        }
+        let mut queue = self.queue.lock();
+        let taken = attempt.commit_if(|| {
+            let told = branch.place(|place| std::mem::take(&mut place.told));
+            self.lock_or_queue(told).then_some(())
+        });
+        let step = branch.as_mut().took(taken);
+        if step == Step::Committed || attempt.is_decided() {
+            return step;
+        }
+        let waited = branch.place(|place| std::mem::replace(&mut place.waited, true));
+        if waited {
+            // SAFETY: the waiter is not linked, since it is not published. It is pinned, and it is
+            // not freed before `withdraw` has unlinked it. Single events publish only one branch.
+            unsafe { queue.waiters.push_front(&branch.waiter, attempt) };
+        } else {
+            // SAFETY: as above.
+            unsafe { queue.waiters.push(&branch.waiter, attempt) };
+        }
+        step
+    }
+
+    fn withdraw<'e>(&'e self, mut branch: Pin<&mut Locking<'e>>, attempt: &Attempt<'_>) -> bool {
+        branch.must_be_of(self);
+        // If it is called again after completion, the branch has not won anew.
+        let was_published = branch.waiter.is_published();
+        if !branch.waiter.is_free() {
+            let mut queue = self.queue.lock();
+            // SAFETY: the waiter is alive and was linked into this queue or into none.
+            unsafe { queue.waiters.unlink(NonNull::from(&branch.waiter)) };
+        }
+        branch.waiter.taken_back(attempt);
+        let won = attempt.record().won_by(branch.waiter.id());
+        if won && was_published {
+            branch.as_mut().set_holds(true);
+        }
+        won
+    }
+
+    fn complete<'e>(&'e self, branch: Pin<&mut Locking<'e>>) {
+        branch.must_be_of(self);
+        assert!(branch.holds, "`complete` on a branch that has not won");
+        branch.set_holds(false);
+        self.note_holder();
+        #[cfg(feature = "model")]
+        self.touched(Touch::Write);
+    }
+
+    fn describe<'e>(&'e self, _: &Locking<'e>, waits: &mut Description) {
+        waits.on_held("lock", &self.label, std::ptr::from_ref(self).addr(), self.holder());
+    }
+}
+
+/// The branch of an event that takes the lock.
+pub struct Locking<'e> {
+    raw: &'e RawMutex,
+    waiter: Waiter<Place>,
+    /// `true` if the branch holds the lock and the lock has not been taken out yet.
+    holds: bool,
+}
+
+impl Locking<'_> {
+    /// Panics if the branch belongs to another mutex.
+    fn must_be_of(&self, raw: &RawMutex) {
+        assert!(std::ptr::eq(self.raw, raw), "a branch of another mutex");
+    }
+
+    fn took(self: Pin<&mut Self>, taken: Result<Option<()>, ()>) -> Step {
+        if taken == Ok(Some(())) {
+            self.set_holds(true);
+            return Step::Committed;
+        }
+        Step::Waiting
+    }
+
+    fn set_holds(self: Pin<&mut Self>, holds: bool) {
+        // SAFETY: only the waiter is pinned, and nothing is moved.
+        unsafe { self.get_unchecked_mut() }.holds = holds;
+    }
+
+    /// Accesses the slot. Called by the performer while the branch is not published.
+    fn place<R>(&self, f: impl FnOnce(&mut Place) -> R) -> R {
+        self.waiter.must_not_be_published();
+        // SAFETY: the waiter is not published, as checked above, so it is free and only the
+        // performer accesses its slot.
+        unsafe { self.waiter.slot_mut(f) }
+    }
+}
+
+impl Drop for Locking<'_> {
+    /// Returns what was not taken out: a future was dropped after it was given the lock or told to
+    /// try.
+    fn drop(&mut self) {
+        if self.holds {
+            self.raw.unlock();
+        }
+        if self.place(|place| place.told) {
+            self.raw.pass_on();
+        }
+    }
+}
+
+impl fmt::Debug for Locking<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Locking").field("published", &self.waiter.is_published()).finish_non_exhaustive()
+    }
+}
