@@ -128,7 +128,6 @@ impl Looker {
             return true;
         }
         let me = (performer_id() / align_of::<usize>()) as u32;
-        let since = clock::now();
         for _ in 1..LOOKS {
             if self.0.load(Ordering::Relaxed) != me {
                 self.0.store(me, Ordering::Relaxed);
@@ -138,10 +137,8 @@ impl Looker {
             if take() {
                 return true;
             }
-            let now = clock::now();
-            let has_core = now.saturating_sub(before) < NOBODY_CAME;
-            let is_one_of_many = has_core && (is_queue() || self.0.load(Ordering::Relaxed) != me);
-            if is_one_of_many || now.saturating_sub(since) > SHORTLY {
+            let has_core = clock::now().saturating_sub(before) < NOBODY_CAME;
+            if has_core && (is_queue() || self.0.load(Ordering::Relaxed) != me) {
                 return false;
             }
         }

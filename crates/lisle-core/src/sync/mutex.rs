@@ -106,8 +106,8 @@ impl<T> Mutex<T> {
 
 impl<T: ?Sized> Mutex<T> {
     /// Locks the mutex, and waits until it is free as [`Event::sync`] does. A plain thread first
-    /// tries for some microseconds, or half a millisecond where it shares its core, which it offers to
-    /// others; a fiber for about one microsecond, if nothing else is ready on its domain. A fiber that locks often
+    /// tries for some microseconds, in which it offers its core to others, and longer where these take
+    /// it; a fiber for about one microsecond, if nothing else is ready on its domain. A fiber that locks often
     /// lets the fibers of its domain run now and then: after some 128 times while others wait for the
     /// mutex, and else some 20 ms after its turn began.
     ///
