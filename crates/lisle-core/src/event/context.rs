@@ -85,8 +85,8 @@ pub unsafe trait Context {
         false
     }
 
-    /// Returns `true` if nothing else is to run in the place of the performer, and others may run at
-    /// the same time. The performer may then spin for a moment before it waits for one of those.
+    /// Returns `true` if nothing else is to run in the place of the performer, and others may run
+    /// at the same time. The performer may then spin for a moment before it waits for one of those.
     fn may_spin(&self) -> bool {
         false
     }
@@ -105,8 +105,8 @@ pub unsafe trait Context {
     /// If the timer was armed, it was armed by this context. It is alive.
     unsafe fn disarm(&self, timer: NonNull<Timer>);
 
-    /// Returns the wheel for the timers of the futures that tasks poll here, if they are not for the
-    /// clock thread.
+    /// Returns the wheel for the timers of the futures that tasks poll here, if they are not for
+    /// the clock thread.
     fn tasks_wheel(&self) -> Option<&'static SharedWheel> {
         None
     }

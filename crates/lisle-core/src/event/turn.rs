@@ -10,11 +10,13 @@
 //! thread.
 //!
 //! The mark has two bits. One is set by what a fiber or task does again and again while others wait
-//! for it, which is counted: locking a mutex, so far. Only operations look at it. The other says that
-//! the turn may have been long: the monitor of the runtime sets it for each domain every 10 ms. The mark lies in the storage
-//! of the domain's thread and is found without loading its address first. (The word of a domain
-//! that loops read, `par/heartbeat.rs`, is a different one: it is set for as long as a part of a
-//! loop could be taken, and reading it takes two loads.)
+//! for it, which is counted: locking a mutex, so far. Only operations look at it. The other says
+//! that the turn may have been long: the monitor of the runtime sets it for each domain every 10
+//! ms.
+//!
+//! The mark lies in the storage of the domain's thread and is found without loading its address
+//! first. (The word of a domain that loops read, `par/heartbeat.rs`, is a different one: it is set
+//! for as long as a part of a loop could be taken, and reading it takes two loads.)
 
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
@@ -62,8 +64,8 @@ mod in_domain {
     use std::fmt;
     use std::ptr::NonNull;
 
-    /// The number of unsuccessful polls, or of locks before others, in one turn before a fiber gives
-    /// way: at least this many, and fewer than twice as many.
+    /// The number of unsuccessful polls, or of locks before others, in one turn before a fiber
+    /// gives way: at least this many, and fewer than twice as many.
     const IN_VAIN: u32 = 128;
 
     /// The bit of the mark that is set if others should run when the turn has been long.

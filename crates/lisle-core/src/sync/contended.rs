@@ -4,16 +4,16 @@ use crate::event::{Context, Label, installed, performer_id, visible_doing};
 use crate::shim::unseen::{AtomicU32, Ordering};
 use crate::shim::{clock, const_fn, hint, thread};
 
-/// For how long a performer waits before it looks at a lock again, in spins: several times as long as
-/// most locks are held, for each look takes the line of memory from the holder.
+/// For how long a performer waits before it looks at a lock again, in spins: several times as long
+/// as most locks are held, for each look takes the line of memory from the holder.
 const SPINS: u32 = 30;
 
 /// How often a plain thread looks again after that. Each time it offers its core to others: with
 /// more threads than cores, the holder may be one that waits for a core.
 const LOOKS: u32 = 20;
 
-/// How long, in nanoseconds, an offer of the core takes at most if nobody takes it. It takes some 200
-/// where the kernel has nobody else to run there, and several thousand where it has.
+/// How long, in nanoseconds, an offer of the core takes at most if nobody takes it. It takes some
+/// 200 where the kernel has nobody else to run there, and several thousand where it has.
 const NOBODY_CAME: u64 = 1_000;
 
 /// For how long, in nanoseconds, it looks where it is to wait in its place soon.
@@ -35,8 +35,8 @@ pub(super) fn look(take: impl FnMut() -> bool) -> bool {
     }
 }
 
-/// Does the same, but not for long: with more threads than cores each look may take milliseconds, and who
-/// only looks keeps nobody out, and has no place among those that wait.
+/// Does the same, but not for long: with more threads than cores each look may take milliseconds,
+/// and who only looks keeps nobody out, and has no place among those that wait.
 pub(super) fn look_shortly(take: impl FnMut() -> bool) -> bool {
     match installed() {
         None => look_shortly_on_thread(take),
@@ -44,11 +44,11 @@ pub(super) fn look_shortly(take: impl FnMut() -> bool) -> bool {
     }
 }
 
-/// Tries for a moment, in a fiber, to take a lock. The holder may be a fiber that waits for this very
-/// thread, so it is one moment, and none if the thread has anything else to do.
+/// Tries for a moment, in a fiber, to take a lock. The holder may be a fiber that waits for this
+/// very thread, so it is one moment, and none if the thread has anything else to do.
 ///
-/// On two cores two fibers lock 73 million times a second so, and 26 if they wait at once: where nothing
-/// else is ready, a wait is a wake by another domain.
+/// On two cores two fibers lock 73 million times a second so, and 26 if they wait at once: where
+/// nothing else is ready, a wait is a wake by another domain.
 pub(super) fn look_in(context: &dyn Context, mut take: impl FnMut() -> bool) -> bool {
     !cfg!(lisle_loom) && context.may_spin() && {
         spin();
@@ -76,7 +76,7 @@ pub(super) fn take_on_thread<T>(mut take: impl FnMut() -> Option<T>) -> Option<T
 /// it 1.3 to 1.6 times as often as looking after 2, 4 and 8 spins first, as parking_lot does.
 /// Without the spins, holding it for 200 ns costs a third of the throughput: yielding takes longer
 /// than that.
-pub(super) fn look_on_thread(take: impl FnMut() -> bool) -> bool {
+fn look_on_thread(take: impl FnMut() -> bool) -> bool {
     look_while(|| true, take)
 }
 
@@ -99,11 +99,12 @@ fn look_while(goes_on: impl Fn() -> bool, mut take: impl FnMut() -> bool) -> boo
 
 /// What plain threads that look at one lock know of each other: which of them looked last.
 ///
-/// Where there are more threads than cores, each that looks offers its core to the next. One or two of
-/// them run at any time, and take the lock from each other without a wake. Where each has a core, all of
-/// them run: the line of the lock goes round among those that look, and the holder waits for it. So one
-/// whose core nobody else wants looks only while it is the only one, and nobody waits in the queue.
-/// On 16 cores 8 threads lock 28 million times a second so, and 3.7 if all look.
+/// Where there are more threads than cores, each that looks offers its core to the next. One or two
+/// of them run at any time, and take the lock from each other without a wake. Where each has a
+/// core, all of them run: the line of the lock goes round among those that look, and the holder
+/// waits for it. So one whose core nobody else wants looks only while it is the only one, and
+/// nobody waits in the queue. On 16 cores 8 threads lock 28 million times a second so, and 3.7 if
+/// all look.
 #[derive(Debug)]
 pub(super) struct Looker(AtomicU32);
 

@@ -60,17 +60,17 @@ use std::time::Duration;
 ///
 /// A free mutex may be taken by any performer that comes, even before those that wait: waking a
 /// waiter would leave the mutex idle for a while. Every half a millisecond, however, unlocking
-/// hands the mutex to the performer that has waited longest; every millisecond, where one that is about
-/// to try has not come to it, and then to the next. With as many cores as threads none of `n` waiters
-/// therefore waits for much longer than `n` half milliseconds plus the time for which the others hold
-/// the mutex. With more threads than cores each also waits for a core. A choice that is first in the
-/// queue is always handed the mutex.
+/// hands the mutex to the performer that has waited longest; every millisecond, where one that is
+/// about to try has not come to it, and then to the next. With as many cores as threads none of `n`
+/// waiters therefore waits for much longer than `n` half milliseconds plus the time for which the
+/// others hold the mutex. With more threads than cores each also waits for a core. A choice that is
+/// first in the queue is always handed the mutex.
 ///
 /// # Cost
 ///
 /// Locking a free mutex, and unlocking one, take one locked instruction each and no memory, whether
-/// or not others wait. To tell a waiter takes two more and the queue's lock. Leaving the queue takes
-/// constant time.
+/// or not others wait. To tell a waiter takes two more and the queue's lock. Leaving the queue
+/// takes constant time.
 pub struct Mutex<T: ?Sized> {
     raw: RawMutex,
     value: UnsafeCell<T>,
@@ -106,10 +106,10 @@ impl<T> Mutex<T> {
 
 impl<T: ?Sized> Mutex<T> {
     /// Locks the mutex, and waits until it is free as [`Event::sync`] does. A plain thread first
-    /// tries for some microseconds, in which it offers its core to others, and longer where these take
-    /// it; a fiber for about one microsecond, if nothing else is ready on its domain. A fiber that locks often
-    /// lets the fibers of its domain run now and then: after some 128 times while others wait for the
-    /// mutex, and else some 20 ms after its turn began.
+    /// tries for some microseconds, in which it offers its core to others, and longer where these
+    /// take it; a fiber for about one microsecond, if nothing else is ready on its domain. A fiber
+    /// that locks often lets the fibers of its domain run now and then: after some 128 times while
+    /// others wait for the mutex, and else some 20 ms after its turn began.
     ///
     /// # Examples
     ///
@@ -196,8 +196,8 @@ impl<T: ?Sized> Mutex<T> {
     /// given the mutex, but before it was polled again, unlocks it.
     ///
     /// A future that was given the mutex and is neither polled nor dropped keeps it from all
-    /// others, and one that was woken to try keeps those that wait from their turn. A task that holds
-    /// such a future must not wait for something else.
+    /// others, and one that was woken to try keeps those that wait from their turn. A task that
+    /// holds such a future must not wait for something else.
     ///
     /// # Examples
     ///

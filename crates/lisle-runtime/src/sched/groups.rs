@@ -22,10 +22,9 @@
 //!
 //! **When it was wrong.** The wakes of the fibers that were placed are sampled as well. A fiber of
 //! which more than one in [`LIMIT`] came from other domains, or from others than the kin, is a
-//! *stranger*. If more than one in [`STRANGERS`] of a series are, and its two ends, the place is given
-//! up for good.
-//! Fibers are counted, and not wakes: where channels have buffers, the fibers at the edges of the
-//! groups are woken for each message, and those in between for a whole buffer.
+//! *stranger*. If more than one in [`STRANGERS`] of a series are, and its two ends, the place is
+//! given up for good. Fibers are counted, and not wakes: where channels have buffers, the fibers at
+//! the edges of the groups are woken for each message, and those in between for a whole buffer.
 //!
 //! Fibers that wait for sockets, timers and plain threads have no kin that wakes them, and are not
 //! learned from. Those that say where they are to go are not placed. Known places lie in a table of

@@ -308,7 +308,8 @@ fn a_waiter_of_its_domain_has_it_soon(lock: impl Fn(&Arc<Mutex<bool>>, &mut dyn 
     let _watched = watched();
     Runtime::builder().domains(1).run(move || {
         let mutex = Arc::new(Mutex::new(false));
-        // At first, and then each half millisecond, the waiter is handed the mutex. Else it is told.
+        // At first, and then each half millisecond, the waiter is handed the mutex. Else it is
+        // told.
         for _ in 0..10 {
             let mut guard = mutex.lock();
             *guard = false;

@@ -6,16 +6,17 @@
 //! each, whatever the other bits are.
 //!
 //! Who has unlocked and finds that a performer waits, and that none has been told, takes the lock
-//! once more for a moment, unless another has taken it meanwhile: then that one has the same to do. It does one of
-//! two things. Usually it *tells* the first waiter to try again and releases the lock. Any running
-//! performer may take the lock meanwhile, so it does not stay idle for as long as a wake takes. One
-//! waiter at a time is told (`TOLD`), and until it has tried, no other is. It tries for a
-//! while, as it has done before it waited (`contended.rs`). If it finds the lock taken it waits again,
-//! in front of the others. If no hand-over has happened for [`PATIENCE`], the lock is instead *handed*
-//! to the first waiter: it stays locked, and the waiter's performer is committed. The lock is always
-//! handed to a performer that waits for other things too, since that performer would lose its places
-//! there if it were told. With more threads than cores it may take milliseconds until one that was told
-//! has a core; so if others wait beside it, one of them is handed the lock after [`TOLD_PATIENCE`].
+//! once more for a moment, unless another has taken it meanwhile: then that one has the same to do.
+//! It does one of two things. Usually it *tells* the first waiter to try again and releases the
+//! lock. Any running performer may take the lock meanwhile, so it does not stay idle for as long as
+//! a wake takes. One waiter at a time is told (`TOLD`), and until it has tried, no other is. It
+//! tries for a while, as it has done before it waited (`contended.rs`). If it finds the lock taken
+//! it waits again, in front of the others. If no hand-over has happened for [`PATIENCE`], the lock
+//! is instead *handed* to the first waiter: it stays locked, and the waiter's performer is
+//! committed. The lock is always handed to a performer that waits for other things too, since that
+//! performer would lose its places there if it were told. With more threads than cores it may take
+//! milliseconds until one that was told has a core; so if others wait beside it, one of them is
+//! handed the lock after [`TOLD_PATIENCE`].
 //!
 //! The time is the mutex's and not the waiter's. With more threads than cores all waiters have
 //! waited for long. If each of them were handed the lock, every unlocking would switch to another
@@ -38,8 +39,8 @@
 //! | | x | | only while one that has unlocked, or was told, sees to the next |
 //!
 //! `QUEUED` and `TOLD` are set under the queue's lock, and the holder alone takes `QUEUED` away. A
-//! holder that finds `QUEUED` without `TOLD`, and has the queue's lock, is the only one that changes
-//! the word then: others set bits that are set.
+//! holder that finds `QUEUED` without `TOLD`, and has the queue's lock, is the only one that
+//! changes the word then: others set bits that are set.
 //!
 //! Barging with a timed hand-off is from Filip Pizlo's `WTF::Lock` (*Locking in WebKit*, 2016) and
 //! Amanieu d'Antras's parking_lot, the waiter that is told from Mike Burrows's nsync (its
@@ -75,14 +76,14 @@ const TOLD: u32 = 4;
 /// wait.
 const PATIENCE: u64 = 500_000;
 
-/// The same where a waiter was told and has not tried yet: it may take as long until the system runs it.
-/// If it is as short as the other, 64 threads on two cores that do something else as well lock a fifth
-/// less often.
+/// The same where a waiter was told and has not tried yet: it may take as long until the system
+/// runs it. With half of this, 16 threads on two cores that do something else as well locked a
+/// quarter less often.
 const TOLD_PATIENCE: u64 = 2 * PATIENCE;
 
-/// The number of times that a thread releases locks while others wait and one has been told, before it
-/// looks at the time. A prime: a thread that takes turns with several locks is to look at each. Models
-/// look each time.
+/// The number of times that a thread releases locks while others wait and one has been told, before
+/// it looks at the time. A prime: a thread that takes turns with several locks is to look at each.
+/// Models look each time.
 const LOOKED_AT: u32 = if cfg!(lisle_loom) { 1 } else { 61 };
 
 thread_local! {
@@ -91,9 +92,9 @@ thread_local! {
 }
 
 impl Queue {
-    /// Returns `true` if no hand-over has happened for `patience`, so that it is time for one. Where a
-    /// model runs it, it never is: the schedules in which the waiter tries before all others are those
-    /// in which it was handed over.
+    /// Returns `true` if no hand-over has happened for `patience`, so that it is time for one.
+    /// Where a model runs it, it never is: the schedules in which the waiter tries before all
+    /// others are those in which it was handed over.
     #[cfg(not(lisle_loom))]
     fn is_time(&mut self, patience: u64) -> bool {
         if is_modelled() {
@@ -342,9 +343,9 @@ impl RawMutex {
     }
 
     /// Writes `HELD` and `QUEUED`, and sets `TOLD` if it is to be set, as the holder, which has the
-    /// queue's lock too. The one that was told may take `TOLD` away meanwhile. By an exchange and no
-    /// store: loom would not put a store after the exchanges of those that find the lock held and leave
-    /// it so.
+    /// queue's lock too. The one that was told may take `TOLD` away meanwhile. By an exchange and
+    /// no store: loom would not put a store after the exchanges of those that find the lock held
+    /// and leave it so.
     fn leave_as(&self, bits: u32) {
         let left = |state| Some(state & TOLD | bits);
         let before = self.state.fetch_update(Ordering::Release, Ordering::Relaxed, left);
