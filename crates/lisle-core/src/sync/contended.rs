@@ -27,24 +27,19 @@ pub(super) fn tell<T: ?Sized>(operation: &'static str, label: &Label, lock: &T) 
     performer_id()
 }
 
-/// Tries for a while to take a lock. Returns `true` if `take` did.
+/// Tries for a while to take a lock. Returns `true` if `take` did. A fiber does not try: of four that
+/// mostly read, on two cores, a look takes a sixth of the throughput.
 pub(super) fn look(take: impl FnMut() -> bool) -> bool {
-    match installed() {
-        None => look_on_thread(take),
-        Some(context) => look_in(context, take),
-    }
+    installed().is_none() && look_on_thread(take)
 }
 
 /// Does the same, but not for long: with more threads than cores each look may take milliseconds,
 /// and who only looks keeps nobody out, and has no place among those that wait.
 pub(super) fn look_shortly(take: impl FnMut() -> bool) -> bool {
-    match installed() {
-        None => look_shortly_on_thread(take),
-        Some(context) => look_in(context, take),
-    }
+    installed().is_none() && look_shortly_on_thread(take)
 }
 
-/// Tries for a moment, in a fiber, to take a lock. The holder may be a fiber that waits for this
+/// Tries for a moment, in a fiber, to take a mutex. The holder may be a fiber that waits for this
 /// very thread, so it is one moment, and none if the thread has anything else to do.
 ///
 /// On two cores two fibers lock 73 million times a second so, and 26 if they wait at once: where
