@@ -110,8 +110,13 @@ impl Looker {
         }
     }
 
-    /// Tries for a while to take a lock. Returns `true` if `take` did.
-    pub(super) fn look(&self, is_queue: impl Fn() -> bool, mut take: impl FnMut() -> bool) -> bool {
+    /// Tries for a while to take a lock, for the performer `me`. Returns `true` if `take` did.
+    pub(super) fn look(
+        &self,
+        me: usize,
+        is_queue: impl Fn() -> bool,
+        mut take: impl FnMut() -> bool,
+    ) -> bool {
         if let Some(context) = installed() {
             return look_in(context, take);
         }
@@ -123,7 +128,7 @@ impl Looker {
         if take() {
             return true;
         }
-        let me = (performer_id() / align_of::<usize>()) as u32;
+        let me = (me / align_of::<usize>()) as u32;
         for _ in 1..LOOKS {
             if self.0.load(Ordering::Relaxed) != me {
                 self.0.store(me, Ordering::Relaxed);

@@ -135,14 +135,14 @@ impl<T: ?Sized> Mutex<T> {
         turn::pass_if_due();
         let me = tell("lock", &self.raw.label, &self.raw);
         if !self.raw.try_lock_fast(me) {
-            self.lock_contended();
+            self.lock_contended(me);
         }
         MutexGuard::new(self)
     }
 
     #[cold]
-    fn lock_contended(&self) {
-        if !self.raw.look() {
+    fn lock_contended(&self, me: usize) {
+        if !self.raw.look(me) {
             self.raw.sync();
         }
     }

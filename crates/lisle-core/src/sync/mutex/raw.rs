@@ -164,17 +164,24 @@ impl RawMutex {
     /// Takes the lock if it is free, whether or not others wait. Returns `false` otherwise.
     #[inline(always)]
     pub(super) fn try_lock_fast(&self, me: usize) -> bool {
-        let free = self.state.fetch_or(HELD, Ordering::Acquire) & HELD == 0;
+        let free = self.take();
         if free {
             self.holder.store(me, Ordering::Relaxed);
         }
         free
     }
 
-    /// Tries for a while to take the lock. Returns `true` if it did.
-    pub(super) fn look(&self) -> bool {
+    /// Takes the lock if it is free, without a note of who has it: that is also for those that only
+    /// see to the next.
+    #[inline(always)]
+    fn take(&self) -> bool {
+        self.state.fetch_or(HELD, Ordering::Acquire) & HELD == 0
+    }
+
+    /// Tries for a while to take the lock, for the performer `me`. Returns `true` if it did.
+    pub(super) fn look(&self, me: usize) -> bool {
         let is_queue = || self.state.load(Ordering::Relaxed) & QUEUED != 0;
-        self.looker.look(is_queue, || self.try_lock())
+        self.looker.look(me, is_queue, || self.try_lock())
     }
 
     /// Takes the lock if it is free. Returns `false` otherwise.
@@ -287,7 +294,7 @@ impl RawMutex {
     /// Sees to it that a waiter is told or handed the lock, if one waits and none has been told. If
     /// another performer has taken the lock, that one will do so when it releases it.
     fn tell_next(&self) {
-        while self.state.load(Ordering::Relaxed) & (QUEUED | TOLD) == QUEUED && self.take_if_free() {
+        while self.state.load(Ordering::Relaxed) & (HELD | QUEUED | TOLD) == QUEUED && self.take() {
             if self.unlock_to_next() {
                 return;
             }
@@ -306,7 +313,7 @@ impl RawMutex {
             count.set(count.get().wrapping_add(1));
             count.get()
         });
-        if count.is_multiple_of(LOOKED_AT) && self.take_if_free() && !self.unlock_to_next() {
+        if count.is_multiple_of(LOOKED_AT) && self.take() && !self.unlock_to_next() {
             // The one that was told may have left meanwhile, and counted on the holder.
             self.tell_next();
         }
