@@ -147,15 +147,15 @@ impl<E: Event, const WORDS: usize> Future for EventFuture<E, WORDS> {
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }
-            // What is ready needs neither a record nor a branch.
+            // Set until it is known to wait: if a user's function panics, there is nothing to
+            // withdraw.
             this.done = true;
+            // What is ready needs neither a record nor a branch.
             if let Some(value) = event.at_once() {
                 return Poll::Ready(value);
             }
         }
 
-        // Set until it is known to wait: if a user's function panics, there is nothing to withdraw.
-        this.done = true;
         loop {
             let single = event.is_single();
             // SAFETY: the future is pinned, and is not freed before it has seen the wake.

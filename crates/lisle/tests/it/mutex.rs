@@ -377,6 +377,33 @@ fn a_task_that_locks_again_and_again_lets_a_waiter_of_its_domain_have_it() {
 }
 
 #[test]
+fn a_task_that_locks_again_and_again_lets_another_task_have_it() {
+    let _watched = watched();
+    Runtime::builder().domains(1).run(|| {
+        let mutex = Arc::new(Mutex::new(false));
+        let guard = mutex.lock();
+        let waiter = lisle::spawn_task({
+            let mutex = mutex.clone();
+            async move { *mutex.lock_evt().await = true }
+        });
+        let again = lisle::spawn_task({
+            let mutex = mutex.clone();
+            async move {
+                let mut times = 0;
+                while !*mutex.lock_evt().await {
+                    times += 1;
+                }
+                times
+            }
+        });
+        drop(guard);
+        // By its turn alone it would stop after 10 ms.
+        assert!(again.join().unwrap() < 1000);
+        waiter.join().unwrap();
+    });
+}
+
+#[test]
 fn a_mutex_may_be_static_named_and_shown() {
     static MUTEX: Mutex<u32> = Mutex::new(3);
     let guard = MUTEX.lock();
