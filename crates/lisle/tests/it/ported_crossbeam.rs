@@ -357,8 +357,8 @@ async fn two_performers_with_timeouts_lose_nothing(cx: Cx) {
 }
 
 async fn stress_of_receives_and_sends_mixed(cx: Cx) {
-    let count = scaled(5_000, 500);
-    let (input, inputs) = bounded::<usize>(3);
+    let (count, room) = (scaled(5_000, 500), 3);
+    let (input, inputs) = bounded::<usize>(room);
     let (output, outputs) = channel::<usize>();
     let feeder = cx.spawn(move |cx| async move {
         for i in 0..count {
@@ -385,9 +385,9 @@ async fn stress_of_receives_and_sends_mixed(cx: Cx) {
         }
     }
     if received < count {
-        // The feeder is released.
+        // The feeder is released. It has sent everything only if what is left is in the buffer.
         drop(inputs);
-        assert!(cx.join_caught(feeder).await.is_err() || received == count);
+        assert!(cx.join_caught(feeder).await.is_err() || count - received <= room);
     } else {
         cx.join(feeder).await;
     }
