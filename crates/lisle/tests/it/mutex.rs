@@ -301,8 +301,8 @@ fn interrupted_fibers_keep_nothing() {
     }
 }
 
-/// A fiber that was told that the mutex is free runs on the same domain as something that locks it
-/// again and again, by `lock` until that returns `true`, and never waits.
+/// A fiber or a task that was told that the mutex is free runs on the same domain as something that
+/// locks it again and again, by `lock` until it holds `true`, and never waits.
 #[track_caller]
 fn a_waiter_of_its_domain_has_it_soon(lock: impl Fn(&Arc<Mutex<bool>>, &mut dyn FnMut()) + Send + 'static) {
     let _watched = watched();
@@ -310,20 +310,26 @@ fn a_waiter_of_its_domain_has_it_soon(lock: impl Fn(&Arc<Mutex<bool>>, &mut dyn 
         let mutex = Arc::new(Mutex::new(false));
         // At first, and then each half millisecond, the waiter is handed the mutex. Else it is
         // told.
-        for _ in 0..10 {
+        for round in 0..20 {
             let mut guard = mutex.lock();
             *guard = false;
-            let waiter = lisle::spawn({
-                let mutex = mutex.clone();
-                move || *mutex.lock() = true
-            });
-            fiber::yield_now();
+            let waited_for = mutex.clone();
+            let waiter: Box<dyn FnOnce()> = if round % 2 == 0 {
+                let fiber = lisle::spawn(move || *waited_for.lock() = true);
+                Box::new(|| fiber.join().unwrap())
+            } else {
+                let task = lisle::spawn_task(async move { *waited_for.lock_evt().await = true });
+                Box::new(|| task.join().unwrap())
+            };
+            while !lisle::waiting().to_string().contains("lock") {
+                fiber::yield_now();
+            }
             drop(guard);
             let mut times = 0;
             lock(&mutex, &mut || times += 1);
             // By its turn alone it would stop after 10 or 20 ms.
-            assert!(times < 1000, "it has locked {times} times before the waiter");
-            waiter.join().unwrap();
+            assert!(times < 1000, "it has locked {times} times before the waiter, round {round}");
+            waiter();
         }
     });
 }
@@ -373,33 +379,6 @@ fn a_task_that_locks_again_and_again_lets_a_waiter_of_its_domain_have_it() {
             times
         };
         times(in_place, locked);
-    });
-}
-
-#[test]
-fn a_task_that_locks_again_and_again_lets_another_task_have_it() {
-    let _watched = watched();
-    Runtime::builder().domains(1).run(|| {
-        let mutex = Arc::new(Mutex::new(false));
-        let guard = mutex.lock();
-        let waiter = lisle::spawn_task({
-            let mutex = mutex.clone();
-            async move { *mutex.lock_evt().await = true }
-        });
-        let again = lisle::spawn_task({
-            let mutex = mutex.clone();
-            async move {
-                let mut times = 0;
-                while !*mutex.lock_evt().await {
-                    times += 1;
-                }
-                times
-            }
-        });
-        drop(guard);
-        // By its turn alone it would stop after 10 ms.
-        assert!(again.join().unwrap() < 1000);
-        waiter.join().unwrap();
     });
 }
 
