@@ -2,7 +2,7 @@
 
 mod elsewhere;
 
-pub(crate) use elsewhere::{Missing, prepare};
+pub(crate) use elsewhere::{Missing, own_command, pass_own, prepare};
 
 use crate::limits;
 

@@ -37,7 +37,11 @@ impl Programs {
                 command.args(&words[1..]);
                 Ok(command)
             }
-            _ => Ok(sample::command(system)),
+            (_, own) => {
+                let mut command = sample::command(system);
+                own.map_or(Ok(()), |words| systems::pass_own(words, &mut command))?;
+                Ok(command)
+            }
         }
     }
 }

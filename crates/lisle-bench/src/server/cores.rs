@@ -15,15 +15,6 @@ pub(crate) fn leave_to_server(workers: usize) {
     pin(&for_load(&ours(), &all(), workers));
 }
 
-/// Does `work` on all cores: it is not measured, and should not take longer than it must.
-pub(crate) fn with_all<T>(work: impl FnOnce() -> T) -> T {
-    let ours = ours();
-    pin(&all());
-    let done = work();
-    pin(&ours);
-    done
-}
-
 fn ours() -> CpuSet {
     sched_getaffinity(None).expect("a process may ask where it may run")
 }

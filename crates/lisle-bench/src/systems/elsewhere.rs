@@ -55,6 +55,26 @@ pub(crate) fn prepare(system: &str) -> Result<Vec<OsString>, Missing> {
     }
 }
 
+/// What tells a sample the words of the command of its system's own program.
+const OWN: &str = "LISLE_BENCH_OWN";
+
+/// Has the sample that `sample` runs know the `words` of its system's own program: a sample builds
+/// nothing, and does not ask whether there is something to build.
+pub(crate) fn pass_own(words: &[OsString], sample: &mut Command) -> Result<(), String> {
+    let joined = env::join_paths(words).map_err(|error| format!("{words:?}: {error}"))?;
+    sample.env(OWN, joined);
+    Ok(())
+}
+
+/// The command of the system's own program, in a sample that was told of it.
+pub(crate) fn own_command() -> Command {
+    let words = env::var_os(OWN).unwrap_or_else(|| panic!("{OWN} does not say what to run"));
+    let mut words = env::split_paths(&words);
+    let mut command = Command::new(words.next().expect("a split is never empty"));
+    command.args(words);
+    command
+}
+
 /// The command `lisle` of this workspace. Cargo knows whether it is current; without Cargo, one
 /// that has been built beside this program is taken.
 fn lisle() -> Result<Vec<OsString>, Missing> {

@@ -24,7 +24,7 @@ use crate::{
     peers::Pool,
     server::{
         cores,
-        process::{Server, found},
+        process::Server,
         site::Site,
     },
     systems,
@@ -32,7 +32,7 @@ use crate::{
 };
 use answer::Progress;
 use client::Client;
-use std::{ffi::OsString, process::Command};
+use std::process::Command;
 
 pub(crate) static WORKLOAD: Workload = Workload {
     name: "mixed",
@@ -75,10 +75,7 @@ fn here(job: &Job, system: &str, serve: fn(&Job) -> !) -> Outcome {
 }
 
 fn go(job: &Job) -> Outcome {
-    let words: Vec<OsString> = found(cores::with_all(|| systems::prepare("go")));
-    let mut command = Command::new(&words[0]);
-    command.args(&words[1..]);
-    sample(job, command)
+    sample(job, systems::own_command())
 }
 
 /// Asks the server that `command` is, with what a peer is told.

@@ -50,10 +50,9 @@ pub(crate) static WORKLOAD: Workload = Workload {
 };
 
 fn lisle(job: &Job) -> Outcome {
-    let lisle = found(cores::with_all(|| systems::prepare("lisle")));
     sample(job, |site| {
         let address = process::free_address()?;
-        let mut command = command(&lisle);
+        let mut command = systems::own_command();
         command.arg("serve").arg(site.folder()).args(["--addr", &address.to_string(), "--log", "off"]);
         command.args(["--domains", &job.workers.to_string(), "--pin"]);
         Server::at(address, command, site)
@@ -73,11 +72,10 @@ fn hyper(job: &Job) -> Outcome {
 }
 
 fn go(job: &Job) -> Outcome {
-    let peer = found(cores::with_all(|| systems::prepare("go")));
     sample(job, |site| {
         let mut directory = OsString::from("directory=");
         directory.push(site.folder());
-        let mut command = command(&peer);
+        let mut command = systems::own_command();
         command.args([WORKLOAD.name, "-", &job.workers.to_string(), "0"]).arg(directory);
         Server::announced(command, site)
     })
@@ -91,12 +89,6 @@ fn nginx(job: &Job) -> Outcome {
         command.arg("-c").arg(nginx::configure(site, address, job.workers)?);
         Server::at(address, command, site)
     })
-}
-
-fn command(words: &[OsString]) -> Command {
-    let mut command = Command::new(&words[0]);
-    command.args(&words[1..]);
-    command
 }
 
 fn sample(job: &Job, start: impl FnOnce(&Site) -> Result<Server, String>) -> Outcome {

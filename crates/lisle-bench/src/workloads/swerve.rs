@@ -33,7 +33,6 @@ use answer::Piece;
 use lisle::{channel::Sender, net::TcpListener};
 use load::Load;
 use std::{
-    ffi::OsString,
     fs::{self, File},
     net::Ipv4Addr,
     process::Command,
@@ -97,11 +96,7 @@ fn here(job: &Job, system: &str, serve: impl FnOnce()) -> Outcome {
 }
 
 fn go(job: &Job) -> Outcome {
-    let words: Vec<OsString> =
-        cores::with_all(|| systems::prepare("go")).unwrap_or_else(|missing| panic!("{missing}"));
-    let mut command = Command::new(&words[0]);
-    command.args(&words[1..]);
-    sample(job, command)
+    sample(job, systems::own_command())
 }
 
 fn sample(job: &Job, command: Command) -> Outcome {
