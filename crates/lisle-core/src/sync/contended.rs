@@ -33,10 +33,22 @@ pub(super) fn look(take: impl FnMut() -> bool) -> bool {
     installed().is_none() && look_on_thread(take)
 }
 
-/// Does the same, but not for long: with more threads than cores each look may take milliseconds,
-/// and who only looks keeps nobody out, and has no place among those that wait.
-pub(super) fn look_shortly(take: impl FnMut() -> bool) -> bool {
-    installed().is_none() && look_shortly_on_thread(take)
+/// Does the same for a writer, but only once if readers have the lock, and not for long otherwise:
+/// who only looks keeps nobody out, and has no place among those that wait.
+///
+/// Readers that come and go have the lock nearly always. Beside 15 threads that only read, on two
+/// cores, a writer that went on looking wrote 144 times a second, and 109,000 times if it waits
+/// after the first look. Where one lock in ten is for writing all get 1.2 to 1.4 times as much
+/// done. If it waited at once when another writer has the lock, 16 threads that only write would
+/// lock 64,000 times a second in place of 90 million.
+pub(super) fn look_as_writer(is_read: impl Fn() -> bool, mut take: impl FnMut() -> bool) -> bool {
+    // Loom would have to explore each attempt.
+    if cfg!(lisle_loom) || installed().is_some() {
+        return false;
+    }
+    let since = clock::now();
+    spin();
+    take() || look_while(|| !is_read() && clock::now().saturating_sub(since) <= SHORTLY, take)
 }
 
 /// Tries for a moment, in a fiber, to take a mutex. The holder may be a fiber that waits for this

@@ -5,7 +5,7 @@ mod raw;
 
 use crate::event::{Event, Label, awaitable, choose, forwarded, is_modelled, turn};
 use crate::shim::{cell::UnsafeCell, const_fn};
-use crate::sync::contended::{look, look_shortly, tell};
+use crate::sync::contended::{look, look_as_writer, tell};
 use crate::time::after;
 use raw::{Access, Accessing, Mode, RawRwLock};
 use std::fmt;
@@ -141,8 +141,7 @@ impl<T: ?Sized> RwLock<T> {
         let take = || self.raw.try_lock(mode);
         let taken = match mode {
             Mode::Read => look(take),
-            // Readers come in for as long as it only looks.
-            Mode::Write => look_shortly(take),
+            Mode::Write => look_as_writer(|| self.raw.is_read(), take),
         };
         if !taken {
             self.raw.access(mode).sync();

@@ -6,6 +6,9 @@
 //! the word's flag keeps newcomers out, and everything happens under the lock of the queues: the
 //! lock is handed over and is never free to be taken.
 //!
+//! A plain thread tries for a while before it waits. A writer does not if readers have the lock: for
+//! as long as it only tries, it keeps no reader out.
+//!
 //! Readers and writers have a queue each. A writer that unlocks hands the lock to all readers that
 //! wait by then, and the last of them hands it to the first writer. Neither side therefore waits
 //! for more than one turn of the other, however many come. This is a *phase-fair* lock (Brandenburg
@@ -90,6 +93,12 @@ impl RawRwLock {
                 self.state.compare_exchange(0, WRITER, Ordering::Acquire, Ordering::Relaxed).is_ok()
             }
         }
+    }
+
+    /// Returns `true` if readers have the lock.
+    pub(super) fn is_read(&self) -> bool {
+        let state = self.state.load(Ordering::Relaxed);
+        state & WRITER == 0 && state >= READER
     }
 
     /// Takes the lock if that is possible at once, or else sets `QUEUED` and returns `false`.
