@@ -23,7 +23,7 @@ mod imp {
         pub use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
     }
     pub mod thread {
-        pub use std::thread::{Thread, current, park, yield_now};
+        pub use std::thread::{Thread, current, park, park_timeout, yield_now};
     }
     pub mod hint {
         pub use std::hint::spin_loop;

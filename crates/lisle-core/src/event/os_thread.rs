@@ -8,7 +8,7 @@
 
 #[cfg(not(lisle_loom))]
 use super::adaptive_spin::AdaptiveSpin;
-use super::context::{Context, Interrupted, Unparked};
+use super::context::{Context, Interrupted, Lookout, Unparked};
 use super::record::Waker;
 #[cfg(not(lisle_loom))]
 use super::sleepers;
@@ -91,47 +91,44 @@ thread_local! {
 pub(super) struct OsThread {
     woken: WakeWord,
     parked: Cell<Option<ParkedEvent>>,
-    /// The event spins itself, see [`Context::leaves_spinning`].
-    #[cfg(not(lisle_loom))]
-    has_spun: Cell<bool>,
+    /// There if the event spins itself, see [`Context::leaves_spinning`].
+    lookout: Cell<Option<Lookout>>,
 }
 
 impl OsThread {
     pub(super) fn new() -> Self {
-        OsThread {
-            woken: WakeWord::new(),
-            parked: Cell::new(None),
-            #[cfg(not(lisle_loom))]
-            has_spun: Cell::new(false),
-        }
+        OsThread { woken: WakeWord::new(), parked: Cell::new(None), lookout: Cell::new(None) }
     }
 
     /// Spins for the wake. A partner on another core may be a few hundred nanoseconds away, and a
     /// wake costs microseconds. A thread whose last waits were all long does not: others may want
     /// its core.
     #[cfg(not(lisle_loom))]
-    fn look(&self) -> bool {
+    fn look(&self, has_spun: bool) -> bool {
         let is_set = || self.woken.is_set();
-        SPIN.with(|spin| if self.has_spun.take() || spin.is_in_vain() { is_set() } else { spin.look(is_set) })
+        SPIN.with(|spin| if has_spun || spin.is_in_vain() { is_set() } else { spin.look(is_set) })
     }
 
     #[cfg(lisle_loom)]
-    fn look(&self) -> bool {
+    fn look(&self, _: bool) -> bool {
         false
     }
 
     #[cfg(not(lisle_loom))]
-    fn sleep(&self, interruptible: bool) -> Unparked {
+    fn sleep(&self, interruptible: bool, lookout: Option<Lookout>) -> Unparked {
         let asleep = crate::shim::clock::now();
         self.woken.fall_asleep();
-        let unparked = sleepers::sleep(self.parked.get(), &self.woken, interruptible);
+        let unparked = sleepers::sleep(self.parked.get(), &self.woken, interruptible, lookout);
         SPIN.with(|spin| spin.slept(crate::shim::clock::now() - asleep));
         unparked
     }
 
     #[cfg(lisle_loom)]
-    fn sleep(&self, _: bool) -> Unparked {
+    fn sleep(&self, _: bool, lookout: Option<Lookout>) -> Unparked {
         self.woken.fall_asleep();
+        // Once, at any moment.
+        // SAFETY: this thread sleeps for the event that has given it.
+        lookout.into_iter().for_each(|lookout| unsafe { lookout.call() });
         while !self.woken.is_set() {
             thread::park();
         }
@@ -157,7 +154,8 @@ unsafe impl Context for OsThread {
     }
 
     fn park(&self, interruptible: bool) -> Unparked {
-        if !self.look() && self.sleep(interruptible) == Unparked::Interrupted {
+        let lookout = self.lookout.take();
+        if !self.look(lookout.is_some()) && self.sleep(interruptible, lookout) == Unparked::Interrupted {
             return Unparked::Interrupted;
         }
         self.woken.reset();
@@ -168,9 +166,8 @@ unsafe impl Context for OsThread {
         self.parked.set(parked.copied());
     }
 
-    #[cfg(not(lisle_loom))]
-    fn leaves_spinning(&self) -> bool {
-        self.has_spun.set(true);
+    unsafe fn leaves_spinning(&self, lookout: Lookout) -> bool {
+        self.lookout.set(Some(lookout));
         true
     }
 

@@ -7,7 +7,7 @@
 //! again.
 
 use super::calls;
-use super::context::Unparked;
+use super::context::{Lookout, Unparked};
 use super::os_thread::WakeWord;
 use super::parker;
 use super::performer::performer_id;
@@ -73,15 +73,51 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
+/// The first and the longest pause before a thread that sleeps calls its lookout, if it has one.
+/// Few sleeps for a lock are as long, even with many more threads than cores.
+const FIRST_LOOK: Duration = Duration::from_millis(20);
+const LONGEST_PAUSE: Duration = Duration::from_millis(160);
+
+/// A thread that sleeps, and calls its lookout now and then.
+struct Nap {
+    lookout: Option<Lookout>,
+    pause: Duration,
+}
+
+impl Nap {
+    /// Parks until the thread is unparked, or a pause is over. Then looks.
+    ///
+    /// # Safety
+    ///
+    /// The thread sleeps for the event that has given the lookout.
+    unsafe fn park(&mut self) {
+        let Some(lookout) = self.lookout else { return thread::park() };
+        let begun = clock::now();
+        thread::park_timeout(self.pause);
+        if clock::now().saturating_sub(begun) >= clock::saturating_nanos(self.pause) {
+            self.pause = (2 * self.pause).min(LONGEST_PAUSE);
+            // SAFETY: passed on to the caller.
+            unsafe { lookout.call() };
+        }
+    }
+}
+
 /// Parks this thread until `woken` is set, or, if it is in a foreign call and `interruptible`,
 /// until the call must stop waiting.
-pub(super) fn sleep(parked: Option<ParkedEvent>, woken: &WakeWord, interruptible: bool) -> Unparked {
+pub(super) fn sleep(
+    parked: Option<ParkedEvent>,
+    woken: &WakeWord,
+    interruptible: bool,
+    lookout: Option<Lookout>,
+) -> Unparked {
+    let mut nap = Nap { lookout, pause: FIRST_LOOK };
     // A thread that is ending has no place any more and is not listed; nor are the library's own
     // threads.
     let sleeper = if own_threads::is_own() { None } else { PLACE.try_with(|place| place.0.clone()).ok() };
     let Some(sleeper) = sleeper else {
         while !woken.is_set() {
-            thread::park();
+            // SAFETY: the lookout is that of the event that this thread sleeps for.
+            unsafe { nap.park() };
         }
         return Unparked::Woken;
     };
@@ -103,7 +139,8 @@ pub(super) fn sleep(parked: Option<ParkedEvent>, woken: &WakeWord, interruptible
             break Unparked::Interrupted;
         }
         sleeper.answer(parked);
-        thread::park();
+        // SAFETY: as above.
+        unsafe { nap.park() };
     };
     drop(in_call);
     sleeper.asleep.store(false, Ordering::Release);

@@ -27,8 +27,8 @@ pub(super) fn tell<T: ?Sized>(operation: &'static str, label: &Label, lock: &T) 
     performer_id()
 }
 
-/// Tries for a while to take a lock. Returns `true` if `take` did. A fiber does not try: of four that
-/// mostly read, on two cores, a look takes a sixth of the throughput.
+/// Tries for a while to take a lock. Returns `true` if `take` did. A fiber does not try: of four
+/// that mostly read, on two cores, a look takes a sixth of the throughput.
 pub(super) fn look(take: impl FnMut() -> bool) -> bool {
     installed().is_none() && look_on_thread(take)
 }

@@ -213,6 +213,24 @@ fn a_writer_that_is_dropped_keeps_nothing() {
     });
 }
 
+/// A choice is decided for something else at the very moment at which it begins to wait for the
+/// lock.
+#[test]
+fn a_writer_that_has_got_something_else_keeps_no_reader_out() {
+    explore(2, || {
+        let lock = RwLock::new(());
+        let other = Arc::new(Condition::new());
+        let teller = spawn_with(&other, |other| {
+            other.signal();
+        });
+        let reader = lock.read();
+        choose((other.wait_evt(), lock.write_evt().wrap(|_| ()))).sync();
+        assert!(lock.try_read().is_some());
+        drop(reader);
+        join_all([teller]);
+    });
+}
+
 /// One thread waits for a token without a limit, the other until a condition is signalled, which
 /// stands for a time limit. A notification at that very moment reaches the first, which then takes
 /// the token.

@@ -66,6 +66,12 @@ use std::time::Duration;
 /// others hold the mutex. With more threads than cores each also waits for a core. A choice that is
 /// first in the queue is always handed the mutex.
 ///
+/// A fiber or task whose turn it is runs once its domain comes to it. If other code keeps that
+/// domain for long, a mutex that was handed to the fiber stays locked until then. If the mutex is
+/// free, and the fiber was only told to try, plain threads that wait look for themselves, after 20
+/// ms and then more and more seldom, at least every 160 ms; fibers of other domains go on waiting
+/// until somebody unlocks.
+///
 /// # Cost
 ///
 /// Locking a free mutex, and unlocking one, take one locked instruction each and no memory, whether

@@ -46,7 +46,7 @@ mod wakeup;
 pub use handle::{FutureEvt, FutureHandle, spawn};
 
 use crate::Event;
-use crate::event::choose_biased;
+use crate::event::{choose_biased, turn};
 use crate::fiber::{CancelledEvt, yield_now};
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -85,6 +85,8 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
 /// Polls `future` until it is done. Returns `None` if it has been cancelled before that.
 #[track_caller]
 fn drive<F: Future>(mut future: Pin<&mut F>, cancelled: Option<CancelledEvt>) -> Option<F::Output> {
+    // What is ready at once never waits below.
+    turn::pass_if_due();
     let (wakeup, waker) = Wakeup::new();
     let mut context = Context::from_waker(&waker);
     let woken = wakeup.woken_evt();

@@ -301,13 +301,53 @@ fn interrupted_fibers_keep_nothing() {
     }
 }
 
+/// Returns a name that nothing else has. Listings of what waits tell of all plain threads.
+fn unique_name() -> String {
+    static NAMES: AtomicUsize = AtomicUsize::new(0);
+    format!("mutex no {} of this test", NAMES.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Until one that was told that the mutex is free has tried, nobody else is told. Where it does not
+/// try, and nobody unlocks either, a thread that sleeps looks for itself.
+#[test]
+fn a_thread_has_a_free_mutex_though_the_one_that_was_told_does_not_try() {
+    let _watched = watched();
+    for _ in 0..1000 {
+        let name = unique_name();
+        let mutex = Arc::new(Mutex::new(()).named(&name));
+        let guard = mutex.lock();
+        let [mut first, mut told] = [(); 2].map(|()| Box::pin(mutex.lock_evt().into_future()));
+        assert!(poll_once(first.as_mut()).is_pending() && poll_once(told.as_mut()).is_pending());
+        let thread = std::thread::spawn({
+            let mutex = mutex.clone();
+            move || drop(mutex.lock())
+        });
+        while !lisle::waiting().to_string().contains(&name) {
+            std::thread::yield_now();
+        }
+        // The first that waits is always handed it. If half a millisecond passes before that one
+        // leaves, so is the second.
+        drop(guard);
+        drop(first);
+        let was_told = mutex.try_lock().is_some();
+        if was_told {
+            thread.join().unwrap();
+            return;
+        }
+        drop(told);
+        thread.join().unwrap();
+    }
+    panic!("the second has never been told");
+}
+
 /// A fiber or a task that was told that the mutex is free runs on the same domain as something that
 /// locks it again and again, by `lock` until it holds `true`, and never waits.
 #[track_caller]
 fn a_waiter_of_its_domain_has_it_soon(lock: impl Fn(&Arc<Mutex<bool>>, &mut dyn FnMut()) + Send + 'static) {
     let _watched = watched();
     Runtime::builder().domains(1).run(move || {
-        let mutex = Arc::new(Mutex::new(false));
+        let name = unique_name();
+        let mutex = Arc::new(Mutex::new(false).named(&name));
         // At first, and then each half millisecond, the waiter is handed the mutex. Else it is
         // told.
         for round in 0..20 {
@@ -321,7 +361,7 @@ fn a_waiter_of_its_domain_has_it_soon(lock: impl Fn(&Arc<Mutex<bool>>, &mut dyn 
                 let task = lisle::spawn_task(async move { *waited_for.lock_evt().await = true });
                 Box::new(|| task.join().unwrap())
             };
-            while !lisle::waiting().to_string().contains("lock") {
+            while !lisle::waiting().to_string().contains(&name) {
                 fiber::yield_now();
             }
             drop(guard);

@@ -35,7 +35,9 @@ impl Event for RawMutex {
         declare_made(&self.label, self);
         branch.must_be_of(self);
         branch.waiter.must_not_be_published();
-        let is_thread = attempt.record().is_single() && attempt.context().leaves_spinning();
+        // SAFETY: until the event is withdrawn, it and the record of its performance stay.
+        let is_thread = attempt.record().is_single()
+            && unsafe { attempt.context().leaves_spinning(self.lookout(attempt.record())) };
         if branch.place(|place| place.told) {
             let taken = attempt.commit_if(|| self.try_told(attempt, is_thread).then_some(()));
             let step = branch.as_mut().took(taken);

@@ -26,6 +26,11 @@
 //! from trying. So unlocking while others wait is counted, and after some 128 times the fiber gives
 //! way when it locks next, and so does a task (`event/turn.rs`).
 //!
+//! If nobody locks meanwhile, nobody unlocks either, and the others would wait beside a free lock
+//! for one that was told and does not come: a fiber of a domain that is busy for long, or a future
+//! that is not polled. So a plain thread that sleeps for the lock looks now and then whether it is
+//! free, and takes it (`lookout`).
+//!
 //! If a performer leaves after it was told or handed the lock, dropping its branch passes this on.
 //!
 //! The states:
@@ -52,9 +57,10 @@ use crate::event::Doing;
 use crate::event::awaited::Awaited;
 use crate::event::lock::Lock;
 use crate::event::queue::WaitQueue;
+use crate::event::record::{Meeting, Outsider, Record};
 use crate::event::turn;
 use crate::event::woken::Woken;
-use crate::event::{Attempt, Label, is_modelled, performer_id, visible_doing};
+use crate::event::{Attempt, Label, Lookout, is_modelled, performer_id, visible_doing};
 #[cfg(feature = "model")]
 use crate::shim::model::{Touch, touched};
 use crate::shim::{
@@ -347,6 +353,41 @@ impl RawMutex {
             woken.push(next.revoke());
         }
         true
+    }
+
+    /// Returns what a thread does now and then that sleeps for this lock, as the performer of
+    /// `record`: if the lock is free it takes it. The one that was told to try may be a fiber whose
+    /// domain is busy for long, and if nobody unlocks nobody else is told meanwhile.
+    pub(super) fn lookout(&self, record: &Record) -> Lookout {
+        unsafe fn look(raw: *const (), record: *const Record) {
+            // SAFETY: a lookout is called by who waits for the lock, which therefore stays.
+            unsafe { &*raw.cast::<RawMutex>() }.take_for(record);
+        }
+        // SAFETY: `look` may be called while who waits for the lock sleeps.
+        unsafe { Lookout::new(std::ptr::from_ref(self).cast(), record, look) }
+    }
+
+    /// Gives the lock to the waiter of `record` if it is free, wherever that one is in the queue.
+    fn take_for(&self, record: *const Record) {
+        if self.state.load(Ordering::Relaxed) & HELD != 0 || !self.take() {
+            return;
+        }
+        let woken = Woken::default();
+        let mut queue = self.queue.lock();
+        let own = queue.waiters.commit_where(|candidate| {
+            if std::ptr::eq(candidate.record(), record) { candidate.meet(&Outsider) } else { Meeting::Own }
+        });
+        if let Ok(Some(own)) = own {
+            let queued = if queue.waiters.is_empty() { 0 } else { QUEUED };
+            self.holder.store(0, Ordering::Relaxed);
+            self.leave_as(HELD | queued);
+            woken.push(own.finish());
+            return;
+        }
+        drop(queue);
+        // It was told meanwhile. Who has found the lock taken has left the rest to this one.
+        self.state.fetch_sub(HELD, Ordering::Release);
+        self.tell_next();
     }
 
     /// Writes `HELD` and `QUEUED`, and sets `TOLD` if it is to be set, as the holder, which has the

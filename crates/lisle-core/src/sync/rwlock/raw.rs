@@ -6,8 +6,8 @@
 //! the word's flag keeps newcomers out, and everything happens under the lock of the queues: the
 //! lock is handed over and is never free to be taken.
 //!
-//! A plain thread tries for a while before it waits. A writer does not if readers have the lock: for
-//! as long as it only tries, it keeps no reader out.
+//! A plain thread tries for a while before it waits. A writer does not if readers have the lock:
+//! for as long as it only tries, it keeps no reader out.
 //!
 //! Readers and writers have a queue each. A writer that unlocks hands the lock to all readers that
 //! wait by then, and the last of them hands it to the first writer. Neither side therefore waits
@@ -245,11 +245,15 @@ impl Event for Access<'_> {
     fn publish<'e>(&'e self, mut branch: Pin<&mut Accessing<'e>>, attempt: &Attempt<'_>) -> Step {
         branch.must_be_of(self);
         branch.waiter.must_not_be_published();
+        let mut woken = Woken::default();
         declare_made(&self.raw.label, self.raw);
         let mut queues = self.raw.queues.lock();
         let taken = attempt.commit_if(|| self.raw.lock_or_queue(self.mode, &queues).then_some(()));
         let step = branch.as_mut().took(taken);
-        if step == Step::Waiting && !attempt.is_decided() {
+        if step == Step::Waiting && attempt.is_decided() {
+            // Another branch has won meanwhile, and `QUEUED` may have been set for nobody.
+            self.raw.settle(&mut queues, &mut woken, Mode::Write);
+        } else if step == Step::Waiting {
             let queue = match self.mode {
                 Mode::Read => &mut queues.readers,
                 Mode::Write => &mut queues.writers,
