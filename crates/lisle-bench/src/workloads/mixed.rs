@@ -22,11 +22,7 @@ use crate::{
     forms::checksum,
     job::{Figure, Job, Outcome},
     peers::Pool,
-    server::{
-        cores,
-        process::Server,
-        site::Site,
-    },
+    server::{cores, process::Server, site::Site},
     systems,
     workload::{Case, Program, Unit, Workload, param, size},
 };
