@@ -13,6 +13,7 @@ use super::storage::{Storage, typed};
 use super::sync::announce;
 use super::sync::{give_up, publish};
 use super::timer::Timer;
+use super::turn;
 use super::waits::ParkedEvent;
 use super::{Event, Step, raising};
 use crate::drops::Careful;
@@ -136,11 +137,13 @@ impl<E: Event, const WORDS: usize> Future for EventFuture<E, WORDS> {
             }
         } else {
             // A task whose turn has been long continues in another turn, before it does anything.
-            if !this.stays
-                && let Some(recycled) = Recycled::of(context.waker())
+            // So does a fiber that waits for a future.
+            let overstays = || match Recycled::of(context.waker()) {
                 // SAFETY: its memory is never freed, and we poll it.
-                && unsafe { recycled.as_ref() }.overstays()
-            {
+                Some(recycled) => unsafe { recycled.as_ref() }.overstays(),
+                None => turn::is_due_in(context.waker()),
+            };
+            if !this.stays && overstays() {
                 // Only once: if what comes before it takes long in each turn, it begins
                 // nevertheless.
                 this.stays = true;

@@ -20,7 +20,9 @@
 
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
-pub use in_domain::{Mark, Ways, came_to_nothing, is_due, may_pass, pass_if_due, take_due, went_first};
+pub use in_domain::{
+    Driving, Mark, Ways, came_to_nothing, is_due, is_due_in, may_pass, pass_if_due, take_due, went_first,
+};
 
 /// Returns `answer`, the result of a poll, and counts it if the poll was not successful.
 ///
@@ -44,6 +46,13 @@ pub fn asked_whether(answer: bool) -> bool {
 #[inline]
 pub fn came_to_nothing() {}
 
+/// In a model no turn is long.
+#[cfg(lisle_loom)]
+#[inline]
+pub fn is_due_in(_: &std::task::Waker) -> bool {
+    false
+}
+
 /// In a model nobody goes first too often.
 #[cfg(lisle_loom)]
 pub fn went_first() {}
@@ -63,6 +72,7 @@ mod in_domain {
     use std::cell::Cell;
     use std::fmt;
     use std::ptr::NonNull;
+    use std::task::Waker;
 
     /// The number of unsuccessful polls, or of locks before others, in one turn before a fiber
     /// gives way: at least this many, and fewer than twice as many.
@@ -78,6 +88,8 @@ mod in_domain {
         static DUE: AtomicU8 = const { AtomicU8::new(0) };
         /// The number of unsuccessful polls, and of the like, left before they were often.
         static LEFT: Cell<u32> = const { Cell::new(IN_VAIN) };
+        /// The data of the waker with which a fiber polls a future that it waits for.
+        static DRIVER: Cell<*const ()> = const { Cell::new(std::ptr::null()) };
         /// What this thread's domain does.
         static WAYS: Cell<Option<&'static Ways>> = const { Cell::new(None) };
     }
@@ -150,6 +162,42 @@ mod in_domain {
     #[inline(always)]
     pub fn is_due() -> bool {
         mark() & LONG != 0
+    }
+
+    /// A guard: a fiber polls a future that it waits for. Where that returns pending since the turn
+    /// has been long, the fiber lets others run.
+    ///
+    /// A fiber that is suspended meanwhile may leave the note to others. They have other wakers.
+    #[derive(Debug)]
+    pub struct Driving {
+        before: *const (),
+    }
+
+    impl Driving {
+        /// Notes that the future is polled with `waker`.
+        #[inline]
+        pub fn new(waker: &Waker) -> Self {
+            Driving { before: DRIVER.replace(waker.data()) }
+        }
+    }
+
+    impl Drop for Driving {
+        #[inline]
+        fn drop(&mut self) {
+            DRIVER.set(self.before);
+        }
+    }
+
+    /// Returns `true` if others should run, and a future that is polled with `waker` may return
+    /// pending for that: a fiber waits for it, and may be suspended.
+    #[inline(always)]
+    pub fn is_due_in(waker: &Waker) -> bool {
+        mark() != 0 && is_driven_by(waker) && may_pass()
+    }
+
+    #[cold]
+    fn is_driven_by(waker: &Waker) -> bool {
+        std::ptr::eq(DRIVER.get(), waker.data())
     }
 
     /// Resets the mark, because others are about to run if there are any.

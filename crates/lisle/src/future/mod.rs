@@ -57,7 +57,8 @@ use wakeup::Wakeup;
 /// [`Event::sync`] does: a fiber parks, a plain thread sleeps.
 ///
 /// The future need not be `Send`, since a fiber stays on its thread. If the future yields by waking
-/// itself at once, the other fibers get a turn.
+/// itself at once, the other fibers get a turn. They also do if it awaits Lisle's events, which are
+/// ready each time, for longer than a turn should take.
 ///
 /// Costs one allocation, regardless of how often the future is polled.
 ///
@@ -92,13 +93,19 @@ fn drive<F: Future>(mut future: Pin<&mut F>, cancelled: Option<CancelledEvt>) ->
     let woken = wakeup.woken_evt();
     let next = choose_biased((cancelled.as_ref().wrap(|()| false), (&woken).wrap(|()| true)));
     loop {
-        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+        let driving = turn::Driving::new(&waker);
+        let polled = future.as_mut().poll(&mut context);
+        drop(driving);
+        if let Poll::Ready(value) = polled {
             return Some(value);
         }
         match next.poll() {
             // The future was woken while it was polled. It wants to continue, but other fibers get
             // a turn first.
-            Some(true) => yield_now(),
+            Some(true) => {
+                turn::take_due();
+                yield_now();
+            }
             Some(false) => return None,
             None => {
                 if !next.sync() {

@@ -324,10 +324,9 @@ fn a_fiber_that_never_waits_for_its_locks_lets_others_begin() {
     }
 }
 
-/// Runs `operation` again and again, beside a fiber that has not begun and that sleeps, too, until
-/// that has ended. Each is to be let past.
-fn is_let_past(operation: impl FnMut() + Send + 'static) {
-    let mut operation = operation;
+/// Runs `code` beside a fiber that has not begun and that sleeps, too. `code` is told when that has
+/// ended.
+fn beside_one_that_passes(code: impl FnOnce(&AtomicBool) + Send) {
     Runtime::builder().domains(1).stall_report(None).run(move || {
         let passed = Arc::new(AtomicBool::new(false));
         let passes = passed.clone();
@@ -335,6 +334,13 @@ fn is_let_past(operation: impl FnMut() + Send + 'static) {
             lisle::time::sleep(Duration::from_micros(1));
             passes.store(true, Ordering::Relaxed);
         }));
+        code(&passed);
+    });
+}
+
+/// Runs `operation` again and again until another has passed. Each is to let it.
+fn is_let_past(mut operation: impl FnMut() + Send) {
+    beside_one_that_passes(|passed| {
         while !passed.load(Ordering::Relaxed) {
             operation();
         }
@@ -407,6 +413,34 @@ fn a_fiber_whose_operations_are_always_ready_lets_others_pass() {
     is_let_past(move || drop(lock.write()));
     let latch = Latch::new(0);
     is_let_past(move || latch.wait());
+}
+
+/// A fiber waits for one future after the other, or for one whose events are always ready.
+#[test]
+fn a_fiber_that_waits_for_what_is_always_ready_lets_others_pass() {
+    let _watched = watched();
+    let mutex = Mutex::new(());
+    is_let_past(move || lisle::future::block_on(async { drop(mutex.lock_evt().await) }));
+    let mutex = Mutex::new(());
+    are_let_past(async || drop(mutex.lock_evt().await));
+    let (tx, rx) = channel::bounded(1);
+    are_let_past(async || {
+        tx.send_evt(1).await.unwrap();
+        assert_eq!(rx.recv_evt().await, Ok(1));
+    });
+    are_let_past(async || lisle::always(()).future().await);
+    are_let_past(async || choose((lisle::always(()), lisle::never())).future().await);
+}
+
+/// Does the same in one future, which awaits `operation` again and again.
+fn are_let_past(operation: impl AsyncFn() + Sync) {
+    beside_one_that_passes(|passed| {
+        lisle::future::block_on(async {
+            while !passed.load(Ordering::Relaxed) {
+                operation().await;
+            }
+        });
+    });
 }
 
 /// A plain thread keeps the channel full, or empty: the fiber need never wait for long.
