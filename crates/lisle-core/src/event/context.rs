@@ -6,7 +6,7 @@
 //! runs the same program through schedules of its choice. A worker and a model are *installed* for
 //! a thread; the other two are made for one sync at a time.
 
-use super::record::{Record, Waker};
+use super::record::Waker;
 use super::timer::Timer;
 use super::waits::{BlockedOn, Label, ParkedEvent};
 use crate::shim::{clock, random};
@@ -22,40 +22,6 @@ pub enum Unparked {
     Woken,
     /// An interruption. The performer must withdraw and unwind, because its runtime shuts down.
     Interrupted,
-}
-
-/// What a plain thread that sleeps for an event does now and then: it looks whether it could go on,
-/// though nobody has woken it.
-#[derive(Debug, Clone, Copy)]
-pub struct Lookout {
-    event: *const (),
-    record: *const Record,
-    look: unsafe fn(*const (), *const Record),
-}
-
-impl Lookout {
-    /// Creates a lookout that calls `look` with `event` and `record`.
-    ///
-    /// # Safety
-    ///
-    /// That may be done for as long as the lookout may be called.
-    pub(crate) unsafe fn new(
-        event: *const (),
-        record: *const Record,
-        look: unsafe fn(*const (), *const Record),
-    ) -> Self {
-        Lookout { event, record, look }
-    }
-
-    /// Looks, and perhaps commits the sleeper's record, which wakes it.
-    ///
-    /// # Safety
-    ///
-    /// By the sleeper, while it sleeps for that event.
-    pub(super) unsafe fn call(self) {
-        // SAFETY: by the promises of `new` and of the caller.
-        unsafe { (self.look)(self.event, self.record) }
-    }
 }
 
 /// The payload that unwinds a fiber at shutdown. It is not a panic of the user's: no hook runs and
@@ -114,14 +80,9 @@ pub unsafe trait Context {
     }
 
     /// Returns `true` if the performer is a plain thread. It then does not spin before it next
-    /// sleeps: it is asked by an event that spins itself, in its own way. Now and then while it
-    /// sleeps it calls `lookout`.
-    ///
-    /// # Safety
-    ///
-    /// `lookout` may be called until the event has been withdrawn or the performance is over.
-    unsafe fn leaves_spinning(&self, lookout: Lookout) -> bool {
-        let _ = lookout;
+    /// sleeps: it is asked by an event that spins itself, in its own way. And while it sleeps it
+    /// calls [`Event::look_in_sleep`](super::Event::look_in_sleep) now and then.
+    fn leaves_spinning(&self) -> bool {
         false
     }
 

@@ -118,7 +118,7 @@ pub use basic::{Always, Never};
 pub use boxed::BoxEvent;
 pub use choose::{Alternatives, Choose, choose_biased};
 pub use choose_all::{ChooseAll, Every, Stride, choose_all};
-pub use context::{Context, Lookout, Unparked};
+pub use context::{Context, Unparked};
 pub use future::EventFuture;
 #[doc(hidden)]
 pub use future::SINGLE_WORDS;

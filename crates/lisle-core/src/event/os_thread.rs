@@ -8,7 +8,7 @@
 
 #[cfg(not(lisle_loom))]
 use super::adaptive_spin::AdaptiveSpin;
-use super::context::{Context, Interrupted, Lookout, Unparked};
+use super::context::{Context, Interrupted, Unparked};
 use super::record::Waker;
 #[cfg(not(lisle_loom))]
 use super::sleepers;
@@ -91,13 +91,13 @@ thread_local! {
 pub(super) struct OsThread {
     woken: WakeWord,
     parked: Cell<Option<ParkedEvent>>,
-    /// There if the event spins itself, see [`Context::leaves_spinning`].
-    lookout: Cell<Option<Lookout>>,
+    /// The event spins itself, and wants to look, see [`Context::leaves_spinning`].
+    has_spun: Cell<bool>,
 }
 
 impl OsThread {
     pub(super) fn new() -> Self {
-        OsThread { woken: WakeWord::new(), parked: Cell::new(None), lookout: Cell::new(None) }
+        OsThread { woken: WakeWord::new(), parked: Cell::new(None), has_spun: Cell::new(false) }
     }
 
     /// Spins for the wake. A partner on another core may be a few hundred nanoseconds away, and a
@@ -115,20 +115,20 @@ impl OsThread {
     }
 
     #[cfg(not(lisle_loom))]
-    fn sleep(&self, interruptible: bool, lookout: Option<Lookout>) -> Unparked {
+    fn sleep(&self, interruptible: bool, looks: bool) -> Unparked {
         let asleep = crate::shim::clock::now();
         self.woken.fall_asleep();
-        let unparked = sleepers::sleep(self.parked.get(), &self.woken, interruptible, lookout);
+        let unparked = sleepers::sleep(self.parked.get(), &self.woken, interruptible, looks);
         SPIN.with(|spin| spin.slept(crate::shim::clock::now() - asleep));
         unparked
     }
 
     #[cfg(lisle_loom)]
-    fn sleep(&self, _: bool, lookout: Option<Lookout>) -> Unparked {
+    fn sleep(&self, _: bool, looks: bool) -> Unparked {
         self.woken.fall_asleep();
         // Once, at any moment.
-        // SAFETY: this thread sleeps for the event that has given it.
-        lookout.into_iter().for_each(|lookout| unsafe { lookout.call() });
+        // SAFETY: this thread is in the park for that event.
+        self.parked.get().filter(|_| looks).into_iter().for_each(|parked| unsafe { parked.look_in_sleep() });
         while !self.woken.is_set() {
             thread::park();
         }
@@ -154,8 +154,8 @@ unsafe impl Context for OsThread {
     }
 
     fn park(&self, interruptible: bool) -> Unparked {
-        let lookout = self.lookout.take();
-        if !self.look(lookout.is_some()) && self.sleep(interruptible, lookout) == Unparked::Interrupted {
+        let has_spun = self.has_spun.take();
+        if !self.look(has_spun) && self.sleep(interruptible, has_spun) == Unparked::Interrupted {
             return Unparked::Interrupted;
         }
         self.woken.reset();
@@ -166,8 +166,8 @@ unsafe impl Context for OsThread {
         self.parked.set(parked.copied());
     }
 
-    unsafe fn leaves_spinning(&self, lookout: Lookout) -> bool {
-        self.lookout.set(Some(lookout));
+    fn leaves_spinning(&self) -> bool {
+        self.has_spun.set(true);
         true
     }
 

@@ -367,6 +367,30 @@ impl<M> WaitQueue<M> {
         Ok(None)
     }
 
+    /// Commits `waiter`, if it is linked and can be committed with `by`.
+    ///
+    /// # Safety
+    ///
+    /// The waiter is alive, and linked into this queue or into none.
+    pub(crate) unsafe fn commit_linked(
+        &mut self,
+        waiter: NonNull<Waiter<M>>,
+        by: &impl Committer,
+    ) -> Option<Committed<M>> {
+        // SAFETY: by the caller's promise.
+        let linked = unsafe { waiter.as_ref() };
+        if linked.place.load(Ordering::Relaxed) != LINKED {
+            return None;
+        }
+        // SAFETY: linked waiters and their records are alive while we hold the lock.
+        let record = unsafe { &*linked.links(|links| links.record) };
+        (Candidate { waiter: linked, record }.meet(by) == Meeting::Committed).then(|| {
+            // SAFETY: it is linked here.
+            unsafe { self.remove(waiter, HELD) };
+            Committed { waiter, record: NonNull::from(record) }
+        })
+    }
+
     /// Commits the first waiter that can be committed, for a caller without a record at stake.
     #[inline]
     pub(crate) fn commit_outside(&mut self) -> Option<Committed<M>> {

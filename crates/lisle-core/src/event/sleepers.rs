@@ -7,7 +7,7 @@
 //! again.
 
 use super::calls;
-use super::context::{Lookout, Unparked};
+use super::context::Unparked;
 use super::os_thread::WakeWord;
 use super::parker;
 use super::performer::performer_id;
@@ -73,51 +73,57 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// The first and the longest pause before a thread that sleeps calls its lookout, if it has one.
-/// Few sleeps for a lock are as long, even with many more threads than cores.
+/// The first and the longest pause before a thread that sleeps looks whether it could go on, if its
+/// event wants that. Few sleeps for a lock are as long, even with many more threads than cores.
 const FIRST_LOOK: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_millis(160);
 
-/// A thread that sleeps, and calls its lookout now and then.
-struct Nap {
-    lookout: Option<Lookout>,
+/// When a thread that sleeps looks next.
+struct Looks {
+    next: u64,
     pause: Duration,
 }
 
-impl Nap {
-    /// Parks until the thread is unparked, or a pause is over. Then looks.
-    ///
-    /// # Safety
-    ///
-    /// The thread sleeps for the event that has given the lookout.
-    unsafe fn park(&mut self) {
-        let Some(lookout) = self.lookout else { return thread::park() };
-        let begun = clock::now();
-        thread::park_timeout(self.pause);
-        if clock::now().saturating_sub(begun) >= clock::saturating_nanos(self.pause) {
+impl Looks {
+    fn new() -> Self {
+        Looks { next: after(FIRST_LOOK), pause: FIRST_LOOK }
+    }
+
+    /// Parks until the thread is unparked or it is time to look, and then looks.
+    fn park(&mut self, parked: ParkedEvent) {
+        thread::park_timeout(Duration::from_nanos(self.next.saturating_sub(clock::now())));
+        if clock::now() >= self.next {
             self.pause = (2 * self.pause).min(LONGEST_PAUSE);
-            // SAFETY: passed on to the caller.
-            unsafe { lookout.call() };
+            self.next = after(self.pause);
+            // SAFETY: this thread is the performer, and in the park that this was made for.
+            panics::told("an event that a thread sleeps for", || unsafe { parked.look_in_sleep() });
         }
     }
 }
 
+fn after(pause: Duration) -> u64 {
+    clock::now().saturating_add(clock::saturating_nanos(pause))
+}
+
 /// Parks this thread until `woken` is set, or, if it is in a foreign call and `interruptible`,
-/// until the call must stop waiting.
+/// until the call must stop waiting. If it `looks`, it calls `look_in_sleep` of its event now and then.
 pub(super) fn sleep(
     parked: Option<ParkedEvent>,
     woken: &WakeWord,
     interruptible: bool,
-    lookout: Option<Lookout>,
+    looks: bool,
 ) -> Unparked {
-    let mut nap = Nap { lookout, pause: FIRST_LOOK };
+    let mut looks = parked.filter(|_| looks).map(|parked| (Looks::new(), parked));
+    let mut park = || match &mut looks {
+        Some((looks, parked)) => looks.park(*parked),
+        None => thread::park(),
+    };
     // A thread that is ending has no place any more and is not listed; nor are the library's own
     // threads.
     let sleeper = if own_threads::is_own() { None } else { PLACE.try_with(|place| place.0.clone()).ok() };
     let Some(sleeper) = sleeper else {
         while !woken.is_set() {
-            // SAFETY: the lookout is that of the event that this thread sleeps for.
-            unsafe { nap.park() };
+            park();
         }
         return Unparked::Woken;
     };
@@ -139,8 +145,7 @@ pub(super) fn sleep(
             break Unparked::Interrupted;
         }
         sleeper.answer(parked);
-        // SAFETY: as above.
-        unsafe { nap.park() };
+        park();
     };
     drop(in_call);
     sleeper.asleep.store(false, Ordering::Release);

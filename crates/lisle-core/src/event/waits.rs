@@ -224,6 +224,12 @@ impl Description {
     }
 }
 
+/// What a parked event is called for.
+enum Call<'a> {
+    Describe(&'a mut Description),
+    LookInSleep,
+}
+
 /// What a parked performer waits for: its event, its branch, and a function that knows their types.
 ///
 /// It may be asked until the park returns, by the thread on which the performer is parked; that of
@@ -232,7 +238,7 @@ impl Description {
 pub struct ParkedEvent {
     event: *const (),
     branch: *const (),
-    describe: unsafe fn(*const (), *const (), &mut Description),
+    call: unsafe fn(*const (), *const (), Call<'_>),
 }
 
 impl ParkedEvent {
@@ -242,17 +248,20 @@ impl ParkedEvent {
         ///
         /// The pointers are those of a live event and branch of these types, which are not changed
         /// meanwhile.
-        unsafe fn describe<'e, E: Event + 'e>(event: *const (), branch: *const (), waits: &mut Description) {
+        unsafe fn call<'e, E: Event + 'e>(event: *const (), branch: *const (), call: Call<'_>) {
             // SAFETY: by the caller's promise.
             let event: &'e E = unsafe { &*event.cast() };
             // SAFETY: by the caller's promise.
             let branch: &E::Branch<'e> = unsafe { &*branch.cast() };
-            event.describe(branch, waits);
+            match call {
+                Call::Describe(waits) => event.describe(branch, waits),
+                Call::LookInSleep => event.look_in_sleep(branch),
+            }
         }
         ParkedEvent {
             event: std::ptr::from_ref(event).cast(),
             branch: std::ptr::from_ref(branch.get_ref()).cast(),
-            describe: describe::<E>,
+            call: call::<E>,
         }
     }
 
@@ -266,6 +275,16 @@ impl ParkedEvent {
         // SAFETY: a parked performer keeps its event and branch and touches neither; both are of
         // the types that the function was made for. No other thread uses them: the caller is on the
         // performer's own thread, or has exclusive access to the performer.
-        unsafe { (self.describe)(self.event, self.branch, waits) }
+        unsafe { (self.call)(self.event, self.branch, Call::Describe(waits)) }
+    }
+
+    /// Calls [`Event::look_in_sleep`] of the event.
+    ///
+    /// # Safety
+    ///
+    /// The performer is parked in the park that this was made for, on the current thread.
+    pub(super) unsafe fn look_in_sleep(&self) {
+        // SAFETY: as for `describe`.
+        unsafe { (self.call)(self.event, self.branch, Call::LookInSleep) }
     }
 }

@@ -364,6 +364,9 @@ impl<'a, T: ?Sized> Event for LockEvt<'a, T> {
         self.mutex.raw.complete(branch);
         MutexGuard::new(self.mutex)
     }
+    fn look_in_sleep<'e>(&'e self, branch: &Locking<'e>) {
+        self.mutex.raw.look_in_sleep(branch);
+    }
     #[inline]
     fn at_once(&self) -> Option<MutexGuard<'a, T>> {
         let raw = &self.mutex.raw;

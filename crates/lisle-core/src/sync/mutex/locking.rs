@@ -35,9 +35,7 @@ impl Event for RawMutex {
         declare_made(&self.label, self);
         branch.must_be_of(self);
         branch.waiter.must_not_be_published();
-        // SAFETY: until the event is withdrawn, it and the record of its performance stay.
-        let is_thread = attempt.record().is_single()
-            && unsafe { attempt.context().leaves_spinning(self.lookout(attempt.record())) };
+        let is_thread = attempt.record().is_single() && attempt.context().leaves_spinning();
         if branch.place(|place| place.told) {
             let taken = attempt.commit_if(|| self.try_told(attempt, is_thread).then_some(()));
             let step = branch.as_mut().took(taken);
@@ -91,6 +89,13 @@ impl Event for RawMutex {
         self.note_holder();
         #[cfg(feature = "model")]
         self.touched(Touch::Write);
+    }
+
+    /// Takes the lock if it is free. The one that was told to try may be a fiber whose domain is
+    /// busy for long, and if nobody unlocks nobody else is told meanwhile.
+    fn look_in_sleep<'e>(&'e self, branch: &Locking<'e>) {
+        branch.must_be_of(self);
+        self.take_for(&branch.waiter);
     }
 
     fn describe<'e>(&'e self, _: &Locking<'e>, waits: &mut Description) {

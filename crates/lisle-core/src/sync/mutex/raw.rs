@@ -29,7 +29,7 @@
 //! If nobody locks meanwhile, nobody unlocks either, and the others would wait beside a free lock
 //! for one that was told and does not come: a fiber of a domain that is busy for long, or a future
 //! that is not polled. So a plain thread that sleeps for the lock looks now and then whether it is
-//! free, and takes it (`lookout`).
+//! free, and takes it (`take_for`).
 //!
 //! If a performer leaves after it was told or handed the lock, dropping its branch passes this on.
 //!
@@ -56,11 +56,11 @@ use crate::event::Doing;
 #[cfg(feature = "model")]
 use crate::event::awaited::Awaited;
 use crate::event::lock::Lock;
-use crate::event::queue::WaitQueue;
-use crate::event::record::{Meeting, Outsider, Record};
+use crate::event::queue::{WaitQueue, Waiter};
+use crate::event::record::Outsider;
 use crate::event::turn;
 use crate::event::woken::Woken;
-use crate::event::{Attempt, Label, Lookout, is_modelled, performer_id, visible_doing};
+use crate::event::{Attempt, Label, is_modelled, performer_id, visible_doing};
 #[cfg(feature = "model")]
 use crate::shim::model::{Touch, touched};
 use crate::shim::{
@@ -70,6 +70,7 @@ use crate::shim::{
 };
 use crate::sync::contended::{Looker, look_in, look_shortly_on_thread};
 use std::cell::Cell;
+use std::ptr::NonNull;
 
 /// The lock is held.
 const HELD: u32 = 1;
@@ -355,37 +356,28 @@ impl RawMutex {
         true
     }
 
-    /// Returns what a thread does now and then that sleeps for this lock, as the performer of
-    /// `record`: if the lock is free it takes it. The one that was told to try may be a fiber whose
-    /// domain is busy for long, and if nobody unlocks nobody else is told meanwhile.
-    pub(super) fn lookout(&self, record: &Record) -> Lookout {
-        unsafe fn look(raw: *const (), record: *const Record) {
-            // SAFETY: a lookout is called by who waits for the lock, which therefore stays.
-            unsafe { &*raw.cast::<RawMutex>() }.take_for(record);
+    /// Gives the lock to `waiter` if it is free and the waiter is in the queue, at whatever place.
+    pub(super) fn take_for(&self, waiter: &Waiter<Place>) {
+        // Half of the models show that nobody is forgotten without this.
+        #[cfg(lisle_loom)]
+        if !OVERDUE.get() {
+            return;
         }
-        // SAFETY: `look` may be called while who waits for the lock sleeps.
-        unsafe { Lookout::new(std::ptr::from_ref(self).cast(), record, look) }
-    }
-
-    /// Gives the lock to the waiter of `record` if it is free, wherever that one is in the queue.
-    fn take_for(&self, record: *const Record) {
         if self.state.load(Ordering::Relaxed) & HELD != 0 || !self.take() {
             return;
         }
         let woken = Woken::default();
         let mut queue = self.queue.lock();
-        let own = queue.waiters.commit_where(|candidate| {
-            if std::ptr::eq(candidate.record(), record) { candidate.meet(&Outsider) } else { Meeting::Own }
-        });
-        if let Ok(Some(own)) = own {
+        // SAFETY: the waiter is alive, and linked into this queue or into none.
+        if let Some(waiter) = unsafe { queue.waiters.commit_linked(NonNull::from(waiter), &Outsider) } {
             let queued = if queue.waiters.is_empty() { 0 } else { QUEUED };
             self.holder.store(0, Ordering::Relaxed);
             self.leave_as(HELD | queued);
-            woken.push(own.finish());
+            woken.push(waiter.finish());
             return;
         }
         drop(queue);
-        // It was told meanwhile. Who has found the lock taken has left the rest to this one.
+        // It was told meanwhile, or does not wait.
         self.state.fetch_sub(HELD, Ordering::Release);
         self.tell_next();
     }
