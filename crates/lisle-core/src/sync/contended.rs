@@ -27,14 +27,16 @@ pub(super) fn tell<T: ?Sized>(operation: &'static str, label: &Label, lock: &T) 
     performer_id()
 }
 
-/// Tries for a while to take a lock. Returns `true` if `take` did. A fiber does not try: of four
-/// that mostly read, on two cores, a look takes a sixth of the throughput.
+/// Tries to take a lock, but not for long: with more threads than cores each look may take
+/// milliseconds, and who only looks has no place among those that wait. Returns `true` if `take`
+/// did. A fiber does not try: of four that mostly read, on two cores, a look takes a sixth of the
+/// throughput.
 pub(super) fn look(take: impl FnMut() -> bool) -> bool {
-    installed().is_none() && look_on_thread(take)
+    installed().is_none() && look_shortly_on_thread(take)
 }
 
-/// Does the same for a writer, but only once if readers have the lock, and not for long otherwise:
-/// who only looks keeps nobody out, and has no place among those that wait.
+/// Does the same for a writer, but only once if readers have the lock: who only looks keeps no
+/// reader out.
 ///
 /// Readers that come and go have the lock nearly always. Beside 15 threads that only read, on two
 /// cores, a writer that went on looking wrote 144 times a second, and 109,000 times if it waits
@@ -77,21 +79,18 @@ pub(super) fn take_on_thread<T>(mut take: impl FnMut() -> Option<T>) -> Option<T
     taken
 }
 
-/// Tries for a while, on a plain thread, to take a lock. Returns `true` if `take` did.
-///
-/// With two cores, a lock that is held for 20 ns and threads that want it all the time, this takes
-/// it 1.3 to 1.6 times as often as looking after 2, 4 and 8 spins first, as parking_lot does.
-/// Without the spins, holding it for 200 ns costs a third of the throughput: yielding takes longer
-/// than that.
-fn look_on_thread(take: impl FnMut() -> bool) -> bool {
-    look_while(|| true, take)
-}
-
 pub(super) fn look_shortly_on_thread(take: impl FnMut() -> bool) -> bool {
     let since = clock::now();
     look_while(|| clock::now().saturating_sub(since) <= SHORTLY, take)
 }
 
+/// Tries to take a lock, on a plain thread, for as long as it may go on. Returns `true` if `take`
+/// did.
+///
+/// With two cores, a lock that is held for 20 ns and threads that want it all the time, this takes
+/// it 1.3 to 1.6 times as often as looking after 2, 4 and 8 spins first, as parking_lot does.
+/// Without the spins, holding it for 200 ns costs a third of the throughput: yielding takes longer
+/// than that.
 fn look_while(goes_on: impl Fn() -> bool, mut take: impl FnMut() -> bool) -> bool {
     // Loom would have to explore each attempt.
     let looks = if cfg!(lisle_loom) { 0 } else { LOOKS };

@@ -64,7 +64,8 @@ use wakeup::Wakeup;
 ///
 /// # Cancel safety
 ///
-/// When a runtime shuts down, a fiber that waits here is unwound, which drops the future.
+/// When a runtime shuts down, a fiber that waits here, or that lets others run before it polls the
+/// future, is unwound, which drops the future.
 /// [`JoinHandle::cancel`](crate::fiber::JoinHandle::cancel) only makes a request to the fiber. It
 /// reaches the future if the future looks at [`cancelled_evt`](crate::fiber::cancelled_evt).
 ///
