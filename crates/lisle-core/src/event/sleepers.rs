@@ -106,7 +106,8 @@ fn after(pause: Duration) -> u64 {
 }
 
 /// Parks this thread until `woken` is set, or, if it is in a foreign call and `interruptible`,
-/// until the call must stop waiting. If it `looks`, it calls `look_in_sleep` of its event now and then.
+/// until the call must stop waiting. If it `looks`, it calls `look_in_sleep` of its event now and
+/// then.
 pub(super) fn sleep(
     parked: Option<ParkedEvent>,
     woken: &WakeWord,

@@ -28,8 +28,8 @@
 //!
 //! If nobody locks meanwhile, nobody unlocks either, and the others would wait beside a free lock
 //! for one that was told and does not come: a fiber of a domain that is busy for long, or a future
-//! that is not polled. So a plain thread that sleeps for the lock looks now and then whether it is
-//! free, and takes it (`take_for`).
+//! that is not polled. So a plain thread that sleeps for the lock alone looks now and then whether
+//! it is free, and takes it (`take_for`).
 //!
 //! If a performer leaves after it was told or handed the lock, dropping its branch passes this on.
 //!
