@@ -141,7 +141,7 @@ impl<E: Event, const WORDS: usize> Future for EventFuture<E, WORDS> {
             let overstays = || match Recycled::of(context.waker()) {
                 // SAFETY: its memory is never freed, and we poll it.
                 Some(recycled) => unsafe { recycled.as_ref() }.overstays(),
-                None => turn::is_due_in(context.waker()),
+                None => turn::take_due_in(context.waker()),
             };
             if !this.stays && overstays() {
                 // Only once: if what comes before it takes long in each turn, it begins

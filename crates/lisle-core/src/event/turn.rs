@@ -21,7 +21,7 @@
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 pub use in_domain::{
-    Driving, Mark, Ways, came_to_nothing, is_due, is_due_in, may_pass, pass_if_due, take_due, went_first,
+    Driving, Mark, Ways, came_to_nothing, is_due, may_pass, pass_if_due, take_due, take_due_in, went_first,
 };
 
 /// Returns `answer`, the result of a poll, and counts it if the poll was not successful.
@@ -49,7 +49,7 @@ pub fn came_to_nothing() {}
 /// In a model no turn is long.
 #[cfg(lisle_loom)]
 #[inline]
-pub fn is_due_in(_: &std::task::Waker) -> bool {
+pub fn take_due_in(_: &std::task::Waker) -> bool {
     false
 }
 
@@ -72,7 +72,7 @@ mod in_domain {
     use std::cell::Cell;
     use std::fmt;
     use std::ptr::NonNull;
-    use std::task::Waker;
+    use std::task::{RawWakerVTable, Waker};
 
     /// The number of unsuccessful polls, or of locks before others, in one turn before a fiber
     /// gives way: at least this many, and fewer than twice as many.
@@ -88,8 +88,8 @@ mod in_domain {
         static DUE: AtomicU8 = const { AtomicU8::new(0) };
         /// The number of unsuccessful polls, and of the like, left before they were often.
         static LEFT: Cell<u32> = const { Cell::new(IN_VAIN) };
-        /// The data of the waker with which a fiber polls a future that it waits for.
-        static DRIVER: Cell<*const ()> = const { Cell::new(std::ptr::null()) };
+        /// What tells the waker with which a fiber polls a future that it waits for.
+        static DRIVER: Cell<Option<Tell>> = const { Cell::new(None) };
         /// What this thread's domain does.
         static WAYS: Cell<Option<&'static Ways>> = const { Cell::new(None) };
     }
@@ -164,20 +164,27 @@ mod in_domain {
         mark() & LONG != 0
     }
 
+    /// The data and the functions of a waker. They are compared, and never used.
+    type Tell = (*const (), *const RawWakerVTable);
+
+    fn tell(waker: &Waker) -> Tell {
+        (waker.data(), std::ptr::from_ref(waker.vtable()))
+    }
+
     /// A guard: a fiber polls a future that it waits for. Where that returns pending since the turn
     /// has been long, the fiber lets others run.
     ///
     /// A fiber that is suspended meanwhile may leave the note to others. They have other wakers.
     #[derive(Debug)]
     pub struct Driving {
-        before: *const (),
+        before: Option<Tell>,
     }
 
     impl Driving {
         /// Notes that the future is polled with `waker`.
         #[inline]
         pub fn new(waker: &Waker) -> Self {
-            Driving { before: DRIVER.replace(waker.data()) }
+            Driving { before: DRIVER.replace(Some(tell(waker))) }
         }
     }
 
@@ -188,16 +195,21 @@ mod in_domain {
         }
     }
 
-    /// Returns `true` if others should run, and a future that is polled with `waker` may return
-    /// pending for that: a fiber waits for it, and may be suspended.
+    /// Resets the mark and returns `true` if others should run, and a future that is polled with
+    /// `waker` may wake it and return pending for that: a fiber waits for it, lets others run then,
+    /// and may be suspended.
     #[inline(always)]
-    pub fn is_due_in(waker: &Waker) -> bool {
-        mark() != 0 && is_driven_by(waker) && may_pass()
+    pub fn take_due_in(waker: &Waker) -> bool {
+        mark() != 0 && take_driven_by(waker)
     }
 
     #[cold]
-    fn is_driven_by(waker: &Waker) -> bool {
-        std::ptr::eq(DRIVER.get(), waker.data())
+    fn take_driven_by(waker: &Waker) -> bool {
+        let is_driven = DRIVER.get() == Some(tell(waker)) && may_pass();
+        if is_driven {
+            take_due();
+        }
+        is_driven
     }
 
     /// Resets the mark, because others are about to run if there are any.

@@ -68,9 +68,9 @@ use std::time::Duration;
 ///
 /// A fiber or task whose turn it is runs once its domain comes to it. If other code keeps that
 /// domain for long, a mutex that was handed to the fiber stays locked until then. If the mutex is
-/// free, and the fiber was only told to try, plain threads that wait in `lock` look for themselves:
-/// after 20 ms and then more and more seldom, at least every 160 ms. All others go on waiting until
-/// somebody unlocks.
+/// free, and the fiber was only told to try, plain threads that wait in `lock`, or for a `lock_evt`
+/// alone, look for themselves: after 20 ms and then more and more seldom, at least every 160 ms. All
+/// others go on waiting until somebody unlocks.
 ///
 /// # Cost
 ///

@@ -40,8 +40,8 @@ pub use guard::{RwLockReadGuard, RwLockWriteGuard};
 /// may wait for ever, for a writer that waits for it.
 ///
 /// A plain thread first looks for half a millisecond whether it can have the lock, and keeps nobody
-/// out meanwhile. A writer looks only once if readers have it. A fiber that locks again and again, and need not wait, lets
-/// others of its domain run some 20 ms after its turn began.
+/// out meanwhile. A writer looks only once if readers have it. A fiber that locks again and again,
+/// and need not wait, lets others of its domain run some 20 ms after its turn began.
 ///
 /// # Cost
 ///

@@ -118,8 +118,8 @@ impl<T> FutureHandle<T> {
         self.join_evt().sync()
     }
 
-    /// Cancels the future: it is dropped where it waits, or where it waits next. If it is done
-    /// before that, its result stays. This function does not wait for the drop.
+    /// Cancels the future: it is dropped where it waits, or where it waits next or lets others run.
+    /// If it is done before that, its result stays. This function does not wait for the drop.
     ///
     /// The future is dropped in its fiber. To know when that has happened, wait for
     /// [`join_evt`](FutureHandle::join_evt).

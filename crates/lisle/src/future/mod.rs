@@ -57,8 +57,8 @@ use wakeup::Wakeup;
 /// [`Event::sync`] does: a fiber parks, a plain thread sleeps.
 ///
 /// The future need not be `Send`, since a fiber stays on its thread. If the future yields by waking
-/// itself at once, the other fibers get a turn. They also do if it awaits Lisle's events, which are
-/// ready each time, for longer than a turn should take.
+/// itself at once, the other fibers get a turn. They also do now and then if it awaits Lisle's
+/// events, which are ready each time: then such an event is pending once, and wakes the future.
 ///
 /// Costs one allocation, regardless of how often the future is polled.
 ///
@@ -103,10 +103,7 @@ fn drive<F: Future>(mut future: Pin<&mut F>, cancelled: Option<CancelledEvt>) ->
         match next.poll() {
             // The future was woken while it was polled. It wants to continue, but other fibers get
             // a turn first.
-            Some(true) => {
-                turn::take_due();
-                yield_now();
-            }
+            Some(true) => yield_now(),
             Some(false) => return None,
             None => {
                 if !next.sync() {

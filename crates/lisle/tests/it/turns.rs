@@ -1,7 +1,7 @@
 //! The turns of fibers on a domain that always has work. Each test ends when the fiber that could
 //! starve has had its turn.
 
-use crate::support::{compute, watched};
+use crate::support::{compute, poll_once, watched};
 use lisle::{
     Event, Runtime, channel, choose,
     event::{choose_biased, guard},
@@ -9,10 +9,12 @@ use lisle::{
     sync::{IVar, Latch, MVar, Mutex, RwLock, Semaphore},
 };
 use std::{
+    pin::pin,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
+    task::Poll,
     time::{Duration, Instant},
 };
 
@@ -430,6 +432,23 @@ fn a_fiber_that_waits_for_what_is_always_ready_lets_others_pass() {
     });
     are_let_past(async || lisle::always(()).future().await);
     are_let_past(async || choose((lisle::always(()), lisle::never())).future().await);
+}
+
+/// Only who waits for a future lets others run when it is pending.
+#[test]
+fn a_ready_future_that_nobody_waits_for_is_ready_in_a_long_turn() {
+    let _watched = watched();
+    let polls = || {
+        while !lisle::event::turn::is_due() {
+            std::hint::spin_loop();
+        }
+        let ready = pin!(lisle::always(1).future());
+        assert_eq!(poll_once(ready), Poll::Ready(1));
+    };
+    Runtime::builder().domains(1).stall_report(None).run(move || {
+        polls();
+        lisle::future::block_on(async { polls() });
+    });
 }
 
 /// Does the same in one future, which awaits `operation` again and again.
