@@ -56,7 +56,7 @@ use crate::event::Doing;
 #[cfg(feature = "model")]
 use crate::event::awaited::Awaited;
 use crate::event::lock::Lock;
-use crate::event::queue::{WaitQueue, Waiter};
+use crate::event::queue::{Committed, WaitQueue, Waiter};
 use crate::event::record::Outsider;
 use crate::event::turn;
 use crate::event::woken::Woken;
@@ -99,6 +99,11 @@ thread_local! {
 }
 
 impl Queue {
+    /// Returns the bit that says whether a performer waits.
+    fn queued(&self) -> u32 {
+        if self.waiters.is_empty() { 0 } else { QUEUED }
+    }
+
     /// Returns `true` if no hand-over has happened for `patience`, so that it is time for one.
     /// Where a model runs it, it never is: the schedules in which the waiter tries before all
     /// others are those in which it was handed over.
@@ -343,17 +348,21 @@ impl RawMutex {
             self.leave_as(0);
             return true;
         };
-        let queued = if queue.waiters.is_empty() { 0 } else { QUEUED };
         if has_told || !next.is_single() || queue.is_time(PATIENCE) {
-            self.holder.store(0, Ordering::Relaxed);
-            self.leave_as(HELD | queued);
-            woken.push(next.finish());
+            self.hand_to(next, &queue, &woken);
         } else {
             next.slot(|place| place.told = true);
-            self.leave_as(TOLD | queued);
+            self.leave_as(TOLD | queue.queued());
             woken.push(next.revoke());
         }
         true
+    }
+
+    /// Hands the lock, which the caller holds, to a waiter that has been taken out of the queue.
+    fn hand_to(&self, waiter: Committed<Place>, queue: &Queue, woken: &Woken) {
+        self.holder.store(0, Ordering::Relaxed);
+        self.leave_as(HELD | queue.queued());
+        woken.push(waiter.finish());
     }
 
     /// Gives the lock to `waiter` if it is free and the waiter is in the queue, at whatever place.
@@ -370,11 +379,7 @@ impl RawMutex {
         let mut queue = self.queue.lock();
         // SAFETY: the waiter is alive, and linked into this queue or into none.
         if let Some(waiter) = unsafe { queue.waiters.commit_linked(NonNull::from(waiter), &Outsider) } {
-            let queued = if queue.waiters.is_empty() { 0 } else { QUEUED };
-            self.holder.store(0, Ordering::Relaxed);
-            self.leave_as(HELD | queued);
-            woken.push(waiter.finish());
-            return;
+            return self.hand_to(waiter, &queue, &woken);
         }
         drop(queue);
         // It was told meanwhile, or does not wait.
