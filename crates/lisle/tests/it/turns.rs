@@ -349,6 +349,17 @@ fn is_let_past(mut operation: impl FnMut() + Send) {
     });
 }
 
+/// Does the same in one future, which awaits `operation` again and again.
+fn are_let_past(operation: impl AsyncFn() + Sync) {
+    beside_one_that_passes(|passed| {
+        lisle::future::block_on(async {
+            while !passed.load(Ordering::Relaxed) {
+                operation().await;
+            }
+        });
+    });
+}
+
 /// None of these ever waits, so no other fiber would ever run.
 #[test]
 fn a_fiber_whose_operations_are_always_ready_lets_others_pass() {
@@ -448,17 +459,6 @@ fn a_ready_future_that_nobody_waits_for_is_ready_in_a_long_turn() {
     Runtime::builder().domains(1).stall_report(None).run(move || {
         polls();
         lisle::future::block_on(async { polls() });
-    });
-}
-
-/// Does the same in one future, which awaits `operation` again and again.
-fn are_let_past(operation: impl AsyncFn() + Sync) {
-    beside_one_that_passes(|passed| {
-        lisle::future::block_on(async {
-            while !passed.load(Ordering::Relaxed) {
-                operation().await;
-            }
-        });
     });
 }
 
