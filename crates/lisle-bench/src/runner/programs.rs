@@ -39,7 +39,7 @@ impl Programs {
             }
             (_, own) => {
                 let mut command = sample::command(system);
-                own.map_or(Ok(()), |words| systems::pass_own(words, &mut command))?;
+                own.into_iter().for_each(|words| systems::pass_own(words, &mut command));
                 Ok(command)
             }
         }

@@ -3,10 +3,11 @@
 use crate::runner::process;
 use std::{
     env,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     fmt,
     fs::{self, File},
     io,
+    os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
     process::Command,
     time::{Duration, SystemTime},
@@ -55,21 +56,19 @@ pub(crate) fn prepare(system: &str) -> Result<Vec<OsString>, Missing> {
     }
 }
 
-/// What tells a sample the words of the command of its system's own program.
+/// What tells a sample the words of the command of its system's own program, a line each.
 const OWN: &str = "LISLE_BENCH_OWN";
 
 /// Has the sample that `sample` runs know the `words` of its system's own program: a sample builds
 /// nothing, and does not ask whether there is something to build.
-pub(crate) fn pass_own(words: &[OsString], sample: &mut Command) -> Result<(), String> {
-    let joined = env::join_paths(words).map_err(|error| format!("{words:?}: {error}"))?;
-    sample.env(OWN, joined);
-    Ok(())
+pub(crate) fn pass_own(words: &[OsString], sample: &mut Command) {
+    sample.env(OWN, words.join(OsStr::new("\n")));
 }
 
 /// The command of the system's own program, in a sample that was told of it.
 pub(crate) fn own_command() -> Command {
     let words = env::var_os(OWN).unwrap_or_else(|| panic!("{OWN} does not say what to run"));
-    let mut words = env::split_paths(&words);
+    let mut words = words.as_bytes().split(|&byte| byte == b'\n').map(OsStr::from_bytes);
     let mut command = Command::new(words.next().expect("a split is never empty"));
     command.args(words);
     command
