@@ -37,6 +37,10 @@
 // Under loom only the protocols are built, not the code that uses them.
 #![cfg_attr(lisle_loom, allow(dead_code, unused_imports))]
 
+// In an interpreter, models run on plain threads.
+#[cfg(all(test, miri))]
+extern crate loom_once as loom;
+
 #[cfg(all(not(unix), not(lisle_loom)))]
 compile_error!("lisle-core runs on Unix");
 
@@ -50,7 +54,7 @@ mod drops;
 pub mod event;
 #[cfg(not(lisle_loom))]
 pub mod kill_safe;
-#[cfg(all(test, lisle_loom))]
+#[cfg(all(test, any(lisle_loom, miri)))]
 mod loom_models;
 #[doc(hidden)]
 pub mod memory;

@@ -8,6 +8,10 @@
 // Whoever copies the code of the documentation gets no warnings.
 #![doc(test(attr(deny(warnings))))]
 
+// In an interpreter, models run on plain threads.
+#[cfg(all(test, miri))]
+extern crate loom_once as loom;
+
 #[cfg(feature = "threads")]
 #[doc = include_str!("guide.md")]
 pub mod guide {}

@@ -7,12 +7,16 @@
 // Under loom only the protocols are built, not their users.
 #![cfg_attr(lisle_loom, allow(dead_code, unused_imports))]
 
-#[cfg(all(test, lisle_loom))]
+// In an interpreter, models run on plain threads.
+#[cfg(all(test, miri))]
+extern crate loom_once as loom;
+
+#[cfg(all(test, any(lisle_loom, miri)))]
 mod loom_support;
-#[cfg(all(test, lisle_loom))]
+#[cfg(all(test, any(lisle_loom, miri)))]
 #[path = "scan/loom_tests.rs"]
 mod scan_loom_tests;
-#[cfg(all(test, lisle_loom))]
+#[cfg(all(test, any(lisle_loom, miri)))]
 #[path = "scope/loom_tests.rs"]
 mod scope_loom_tests;
 
@@ -54,7 +58,7 @@ mod workers;
 use lisle_core::affinity;
 use lisle_core::{event, panics, shim};
 use lisle_runtime::jobs::{heartbeat, job, pending};
-#[cfg(all(test, lisle_loom))]
+#[cfg(all(test, any(lisle_loom, miri)))]
 use lisle_runtime::jobs::{offers, stacks};
 #[cfg(not(lisle_loom))]
 use lisle_runtime::loops::{modelled, owner};

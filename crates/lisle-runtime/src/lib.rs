@@ -14,6 +14,10 @@
 // Under loom only the protocols are built. The code that uses them is not.
 #![cfg_attr(lisle_loom, allow(dead_code, unused_imports, unreachable_pub))]
 
+// In an interpreter, models run on plain threads.
+#[cfg(all(test, miri))]
+extern crate loom_once as loom;
+
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 pub mod descriptor;

@@ -44,11 +44,11 @@ pub mod fetch;
 mod groups;
 #[cfg(feature = "model")]
 mod in_model;
-#[cfg(all(test, lisle_loom))]
+#[cfg(all(test, any(lisle_loom, miri)))]
 mod loom_observe;
-#[cfg(all(test, lisle_loom))]
+#[cfg(all(test, any(lisle_loom, miri)))]
 mod loom_pending_send;
-#[cfg(all(test, lisle_loom))]
+#[cfg(all(test, any(lisle_loom, miri)))]
 mod loom_tests;
 mod mailbox;
 mod multicast;

@@ -28,7 +28,7 @@ impl<T> Out<T> {
         Out { count: 0, keeper: None }
     }
 
-    #[cfg(all(test, lisle_loom))]
+    #[cfg(all(test, any(lisle_loom, miri)))]
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0 && self.keeper.is_none()
     }

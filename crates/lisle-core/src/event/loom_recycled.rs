@@ -36,7 +36,7 @@ impl Task {
 
     fn waker(&self) -> Waker {
         // SAFETY: the place has been prepared.
-        unsafe { Recycled::waker(NonNull::from(&self.recycled)) }
+        unsafe { Recycled::waker(NonNull::from(self).cast()) }
     }
 
     fn poll<F: Future + ?Sized>(&self, future: Pin<&mut F>) -> Poll<F::Output> {

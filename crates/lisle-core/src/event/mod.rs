@@ -59,11 +59,11 @@ mod list;
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]
 pub mod lock;
-#[cfg(all(test, lisle_loom))]
+#[cfg(all(test, any(lisle_loom, miri)))]
 mod loom_recycled;
-#[cfg(all(test, lisle_loom))]
+#[cfg(all(test, any(lisle_loom, miri)))]
 mod loom_tests;
-#[cfg(all(test, lisle_loom))]
+#[cfg(all(test, any(lisle_loom, miri)))]
 mod loom_wait_set;
 mod nack;
 mod option;

@@ -65,14 +65,26 @@ impl WakeWord {
         }
     }
 
-    /// Sets the word and wakes its thread. The word may be gone as soon as it is set.
-    fn set(&self) {
-        if self.state.compare_exchange(AWAKE, WOKEN, Ordering::Release, Ordering::Acquire).is_ok() {
+    /// Sets the word and wakes its thread. The word may be gone as soon as it is set. Therefore the
+    /// word is given by its address: an argument that is a reference would claim that the word
+    /// stays until the call returns.
+    ///
+    /// # Safety
+    ///
+    /// The word is there until it is set.
+    unsafe fn set(word: *const Self) {
+        // SAFETY: the word is there, and nothing refers to all of it beyond the exchange.
+        let state = unsafe { &raw const (*word).state };
+        // SAFETY: as above. An atomic may go while a call on it ends.
+        if unsafe { &*state }.compare_exchange(AWAKE, WOKEN, Ordering::Release, Ordering::Acquire).is_ok() {
             return;
         }
+        // SAFETY: the word is not set yet, so it is there.
+        let handle = unsafe { &(*word).handle };
         // SAFETY: the thread is asleep, and leaves the handle alone until the word is set.
-        let handle = self.handle.with(|handle| unsafe { (*handle).clone() });
-        self.state.store(WOKEN, Ordering::Release);
+        let handle = handle.with(|handle| unsafe { (*handle).clone() });
+        // SAFETY: as for the exchange.
+        unsafe { &*state }.store(WOKEN, Ordering::Release);
         handle.expect("who sleeps has laid down its handle").unpark();
     }
 
@@ -139,7 +151,9 @@ impl OsThread {
     fn wake(data: *const ()) {
         // SAFETY: the waker's data is the context, which stays until the thread has seen that the
         // word is set.
-        unsafe { &(*data.cast::<OsThread>()).woken }.set();
+        let word = unsafe { &raw const (*data.cast::<OsThread>()).woken };
+        // SAFETY: as above.
+        unsafe { WakeWord::set(word) };
     }
 }
 
@@ -194,7 +208,8 @@ mod tests {
     #[test]
     fn one_that_is_awake_is_woken_without_its_handle() {
         let word = WakeWord::new();
-        word.set();
+        // SAFETY: the word stays.
+        unsafe { WakeWord::set(&raw const word) };
         assert!(word.is_set());
         word.handle.with(|handle| {
             // SAFETY: nobody else knows the word.
@@ -206,7 +221,7 @@ mod tests {
     }
 }
 
-#[cfg(all(test, lisle_loom))]
+#[cfg(all(test, any(lisle_loom, miri)))]
 mod loom_tests {
     use super::*;
     use loom::sync::Arc;
@@ -220,7 +235,8 @@ mod loom_tests {
             for sayings in [2, 1] {
                 let waker = {
                     let word = word.clone();
-                    loom::thread::spawn(move || word.set())
+                    // SAFETY: the word stays until its last owner has gone.
+                    loom::thread::spawn(move || unsafe { WakeWord::set(&raw const *word) })
                 };
                 for _ in 0..sayings {
                     word.fall_asleep();

@@ -16,6 +16,7 @@ use crate::shim::{
 };
 use std::cell::Cell;
 use std::fmt;
+use std::marker::PhantomPinned;
 use std::ptr::NonNull;
 
 /// The record is not committed. Any partner may commit it.
@@ -80,6 +81,9 @@ impl fmt::Debug for Waker {
 }
 
 /// The state of one `sync` that partners can see.
+///
+/// It is pinned, as its waiters are: partners hold its address, and an exclusive reference to what
+/// contains it must not claim that there is no other way to it.
 #[derive(Debug)]
 pub(crate) struct Record {
     state: AtomicUsize,
@@ -105,6 +109,7 @@ pub(crate) struct Record {
     /// The time at which the performance began, if a timer has asked for it, else 0. A retry does
     /// not change it.
     pub(super) began: Cell<u64>,
+    _pinned: PhantomPinned,
 }
 
 impl Drop for Record {
@@ -186,6 +191,7 @@ impl Record {
             outstanding: Cell::new(0),
             outer: Cell::new(std::ptr::null()),
             began: Cell::new(0),
+            _pinned: PhantomPinned,
         }
     }
 

@@ -15,7 +15,7 @@
 //! task that runs here can do so: a task that waits in place, in a scope, may lend its memory and
 //! its waker to others that poll a future there.
 
-#[cfg(all(test, lisle_loom))]
+#[cfg(all(test, any(lisle_loom, miri)))]
 mod loom_tests;
 mod state;
 
@@ -155,7 +155,7 @@ impl Recycled {
     ///
     /// The place stays at its final address for as long as a wake of a task there may come. It must
     /// be sound to call `ready` as for [`make_vacant`](Recycled::make_vacant).
-    #[cfg(all(test, lisle_loom))]
+    #[cfg(all(test, any(lisle_loom, miri)))]
     pub(super) unsafe fn new(ready: unsafe fn(NonNull<Recycled>), size: usize) -> Self {
         Recycled {
             state: State::vacant(),

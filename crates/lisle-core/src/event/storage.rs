@@ -3,6 +3,7 @@
 
 use super::Event;
 use super::scratch::Scratch;
+use std::cell::UnsafeCell;
 use std::marker::PhantomPinned;
 use std::mem::MaybeUninit;
 use std::pin::Pin;
@@ -10,8 +11,12 @@ use std::ptr::NonNull;
 use std::ptr::without_provenance_mut;
 
 /// A place for one pinned value of any type, with `WORDS` words inline.
+///
+/// The value is a branch, and partners on other threads write to the waiter inside it. The type of
+/// the words does not show that. Therefore they lie in a cell: a shared reference to the storage
+/// then neither reads the words nor promises that they stay as they are.
 pub(super) struct Storage<const WORDS: usize> {
-    inline: MaybeUninit<[usize; WORDS]>,
+    inline: UnsafeCell<MaybeUninit<[usize; WORDS]>>,
     /// The address of the value and the function that drops it, or [`Held::NOTHING`].
     held: Held,
     _pinned: PhantomPinned,
@@ -40,7 +45,11 @@ unsafe fn drop_nothing(_: *mut ()) {}
 impl<const WORDS: usize> Storage<WORDS> {
     #[inline(always)]
     pub(super) fn new() -> Self {
-        Storage { inline: MaybeUninit::uninit(), held: Held::NOTHING, _pinned: PhantomPinned }
+        Storage {
+            inline: UnsafeCell::new(MaybeUninit::uninit()),
+            held: Held::NOTHING,
+            _pinned: PhantomPinned,
+        }
     }
 
     /// Stores `value`, dropping the previous value. The returned pointer is valid for writes until
@@ -61,7 +70,7 @@ impl<const WORDS: usize> Storage<WORDS> {
         let this = unsafe { self.get_unchecked_mut() };
         let fits = size_of::<T>() <= WORDS * size_of::<usize>() && align_of::<T>() <= align_of::<usize>();
         if fits {
-            let place = this.inline.as_mut_ptr().cast::<T>();
+            let place = this.inline.get().cast::<T>();
             // SAFETY: `inline` is large and aligned enough, as just computed, and holds no value.
             unsafe { place.write(make()) };
             this.held = Held { value: place.cast(), drop: drop_inline::<T> };

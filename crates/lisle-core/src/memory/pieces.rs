@@ -19,7 +19,8 @@ use super::threads::{Kind, List};
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::cell::Cell;
 use std::marker::PhantomData;
-use std::ptr::{NonNull, null_mut};
+use std::ops::Deref;
+use std::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const PIECE: usize = 64 * 1024;
@@ -33,42 +34,52 @@ const WARM: usize = 16;
 const BATCH: usize = 16;
 
 /// The head of a piece, in its first step. All of it belongs to the thread that has the lock.
-struct Piece {
+struct Head {
     class: usize,
     /// The number of slots that have been cut.
     cut: Cell<u32>,
     vacant: List,
     /// The neighbours in the list of pieces with vacant slots.
-    next: Cell<*mut Piece>,
-    previous: Cell<*mut Piece>,
+    next: Cell<Option<Piece>>,
+    previous: Cell<Option<Piece>>,
 }
 
-const _: () = assert!(std::mem::size_of::<Piece>() <= STEP);
+const _: () = assert!(std::mem::size_of::<Head>() <= STEP);
+
+/// A piece: the address of its head, as a pointer that may be used for the whole piece. A reference
+/// to the head may not be, and no slot is cut from one.
+#[derive(Clone, Copy)]
+struct Piece(NonNull<Head>);
+
+impl Deref for Piece {
+    type Target = Head;
+    fn deref(&self) -> &Head {
+        // SAFETY: pieces stay, with their heads, which are changed only through cells.
+        unsafe { self.0.as_ref() }
+    }
+}
 
 impl Piece {
     /// Returns the piece that a slot of up to a kilobyte was cut from.
-    fn of<'a>(slot: NonNull<u8>) -> &'a Piece {
-        let piece = slot.as_ptr().map_addr(|address| address & !(PIECE - 1)).cast::<Piece>();
-        // SAFETY: such slots are cut only from pieces, which stay, with their heads.
-        unsafe { &*piece }
+    fn of(slot: NonNull<u8>) -> Self {
+        let start = slot.as_ptr().map_addr(|address| address & !(PIECE - 1));
+        Piece(NonNull::new(start.cast()).expect("a piece is somewhere"))
     }
 
-    /// Returns a pointer that may be used for the whole piece.
-    fn start(&self) -> NonNull<u8> {
-        let start = std::ptr::with_exposed_provenance_mut(std::ptr::from_ref(self).addr());
-        NonNull::new(start).expect("a piece is somewhere")
+    fn start(self) -> NonNull<u8> {
+        self.0.cast()
     }
 
-    fn most(&self) -> u32 {
+    fn most(self) -> u32 {
         u32::try_from((PIECE - STEP) / size_of(self.class)).expect("few")
     }
 
-    fn is_empty(&self) -> bool {
+    fn is_empty(self) -> bool {
         self.vacant.count() == self.most()
     }
 
     /// Cuts a slot. At least one must be left to be cut.
-    fn cut<K: Kind>(&self) -> NonNull<u8> {
+    fn cut<K: Kind>(self) -> NonNull<u8> {
         let cut = self.cut.get();
         assert!(cut < self.most(), "an open piece has something left");
         self.cut.set(cut + 1);
@@ -79,7 +90,7 @@ impl Piece {
         slot
     }
 
-    fn slot(&self, index: u32) -> NonNull<u8> {
+    fn slot(self, index: u32) -> NonNull<u8> {
         // SAFETY: the slot is within the piece.
         unsafe { self.start().add(STEP + index as usize * size_of(self.class)) }
     }
@@ -89,7 +100,7 @@ impl Piece {
     /// # Safety
     ///
     /// All slots of the piece are vacant and the caller's, and none is cut from it.
-    unsafe fn cool(&self) {
+    unsafe fn cool(self) {
         let start = self.start().addr().get();
         // SAFETY: these are whole pages of the library's own mapping, which hold only vacant slots.
         unsafe { pages::give_back(start + pages::page_size().min(PIECE)..start + PIECE) };
@@ -99,11 +110,11 @@ impl Piece {
 /// The slots of one size that no thread keeps.
 struct Class {
     /// The first of the pieces that have some vacant slots, but not only such.
-    partial: *mut Piece,
+    partial: Option<Piece>,
     /// The piece that new slots are cut from, as long as any are left.
-    open: Option<NonNull<Piece>>,
-    empty: Vec<NonNull<Piece>>,
-    cold: Vec<NonNull<Piece>>,
+    open: Option<Piece>,
+    empty: Vec<Piece>,
+    cold: Vec<Piece>,
     /// The smallest number of pieces that were empty since memory was last given back.
     unused: usize,
     /// The slots that are not cut from pieces.
@@ -113,7 +124,7 @@ struct Class {
 impl Class {
     const fn new() -> Self {
         Class {
-            partial: null_mut(),
+            partial: None,
             open: None,
             empty: Vec::new(),
             cold: Vec::new(),
@@ -123,39 +134,33 @@ impl Class {
     }
 
     /// Adds a piece that has some vacant slots, but not only such, to the list of these.
-    fn list(&mut self, piece: &Piece) {
-        let next = std::mem::replace(&mut self.partial, NonNull::from(piece).as_ptr());
+    fn list(&mut self, piece: Piece) {
+        let next = self.partial.replace(piece);
         piece.next.set(next);
-        piece.previous.set(null_mut());
-        // SAFETY: pieces stay.
-        if let Some(next) = unsafe { next.as_ref() } {
-            next.previous.set(NonNull::from(piece).as_ptr());
+        piece.previous.set(None);
+        if let Some(next) = next {
+            next.previous.set(Some(piece));
         }
     }
 
-    fn unlist(&mut self, piece: &Piece) {
+    fn unlist(&mut self, piece: Piece) {
         let (next, previous) = (piece.next.get(), piece.previous.get());
-        // SAFETY: pieces stay.
-        match unsafe { previous.as_ref() } {
+        match previous {
             Some(previous) => previous.next.set(next),
             None => self.partial = next,
         }
-        // SAFETY: as above.
-        if let Some(next) = unsafe { next.as_ref() } {
+        if let Some(next) = next {
             next.previous.set(previous);
         }
     }
 
     /// Returns a piece that has vacant slots.
-    fn vacant(&mut self) -> Option<&'static Piece> {
-        // SAFETY: pieces stay.
-        if let Some(piece) = unsafe { self.partial.as_ref() } {
+    fn vacant(&mut self) -> Option<Piece> {
+        if let Some(piece) = self.partial {
             return Some(piece);
         }
         let piece = self.empty.pop()?;
         self.unused = self.unused.min(self.empty.len());
-        // SAFETY: as above.
-        let piece = unsafe { piece.as_ref() };
         self.list(piece);
         Some(piece)
     }
@@ -164,7 +169,7 @@ impl Class {
 /// All pieces of a kind, and its slots that no thread keeps.
 pub(super) struct Shared<K> {
     classes: [Class; CLASSES],
-    pieces: Vec<NonNull<Piece>>,
+    pieces: Vec<Piece>,
     larges: Vec<NonNull<u8>>,
     /// The rest of the last chunk that was mapped.
     chunk: Option<(NonNull<u8>, usize)>,
@@ -250,7 +255,7 @@ impl<K: Kind> Shared<K> {
             }
             if piece.is_empty() {
                 lists.unlist(piece);
-                lists.empty.push(NonNull::from(piece));
+                lists.empty.push(piece);
             }
         }
     }
@@ -258,32 +263,26 @@ impl<K: Kind> Shared<K> {
     /// Returns a slot that has just been cut.
     fn cut(&mut self, class: usize) -> NonNull<u8> {
         let piece = self.classes[class].open.take().unwrap_or_else(|| self.uncut(class));
-        // SAFETY: pieces stay.
-        let open = unsafe { piece.as_ref() };
-        let slot = open.cut::<K>();
-        self.classes[class].open = (open.cut.get() < open.most()).then_some(piece);
+        let slot = piece.cut::<K>();
+        self.classes[class].open = (piece.cut.get() < piece.most()).then_some(piece);
         slot
     }
 
     /// Returns a piece from which nothing has been cut.
-    fn uncut(&mut self, class: usize) -> NonNull<Piece> {
+    fn uncut(&mut self, class: usize) -> Piece {
         self.classes[class].cold.pop().unwrap_or_else(|| self.piece(class))
     }
 
-    fn piece(&mut self, class: usize) -> NonNull<Piece> {
+    fn piece(&mut self, class: usize) -> Piece {
         let (start, pieces) = self.chunk.take().unwrap_or_else(map);
         // SAFETY: the next piece is within the chunk.
         self.chunk = (pieces > 1).then(|| (unsafe { start.add(PIECE) }, pieces - 1));
-        let piece = start.cast::<Piece>();
-        let head = Piece {
-            class,
-            cut: Cell::new(0),
-            vacant: List::new(),
-            next: Cell::new(null_mut()),
-            previous: Cell::new(null_mut()),
-        };
+        let (next, previous) = (Cell::new(None), Cell::new(None));
+        let head = Head { class, cut: Cell::new(0), vacant: List::new(), next, previous };
+        let place = start.cast::<Head>();
         // SAFETY: this memory has not been used before, and is large and aligned enough.
-        unsafe { piece.write(head) };
+        unsafe { place.write(head) };
+        let piece = Piece(place);
         self.pieces.push(piece);
         piece
     }
@@ -328,9 +327,8 @@ pub fn give_back<K: Kind>() {
                 // The pieces that have been empty longest. Others may have taken some.
                 let count = lists.empty.len().saturating_sub(WARM).min(BATCH).min(spare);
                 let pieces = lists.empty.drain(..count).collect::<Vec<_>>();
+                // They are empty, and in no list any more.
                 for piece in &pieces {
-                    // SAFETY: pieces stay. This one is empty, and in no list any more.
-                    let piece = unsafe { piece.as_ref() };
                     piece.vacant.forget();
                     piece.cut.set(0);
                 }
@@ -341,7 +339,7 @@ pub fn give_back<K: Kind>() {
             }
             for piece in &pieces {
                 // SAFETY: the piece was empty, and is in no list.
-                unsafe { piece.as_ref().cool() };
+                unsafe { piece.cool() };
             }
             spare -= pieces.len();
             let mut shared = K::memory().lock();
@@ -364,13 +362,12 @@ pub fn give_back_all<K: Kind>() {
 pub fn for_each<K: Kind>(mut look: impl FnMut(NonNull<u8>)) {
     let (pieces, larges) = {
         let shared = K::memory().lock();
-        // SAFETY: pieces stay.
-        let cut = |piece: &NonNull<Piece>| (*piece, unsafe { piece.as_ref() }.cut.get());
+        let cut = |piece: &Piece| (*piece, piece.cut.get());
         (shared.pieces.iter().map(cut).collect::<Vec<_>>(), shared.larges.clone())
     };
     for (piece, cut) in pieces {
-        // SAFETY: pieces stay, and the class of a piece does not change.
-        (0..cut).for_each(|index| look(unsafe { piece.as_ref() }.slot(index)));
+        // The class of a piece does not change.
+        (0..cut).for_each(|index| look(piece.slot(index)));
     }
     larges.into_iter().for_each(look);
 }

@@ -1,7 +1,7 @@
 //! A cell that is empty or full.
 
 mod events;
-#[cfg(all(test, lisle_loom))]
+#[cfg(all(test, any(lisle_loom, miri)))]
 mod loom_mvar;
 mod state;
 

@@ -12,7 +12,7 @@ pub(crate) mod domains;
 mod inbox;
 #[cfg(feature = "threads")]
 mod link;
-#[cfg(all(test, feature = "threads", lisle_loom))]
+#[cfg(all(test, feature = "threads", any(lisle_loom, miri)))]
 mod loom_tests;
 #[cfg(not(feature = "threads"))]
 mod no_link;

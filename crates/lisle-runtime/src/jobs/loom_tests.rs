@@ -210,8 +210,10 @@ impl Half {
     /// Puts the work off while `first` runs, and then does it or waits for the thread that has
     /// taken it.
     fn beside(&self, pending: &Pending, offers: &Offers, first: impl FnOnce()) {
+        // By way of the whole, which is found by its first field.
+        let entry = NonNull::from(self).cast();
         // SAFETY: the entry is popped below, and what `first` puts off is popped before.
-        let older = unsafe { pending.push(NonNull::from(&self.entry)) };
+        let older = unsafe { pending.push(entry) };
         first();
         if pending.pop(&self.entry, older) {
             self.counted.run();
@@ -332,7 +334,7 @@ fn what_is_held_is_not_looked_at() {
         {
             let chest = Chest { entry: Entry::open(offer), inside: UnsafeCell::new(0) };
             // SAFETY: the entry is popped below.
-            let older = unsafe { place.pending.push(NonNull::from(&chest.entry)) };
+            let older = unsafe { place.pending.push(NonNull::from(&chest).cast()) };
             for _ in 0..2 {
                 let _held = place.pending.hold();
                 // SAFETY: loom checks that no other thread is here.

@@ -15,7 +15,7 @@
 
 pub mod heartbeat;
 pub mod job;
-#[cfg(all(test, lisle_loom))]
+#[cfg(all(test, any(lisle_loom, miri)))]
 mod loom_tests;
 pub mod offers;
 pub mod pending;

@@ -5,7 +5,7 @@
 
 pub(crate) mod fifo;
 pub(crate) mod inbox;
-#[cfg(all(test, lisle_loom))]
+#[cfg(all(test, any(lisle_loom, miri)))]
 mod loom_tests;
 pub(crate) mod ring;
 pub(crate) mod stealable;

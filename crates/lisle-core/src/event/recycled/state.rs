@@ -65,7 +65,7 @@ fn too_many() -> ! {
 
 impl State {
     /// Creates the state of memory in which no task lives.
-    #[cfg(all(test, lisle_loom))]
+    #[cfg(all(test, any(lisle_loom, miri)))]
     pub(super) fn vacant() -> Self {
         State(AtomicU64::new(0))
     }

@@ -182,6 +182,6 @@ impl DirectionState {
 }
 
 // Loom's build has this file without the folder above it, hence the path.
-#[cfg(all(test, lisle_loom))]
+#[cfg(all(test, any(lisle_loom, miri)))]
 #[path = "direction_loom.rs"]
 mod loom_tests;
