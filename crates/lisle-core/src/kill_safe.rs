@@ -64,10 +64,10 @@
 //! with custodians the clients would keep the manager alive. Fibers do not move between runtimes,
 //! so here the user chooses where the manager runs.
 
-use crate::affinity;
 use crate::channel::Sender;
 use crate::event::{Event, Label, Nack, choose, debug_by_name};
 use crate::rpc::line::{self, Callers, Line, Pending};
+use crate::threads;
 use std::error::Error;
 use std::fmt;
 use std::io;
@@ -159,8 +159,7 @@ impl<A: Send + 'static, B: Send + 'static> Server<A, B> {
     #[track_caller]
     pub fn start_on_thread(manager: impl FnOnce(Requests<A, B>) + Send + 'static) -> io::Result<Self> {
         let (server, requests) = server();
-        let builder = std::thread::Builder::new().name("lisle-manager".into());
-        drop(builder.spawn(affinity::elsewhere(move || manager(requests)))?);
+        drop(threads::start("lisle-manager", "the manager of a server", move || manager(requests))?);
         Ok(server)
     }
 }

@@ -52,6 +52,8 @@ pub mod affinity;
 pub mod channel;
 mod drops;
 pub mod event;
+#[doc(hidden)]
+pub mod fork;
 #[cfg(not(lisle_loom))]
 pub mod kill_safe;
 #[cfg(all(test, any(lisle_loom, miri)))]
@@ -73,6 +75,9 @@ pub mod segment;
 #[doc(hidden)]
 pub mod shim;
 pub mod sync;
+#[cfg(not(lisle_loom))]
+#[doc(hidden)]
+pub mod threads;
 pub mod time;
 #[cfg(all(feature = "fibers", not(lisle_loom)))]
 #[doc(hidden)]

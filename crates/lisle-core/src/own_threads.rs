@@ -5,6 +5,7 @@
 //! for their runtime, other threads for all runtimes. A thread that is just starting, or about to
 //! end, is not in the list and counts as a stranger. An error in that direction is harmless.
 
+use crate::fork::PerProcess;
 use crate::shim::sync::{Mutex, MutexGuard};
 use std::cell::Cell;
 
@@ -22,14 +23,14 @@ struct Own {
     owner: Owner,
 }
 
-static OWN: Mutex<Vec<Own>> = Mutex::new(Vec::new());
+static OWN: PerProcess<Mutex<Vec<Own>>> = PerProcess::new(Mutex::default);
 
 thread_local! {
     static IS_OWN: Cell<bool> = const { Cell::new(false) };
 }
 
 fn own() -> MutexGuard<'static, Vec<Own>> {
-    OWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    OWN.get().lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// A guard that keeps a thread in the list until it is dropped.
@@ -72,8 +73,8 @@ pub fn has_strangers(runtime: usize) -> bool {
     let is_known = |own: &&Own| [Owner::Everybody, Owner::Runtime(runtime)].contains(&own.owner);
     let known: Vec<u64> = own.iter().filter(is_known).map(|own| own.thread).collect();
     // The count is taken at one moment. The walk through the threads is not: threads may start and
-    // end during it. The walk is for a forked process, whose list names threads that it does not
-    // have.
+    // end during it. The walk is for a process that was made by a bare `clone`, whose list names
+    // threads that it does not have.
     let all_known = system::all().is_some_and(|threads| threads.iter().all(|thread| known.contains(thread)));
     !all_known || system::count() != Some(known.len())
 }

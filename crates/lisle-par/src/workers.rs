@@ -1,7 +1,7 @@
 //! The number of domains that can take part in a loop.
 
 use crate::affinity;
-use crate::shim::sync::OnceLock;
+use lisle_core::fork::PerProcess;
 use lisle_runtime::sched::default::started_default_runtime;
 use lisle_runtime::sched::worker::with_current;
 
@@ -10,8 +10,8 @@ use lisle_runtime::sched::worker::with_current;
 pub(crate) fn workers() -> usize {
     // A plain thread uses the default runtime, which has this many domains once it has been
     // started. The number is computed once, because it is read from files.
-    static PROCESSORS: OnceLock<usize> = OnceLock::new();
-    let outside = || *PROCESSORS.get_or_init(affinity::processors);
+    static PROCESSORS: PerProcess<usize> = PerProcess::new(affinity::processors);
+    let outside = || *PROCESSORS.get();
     with_current(|worker| match worker {
         Some(worker) => worker.shared().most_at_once(),
         None => started_default_runtime().map_or_else(outside, |shared| shared.most_at_once()),

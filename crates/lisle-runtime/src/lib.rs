@@ -72,14 +72,17 @@ pub mod task;
 
 // The layer below, under the names that the modules here use for it.
 #[cfg(not(lisle_loom))]
-use lisle_core::{abort, affinity, channel, own_threads, sync, time, unwinding};
+use lisle_core::{abort, affinity, channel, fork, own_threads, sync, threads, time, unwinding};
 use lisle_core::{event, memory, panics, shim};
 
 #[cfg(not(lisle_loom))]
 pub use fiber::{blocking::blocking, spawn::spawn};
 #[cfg(not(lisle_loom))]
+#[doc(hidden)]
+pub use report::no_thread;
+#[cfg(not(lisle_loom))]
 pub use report::{
-    Awaited, Blocked, Deadlock, Delayed, NoStack, PanicPolicy, Performer, Report, RunningFiber, Shutdown,
+    Awaited, Blocked, Deadlock, Delayed, NoStack, NoThread, PanicPolicy, Performer, Report, RunningFiber, Shutdown,
     Stall, Straggler, Unjoined, WaitGraph,
 };
 #[cfg(not(lisle_loom))]
@@ -95,7 +98,7 @@ pub use task::spawn::spawn_task;
 #[doc(hidden)]
 pub mod facade {
     pub use crate::{
-        Awaited, Blocked, Builder, Deadlock, Delayed, Handle, InstallDefaultError, NoStack, OnDeadlock,
+        Awaited, Blocked, Builder, Deadlock, Delayed, Handle, InstallDefaultError, NoStack, NoThread, OnDeadlock,
         PanicPolicy, Performer, Report, RunningFiber, Runtime, Shutdown, Stall, Statistics, Straggler,
         Unjoined, WaitGraph, blocking, fiber, fiber_local, run, spawn, spawn_task, statistics, task,
         task_local, waiting,

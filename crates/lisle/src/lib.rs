@@ -96,7 +96,7 @@ pub mod signal;
 pub mod thread;
 
 // The layers below, under the names that the modules here use for them.
-use lisle_core::{affinity, shim};
+use lisle_core::{affinity, fork, shim, threads};
 use lisle_runtime::sched;
 
 #[doc(inline)]
@@ -106,7 +106,7 @@ pub use lisle_frame as frame;
 pub use lisle_core::{Event, always, channel, choose, event, never, rpc, select, sync, time};
 #[doc(inline)]
 pub use lisle_runtime::{
-    Awaited, Blocked, Builder, Deadlock, Delayed, Handle, InstallDefaultError, NoStack, OnDeadlock,
+    Awaited, Blocked, Builder, Deadlock, Delayed, Handle, InstallDefaultError, NoStack, NoThread, OnDeadlock,
     PanicPolicy, Performer, Report, RunningFiber, Runtime, Shutdown, Stall, Statistics, Straggler, Unjoined,
     WaitGraph, blocking, fiber, run, spawn, spawn_task, statistics, task, waiting,
 };

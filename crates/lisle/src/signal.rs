@@ -43,6 +43,8 @@
 //! - Signals *coalesce*, here as in the system: several deliveries before one is received may be
 //!   received as one.
 //! - Programs that the process starts have the default action again.
+//! - A forked child inherits that the action is off, but receives nothing: what comes to the child is
+//!   lost unless it makes a `Signal` of its own.
 
 use crate::Event;
 use crate::event::until::{Operation, Until};
@@ -89,7 +91,7 @@ pub fn signal(number: i32) -> io::Result<Signal> {
     cannot_be_checked("a signal", "it comes from outside of the program", "Put a channel in its place");
     let label = Label::new("signal").named(&names::of(number));
     let (caught, reader) = Caught::new(number)?;
-    Ok(Signal { received: PipeReader::from_std(reader)?, _caught: caught, number, label })
+    Ok(Signal { received: PipeReader::for_this_process(reader)?, _caught: caught, number, label })
 }
 
 /// Begins to receive the interrupt that a terminal sends on Ctrl-C, `SIGINT`.
@@ -133,7 +135,7 @@ impl Signal {
     /// # Errors
     ///
     /// The event gives an error if the pipe cannot be waited for because the system is out of
-    /// memory.
+    /// memory. In a forked child, a `Signal` of the parent gives an error at once.
     ///
     /// # Cancel safety
     ///

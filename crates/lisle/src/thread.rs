@@ -8,7 +8,7 @@
 use crate::event::{Attempt, Description, Label, Source, Step, Waiting, awaitable, cannot_be_checked, turn};
 use crate::fiber::JoinError;
 use crate::shim::sync::Arc;
-use crate::{Event, affinity};
+use crate::{Event, affinity, threads};
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -40,7 +40,7 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    Builder::new().spawn(f).expect("the system gives a thread")
+    Builder::new().spawn(f).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A builder of threads with a name or a stack of another size.
@@ -144,13 +144,15 @@ impl Builder {
         }
         let outcome = Arc::new(Source::labelled(label, Outcome::Running));
         let place = outcome.clone();
-        let thread = builder.spawn(affinity::elsewhere(move || {
+        let run = affinity::elsewhere(move || {
             let result = catch_unwind(AssertUnwindSafe(f));
             place.update(|outcome, waiters| {
                 *outcome = Outcome::Finished(result);
                 while waiters.grant(()).is_ok() {}
             });
-        }))?;
+        });
+        let refused = |error| threads::refused(&outcome.label().to_string(), &error);
+        let thread = builder.spawn(run).map_err(refused)?;
         Ok(ThreadHandle { outcome, thread: thread.thread().clone() })
     }
 }

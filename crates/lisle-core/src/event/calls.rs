@@ -11,6 +11,7 @@
 //! woken and has not yet returned from its sleep is not seen as asleep.
 
 use super::os_thread::WakeWord;
+use crate::fork::PerProcess;
 use crate::own_threads::{self, Enlisted};
 use crate::shim::{
     atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -44,20 +45,21 @@ struct Note {
 // is in the list.
 unsafe impl Send for Note {}
 
+#[derive(Default)]
 struct Notes {
     asleep: Vec<Note>,
     /// The number of sleeps so far.
     sleeps: u64,
 }
 
-static NOTES: Mutex<Notes> = Mutex::new(Notes { asleep: Vec::new(), sleeps: 0 });
+static NOTES: PerProcess<Mutex<Notes>> = PerProcess::new(Mutex::default);
 
 thread_local! {
     static CURRENT: RefCell<Option<Arc<Call>>> = const { RefCell::new(None) };
 }
 
 fn notes() -> MutexGuard<'static, Notes> {
-    NOTES.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    NOTES.get().lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 impl Call {

@@ -157,6 +157,16 @@ impl<T: ?Sized> Lock<T> {
         }
     }
 
+    /// Releases the lock, whichever thread has it.
+    ///
+    /// # Safety
+    ///
+    /// No thread of this process has it: it was inherited by a forked child.
+    #[cfg(not(lisle_loom))]
+    pub unsafe fn break_open(&self) {
+        self.held.store(false, Ordering::Release);
+    }
+
     #[cfg(not(lisle_loom))]
     #[cold]
     fn wait(&self) {

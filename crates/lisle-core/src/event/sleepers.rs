@@ -12,6 +12,7 @@ use super::os_thread::WakeWord;
 use super::parker;
 use super::performer::performer_id;
 use super::waits::{BlockedOn, Description, ParkedEvent};
+use crate::fork::{self, PerProcess};
 use crate::own_threads;
 use crate::panics;
 use crate::shim::{
@@ -20,6 +21,7 @@ use crate::shim::{
     sync::{Arc, Mutex, MutexGuard},
     thread,
 };
+use std::cell::Cell;
 use std::time::Duration;
 
 /// A thread that has slept.
@@ -40,14 +42,18 @@ pub struct Told {
     pub waits: Vec<BlockedOn>,
 }
 
-static ALL: Mutex<Vec<Arc<Sleeper>>> = Mutex::new(Vec::new());
+static ALL: PerProcess<Mutex<Vec<Arc<Sleeper>>>> = PerProcess::new(Mutex::default);
 
 /// A thread's place in the list, until the thread ends.
-struct Place(Arc<Sleeper>);
+struct Place {
+    sleeper: Arc<Sleeper>,
+    /// The process in whose list it is: that of a forked child is empty at first.
+    generation: Cell<u32>,
+}
 
 impl Drop for Place {
     fn drop(&mut self) {
-        lock(&ALL).retain(|sleeper| !Arc::ptr_eq(sleeper, &self.0));
+        lock(ALL.get()).retain(|sleeper| !Arc::ptr_eq(sleeper, &self.sleeper));
     }
 }
 
@@ -64,8 +70,16 @@ impl Place {
             asked: AtomicU64::new(0),
             answer: Mutex::default(),
         });
-        lock(&ALL).push(sleeper.clone());
-        Place(sleeper)
+        lock(ALL.get()).push(sleeper.clone());
+        Place { sleeper, generation: Cell::new(fork::generation()) }
+    }
+
+    /// Returns the sleeper, which is in the list of this process.
+    fn listed(&self) -> Arc<Sleeper> {
+        if self.generation.replace(fork::generation()) != fork::generation() {
+            lock(ALL.get()).push(self.sleeper.clone());
+        }
+        self.sleeper.clone()
     }
 }
 
@@ -121,7 +135,7 @@ pub(super) fn sleep(
     };
     // A thread that is ending has no place any more and is not listed; nor are the library's own
     // threads.
-    let sleeper = if own_threads::is_own() { None } else { PLACE.try_with(|place| place.0.clone()).ok() };
+    let sleeper = if own_threads::is_own() { None } else { PLACE.try_with(Place::listed).ok() };
     let Some(sleeper) = sleeper else {
         while !woken.is_set() {
             park();
@@ -175,7 +189,7 @@ impl Sleeper {
 /// `timeout` has been woken and is not listed.
 pub fn ask(timeout: Duration) -> Vec<Told> {
     let mut asked: Vec<(Arc<Sleeper>, u64)> = Vec::new();
-    for sleeper in lock(&ALL).iter().filter(|sleeper| sleeper.asleep.load(Ordering::Acquire)) {
+    for sleeper in lock(ALL.get()).iter().filter(|sleeper| sleeper.asleep.load(Ordering::Acquire)) {
         let question = sleeper.asked.fetch_add(1, Ordering::AcqRel) + 1;
         sleeper.thread.unpark();
         asked.push((sleeper.clone(), question));

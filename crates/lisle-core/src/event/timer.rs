@@ -87,10 +87,27 @@ impl Timer {
         !self.record.get().is_null()
     }
 
-    /// Publishes `attempt` with this timer, which the caller then arms.
-    pub(crate) fn publish(&self, attempt: &Attempt<'_>) {
+    /// Publishes `attempt` with this timer, and arms it for `deadline`. If there is no thread to fire
+    /// it, this panics and nothing is published.
+    ///
+    /// # Safety
+    ///
+    /// The timer is not armed. It stays pinned until it has fired or [`take_back`](Timer::take_back)
+    /// has disarmed it.
+    pub(crate) unsafe fn publish(&self, attempt: &Attempt<'_>, deadline: u64) {
+        struct Undo<'a, 'b>(&'a Timer, &'a Attempt<'b>);
+        impl Drop for Undo<'_, '_> {
+            fn drop(&mut self) {
+                // It has not been armed.
+                self.0.take_back(self.1, || ());
+            }
+        }
         self.record.set(attempt.record());
         attempt.published();
+        let undo = Undo(self, attempt);
+        // SAFETY: passed on to the caller.
+        unsafe { attempt.context().arm(NonNull::from(self), deadline) };
+        std::mem::forget(undo);
     }
 
     /// Takes back this timer, if it has been published, by calling `disarm`.
@@ -140,6 +157,14 @@ impl Timer {
         this.uses.with_mut(|_| ());
         this.entry.payload.set(timer.as_ptr());
         NonNull::from(&this.entry)
+    }
+
+    /// Takes the timer out of a wheel that this process has inherited, and in which nobody else
+    /// looks any more. Its neighbours there may be gone.
+    pub(crate) fn leave_inherited(&self) {
+        self.uses.with_mut(|_| ());
+        self.entry.forget();
+        self.wheel.store(std::ptr::null_mut(), Ordering::Relaxed);
     }
 
     /// Returns the timer of an entry that is linked or has been.

@@ -3,16 +3,21 @@
 use std::io;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Returns the size of a page. Safe to call in a signal handler once it has been called.
 pub fn page_size() -> usize {
-    static SIZE: OnceLock<usize> = OnceLock::new();
-    *SIZE.get_or_init(|| {
-        // SAFETY: `sysconf` only reads its argument.
-        let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-        usize::try_from(size).expect("the system has a page size")
-    })
+    /// Asked for at least once; 0 before that.
+    static SIZE: AtomicUsize = AtomicUsize::new(0);
+    let known = SIZE.load(Ordering::Relaxed);
+    if known != 0 {
+        return known;
+    }
+    // SAFETY: `sysconf` only reads its argument.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    let size = usize::try_from(size).expect("the system has a page size");
+    SIZE.store(size, Ordering::Relaxed);
+    size
 }
 
 /// Maps `len` bytes that read as zero and take memory only when touched.

@@ -12,10 +12,14 @@
 //! read meanwhile.
 //!
 //! Larger slots are few. They are allocated one by one.
+//!
+//! A forked child has pieces of its own, since another thread may have been changing the lists of
+//! its parent's. Slots of these that are given back to it lie in a list of their own.
 
 use super::classes::{CLASSES, STEP, STEPS, layout_of, size_of};
 use super::pages;
 use super::threads::{Kind, List};
+use crate::fork::{self, PerProcess};
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -36,6 +40,8 @@ const BATCH: usize = 16;
 /// The head of a piece, in its first step. All of it belongs to the thread that has the lock.
 struct Head {
     class: usize,
+    /// The process that has cut it, see `fork.rs`.
+    generation: u32,
     /// The number of slots that have been cut.
     cut: Cell<u32>,
     vacant: List,
@@ -117,8 +123,8 @@ struct Class {
     cold: Vec<Piece>,
     /// The smallest number of pieces that were empty since memory was last given back.
     unused: usize,
-    /// The slots that are not cut from pieces.
-    large: List,
+    /// The slots that are not cut from pieces of this process.
+    others: List,
 }
 
 impl Class {
@@ -129,7 +135,7 @@ impl Class {
             empty: Vec::new(),
             cold: Vec::new(),
             unused: 0,
-            large: List::new(),
+            others: List::new(),
         }
     }
 
@@ -168,27 +174,28 @@ impl Class {
 
 /// All pieces of a kind, and its slots that no thread keeps.
 pub(super) struct Shared<K> {
-    classes: [Class; CLASSES],
+    classes: Box<[Class]>,
     pieces: Vec<Piece>,
     larges: Vec<NonNull<u8>>,
     /// The rest of the last chunk that was mapped.
     chunk: Option<(NonNull<u8>, usize)>,
+    generation: u32,
     kind: PhantomData<fn() -> K>,
 }
 
 /// The pieces of a kind, for all threads.
 #[allow(missing_debug_implementations, reason = "not for users")]
-pub struct Memory<K>(Mutex<Shared<K>>);
+pub struct Memory<K: 'static>(PerProcess<Mutex<Shared<K>>>);
 
 impl<K: Kind> Memory<K> {
     /// Creates the pieces of a kind, of which there are none.
     #[allow(clippy::new_without_default, reason = "for statics")]
     pub const fn new() -> Self {
-        Memory(Mutex::new(Shared::new()))
+        Memory(PerProcess::new(|| Mutex::new(Shared::new())))
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Shared<K>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn lock(&self) -> MutexGuard<'static, Shared<K>> {
+        self.0.get().lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -197,12 +204,14 @@ impl<K: Kind> Memory<K> {
 unsafe impl<K> Send for Shared<K> {}
 
 impl<K: Kind> Shared<K> {
-    const fn new() -> Self {
+    fn new() -> Self {
         Shared {
-            classes: [const { Class::new() }; CLASSES],
+            // Not by way of the stack: the caller may be a fiber with a small one.
+            classes: (0..CLASSES).map(|_| Class::new()).collect(),
             pieces: Vec::new(),
             larges: Vec::new(),
             chunk: None,
+            generation: fork::watch(),
             kind: PhantomData,
         }
     }
@@ -210,11 +219,18 @@ impl<K: Kind> Shared<K> {
     /// Moves vacant slots to `to`: at least one, and at most `most`.
     pub(super) fn take(&mut self, class: usize, to: &List, most: u32) {
         if class >= STEPS {
-            let slot = self.classes[class].large.pop().unwrap_or_else(|| self.allocate(class));
+            let slot = self.classes[class].others.pop().unwrap_or_else(|| self.allocate(class));
             // SAFETY: the slot has just left its list, or has just been allocated.
             return unsafe { to.push(slot) };
         }
         let mut left = most;
+        while left > 0
+            && let Some(slot) = self.classes[class].others.pop()
+        {
+            // SAFETY: the slot has just left its list.
+            unsafe { to.push(slot) };
+            left -= 1;
+        }
         while left > 0
             && let Some(piece) = self.classes[class].vacant()
         {
@@ -242,9 +258,9 @@ impl<K: Kind> Shared<K> {
         let lists = &mut self.classes[class];
         for _ in 0..most {
             let Some(slot) = from.pop() else { return };
-            if class >= STEPS {
+            if class >= STEPS || Piece::of(slot).generation != self.generation {
                 // SAFETY: the slot has just left its list.
-                unsafe { lists.large.push(slot) };
+                unsafe { lists.others.push(slot) };
                 continue;
             }
             let piece = Piece::of(slot);
@@ -278,7 +294,8 @@ impl<K: Kind> Shared<K> {
         // SAFETY: the next piece is within the chunk.
         self.chunk = (pieces > 1).then(|| (unsafe { start.add(PIECE) }, pieces - 1));
         let (next, previous) = (Cell::new(None), Cell::new(None));
-        let head = Head { class, cut: Cell::new(0), vacant: List::new(), next, previous };
+        let (generation, cut) = (self.generation, Cell::new(0));
+        let head = Head { class, generation, cut, vacant: List::new(), next, previous };
         let place = start.cast::<Head>();
         // SAFETY: this memory has not been used before, and is large and aligned enough.
         unsafe { place.write(head) };

@@ -2,13 +2,29 @@
 
 use super::outside;
 use super::shared_wheel::SharedWheel;
+use crate::fork::PerProcess;
 use crate::seam;
-use crate::shim::{clock, sync::Mutex};
+use crate::shim::{
+    clock,
+    sync::{Mutex, MutexGuard},
+};
 use std::ops::Deref;
 use std::sync::PoisonError;
 
-/// The wheels that nobody has. Wheels are not freed, see `shared_wheel.rs`.
-static RESTING: Mutex<Vec<&'static SharedWheel>> = Mutex::new(Vec::new());
+/// The wheels that no domain has. Wheels are not freed, see `shared_wheel.rs`.
+#[derive(Default)]
+struct Returned {
+    /// They are closed.
+    resting: Vec<&'static SharedWheel>,
+    /// Their domains have ended, and there was no thread to hand their timers over to.
+    left: Vec<&'static SharedWheel>,
+}
+
+static RETURNED: PerProcess<Mutex<Returned>> = PerProcess::new(Mutex::default);
+
+fn returned() -> MutexGuard<'static, Returned> {
+    RETURNED.get().lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A shared wheel for the timers of one domain's tasks. Dropping it closes it, and lets it be lent
 /// again.
@@ -19,7 +35,7 @@ impl LentWheel {
     /// Returns a wheel that is open and empty.
     #[allow(clippy::new_without_default, reason = "it takes something")]
     pub fn new() -> Self {
-        let resting = RESTING.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let resting = returned().resting.pop();
         let wheel = resting.unwrap_or_else(|| Box::leak(Box::new(SharedWheel::new())));
         wheel.open(clock::now());
         LentWheel(wheel)
@@ -31,15 +47,23 @@ impl LentWheel {
         self.0
     }
 
-    /// Hands what is due at `now` over to the clock thread. If there can be no such thread it stays.
+    /// Hands what is due at `now` over to the clock thread. If there can be no such thread now, it
+    /// stays.
     pub fn hand_over_due(&self, now: u64) {
         let _ = outside::hand_over(|clock| self.0.hand_over_due(now, clock));
     }
 
     /// Closes the wheel: what is armed in it is handed over to the clock thread, and so is what would
-    /// be armed from now on. Returns `true` if it is closed. If there can be no clock thread, it is not.
-    pub fn close(&self) -> bool {
-        self.0.close_if_empty() || outside::hand_over(|clock| self.0.close(clock))
+    /// be armed from now on.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the system refuses a clock thread. The wheel is then open as before.
+    pub fn close(&self) -> std::io::Result<()> {
+        if self.0.is_inherited() || self.0.close_if_empty() {
+            return Ok(());
+        }
+        outside::hand_over(|clock| self.0.close(clock))
     }
 }
 
@@ -54,10 +78,26 @@ impl Deref for LentWheel {
 
 impl Drop for LentWheel {
     fn drop(&mut self) {
-        if self.close() {
-            RESTING.lock().unwrap_or_else(PoisonError::into_inner).push(self.0);
-        } else {
-            seam::contained("no thread for the timers of a runtime that has ended, which now wait for ever");
+        match self.close() {
+            Ok(()) if self.0.is_inherited() => {}
+            Ok(()) => returned().resting.push(self.0),
+            Err(error) => {
+                returned().left.push(self.0);
+                // Another thread may have started it since, and have found nothing here.
+                outside::take_over_if_started();
+                seam::contained(&format!(
+                    "timers of a runtime that has ended wait for the next use of a timer outside a runtime: {error}"
+                ));
+            }
         }
     }
+}
+
+/// Hands the timers that have been left over to `clock`, the wheel of the clock thread. Returns
+/// `true` if that one is to fire earlier than before.
+pub(super) fn take_over(clock: &SharedWheel) -> bool {
+    let left = std::mem::take(&mut returned().left);
+    let is_earlier = left.iter().fold(false, |is_earlier, wheel| wheel.close(clock) | is_earlier);
+    returned().resting.extend(left);
+    is_earlier
 }

@@ -1,14 +1,16 @@
 //! Timers of performers that have no wheel of their own: plain OS threads, and futures that no task of
 //! a domain polls with its own waker.
 //!
-//! The process has one thread for them, the *clock thread*. The first such timer starts it, and it
-//! sleeps until the next deadline. Domains also hand timers over to it: those that are due while one
+//! The process has one thread for them, the *clock thread*. The first such timer starts it, also in a
+//! forked child, and it sleeps until the next deadline. Domains also hand timers over to it: those that are due while one
 //! turn keeps the domain, and all when the domain ends.
 
+use super::lent_wheel;
 use super::shared_wheel::{self, SharedWheel};
 use crate::affinity;
 use crate::event::recycled::Recycled;
 use crate::event::{Timer, installed};
+use crate::fork::PerProcess;
 use crate::own_threads;
 use crate::shim::{
     atomic::{AtomicU64, Ordering},
@@ -16,21 +18,29 @@ use crate::shim::{
     sync::{Mutex, OnceLock},
     thread::Thread,
 };
+use crate::threads;
 use std::io;
 use std::ptr::NonNull;
 use std::sync::PoisonError;
+use std::thread::Builder;
 use std::time::Duration;
+
+/// What the process has of the clock thread.
+#[derive(Default)]
+struct Clock {
+    starting: Mutex<()>,
+    thread: OnceLock<ClockThread>,
+    /// Counts each time that the clock thread begins, and ends, to fire timers and to wake their
+    /// performers.
+    steps: AtomicU64,
+}
 
 struct ClockThread {
     wheel: &'static SharedWheel,
     thread: Thread,
 }
 
-static CLOCK: OnceLock<ClockThread> = OnceLock::new();
-
-/// Counts each time that the clock thread begins, and ends, to fire timers and to wake their
-/// performers.
-static STEPS: AtomicU64 = AtomicU64::new(0);
+static CLOCK: PerProcess<Clock> = PerProcess::new(Clock::default);
 
 /// Arms `timer` for `deadline` with the clock thread.
 ///
@@ -38,7 +48,8 @@ static STEPS: AtomicU64 = AtomicU64::new(0);
 ///
 /// The timer is not armed, and stays pinned until it has fired or [`disarm`] has returned.
 pub(crate) unsafe fn arm(timer: NonNull<Timer>, deadline: u64) {
-    let clock = clock_thread().expect("the system gives a thread for timers outside a runtime");
+    // The performer withdraws what it has published when this panics.
+    let clock = clock_thread().unwrap_or_else(|error| panic!("{error}"));
     // SAFETY: passed on to the caller. The wheel is not freed.
     if unsafe { clock.wheel.arm(timer, deadline) } == Some(true) {
         clock.thread.unpark();
@@ -77,48 +88,69 @@ pub(crate) unsafe fn disarm(timer: NonNull<Timer>) {
 }
 
 /// Calls `give` with the wheel of the clock thread, which it may give timers. It returns whether that
-/// thread is to fire earlier than before. Returns `false` if there can be no such thread.
-pub(super) fn hand_over(give: impl FnOnce(&'static SharedWheel) -> bool) -> bool {
-    let Ok(clock) = clock_thread() else { return false };
+/// thread is to fire earlier than before.
+///
+/// # Errors
+///
+/// Returns an error if the system refuses such a thread.
+pub(super) fn hand_over(give: impl FnOnce(&'static SharedWheel) -> bool) -> io::Result<()> {
+    let clock = clock_thread()?;
     if give(clock.wheel) {
         clock.thread.unpark();
     }
-    true
+    Ok(())
 }
 
 /// Returns how much the clock thread has done; `None` while it does something, or if a timer is armed
 /// there.
 pub fn stillness() -> Option<u64> {
-    let is_empty = CLOCK.get().is_none_or(|clock| clock.wheel.is_empty());
-    let steps = STEPS.load(Ordering::SeqCst);
+    let Some(clock) = CLOCK.made() else { return Some(0) };
+    let is_empty = clock.thread.get().is_none_or(|clock| clock.wheel.is_empty());
+    let steps = clock.steps.load(Ordering::SeqCst);
     (is_empty && steps.is_multiple_of(2)).then_some(steps)
 }
 
 /// Returns the clock thread, and starts it if this is the first time.
 fn clock_thread() -> io::Result<&'static ClockThread> {
-    static STARTING: Mutex<()> = Mutex::new(());
-    if let Some(clock) = CLOCK.get() {
-        return Ok(clock);
+    let clock = CLOCK.get();
+    if let Some(thread) = clock.thread.get() {
+        return Ok(thread);
     }
-    let _starting = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(clock) = CLOCK.get() {
-        return Ok(clock);
+    let _starting = clock.starting.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(thread) = clock.thread.get() {
+        return Ok(thread);
     }
     let wheel: &'static SharedWheel = Box::leak(Box::new(SharedWheel::new()));
     wheel.open(clock::now());
-    let thread = std::thread::Builder::new()
-        .name("lisle-clock".into())
-        .stack_size(64 * 1024)
-        .spawn(affinity::elsewhere(move || keep_time(wheel)))?;
-    Ok(CLOCK.get_or_init(|| ClockThread { wheel, thread: thread.thread().clone() }))
+    let builder = Builder::new().name("lisle-clock".into()).stack_size(64 * 1024);
+    let keep_time = affinity::elsewhere(move || keep_time(wheel, &clock.steps));
+    let thread = threads::start_as(builder, "timers outside a runtime", keep_time)?;
+    let thread = clock.thread.get_or_init(|| ClockThread { wheel, thread: thread.thread().clone() });
+    // After the others can see the thread, see `LentWheel::drop`.
+    take_over(thread);
+    Ok(thread)
 }
 
-fn keep_time(wheel: &SharedWheel) {
+/// Hands over to the clock thread what could not be handed over when there was none.
+fn take_over(clock: &ClockThread) {
+    if lent_wheel::take_over(clock.wheel) {
+        clock.thread.unpark();
+    }
+}
+
+/// Does the same if there is a clock thread by now.
+pub(super) fn take_over_if_started() {
+    if let Some(clock) = CLOCK.made().and_then(|clock| clock.thread.get()) {
+        take_over(clock);
+    }
+}
+
+fn keep_time(wheel: &SharedWheel, steps: &AtomicU64) {
     let _enlisted = own_threads::enlist(own_threads::Owner::Everybody);
     loop {
-        STEPS.fetch_add(1, Ordering::SeqCst);
+        steps.fetch_add(1, Ordering::SeqCst);
         wheel.fire(clock::now());
-        STEPS.fetch_add(1, Ordering::SeqCst);
+        steps.fetch_add(1, Ordering::SeqCst);
         // Who arms for an earlier time, or has done so since, unparks this thread.
         match wheel.next() {
             u64::MAX => std::thread::park(),

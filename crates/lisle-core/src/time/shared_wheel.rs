@@ -19,11 +19,16 @@
 //! **Memory.** In step 2 the timer may have left the wheel whose lock is taken, and whoever lent the
 //! wheel may have ended. So wheels are not freed, but lent again (`lent_wheel.rs`).
 //!
+//! **Forks.** A forked child inherits the wheels of its parent's threads, which it does not have, with
+//! timers on their stacks, which it may use for others, and perhaps with a lock that is held for ever.
+//! It has wheels of its own, and who disarms a timer there only removes the name of an inherited one.
+//!
 //! **User code.** The wakers of futures are user code, which may arm and disarm. They are called when
 //! the lock is free. So that nobody waits long for the lock, not many
 //! fire, or are handed over, while it is held.
 
 use super::wheel::Wheel;
+use crate::fork;
 use crate::event::Timer;
 use crate::event::lock::Lock;
 use crate::event::woken::Woken;
@@ -41,6 +46,8 @@ pub struct SharedWheel {
     /// When to fire next, or `NEVER`. Written under the lock, read by anybody.
     next: AtomicU64,
     state: Lock<State>,
+    /// The process that uses it, see `fork.rs`.
+    generation: u32,
 }
 
 /// The wheel while it is lent.
@@ -58,12 +65,17 @@ unsafe impl Send for State {}
 impl SharedWheel {
     /// Creates a wheel that is closed.
     pub(super) fn new() -> Self {
-        SharedWheel { next: AtomicU64::new(NEVER), state: Lock::new(State(None)) }
+        SharedWheel { next: AtomicU64::new(NEVER), state: Lock::new(State(None)), generation: fork::watch() }
     }
 
     /// Opens the wheel: from now on timers can be armed in it.
     pub(super) fn open(&self, now: u64) {
         self.state.lock().0 = Some(Wheel::new(now));
+    }
+
+    /// Returns `true` if the wheel is that of another process, from which this one was forked.
+    pub(super) fn is_inherited(&self) -> bool {
+        self.generation != fork::generation()
     }
 
     /// Returns `true` if nothing is armed.
@@ -196,6 +208,9 @@ pub(crate) unsafe fn disarm(timer: NonNull<Timer>) {
     while let Some(named) = this.named() {
         // SAFETY: wheels are not freed.
         let shared = unsafe { named.as_ref() };
+        if shared.is_inherited() {
+            return this.leave_inherited();
+        }
         let mut state = shared.state.lock();
         if this.named() != Some(named) {
             continue;

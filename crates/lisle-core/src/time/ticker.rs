@@ -10,6 +10,7 @@
 use crate::event::{Attempt, Description, Event, Hidden, Label, Source, Step, Timer, awaitable, now};
 use crate::shim::clock;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
@@ -326,13 +327,17 @@ impl Event for TickEvt<'_> {
         };
         // SAFETY: `branch` is a branch of this event.
         let step = unsafe { branch.as_mut().waiting().publish(attempt, take) };
-        let alarm = &branch.into_ref().get_ref().alarm;
+        let alarm = &branch.as_ref().get_ref().alarm;
         if step == Step::Waiting && !attempt.is_decided() && !alarm.is_published() {
-            alarm.publish(attempt);
             // SAFETY: the timer was just created or taken back, so it is not armed. It is pinned,
             // and it is disarmed by `withdraw`, which the library calls before the branch is
             // dropped.
-            unsafe { attempt.context().arm(NonNull::from(alarm), next) };
+            let armed = catch_unwind(AssertUnwindSafe(|| unsafe { alarm.publish(attempt, next) }));
+            if let Err(panic) = armed {
+                // SAFETY: `branch` is a branch of this event.
+                unsafe { branch.waiting().withdraw(attempt) };
+                resume_unwind(panic);
+            }
         }
         step
     }

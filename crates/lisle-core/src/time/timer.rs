@@ -95,10 +95,9 @@ impl Ticking {
         if self.timer.is_published() {
             return Step::Waiting;
         }
-        self.timer.publish(attempt);
         // SAFETY: the timer was just created or taken back, so it is not armed. It is pinned, and
         // it is disarmed by `withdraw`, which the library calls before the branch is dropped.
-        unsafe { attempt.context().arm(NonNull::from(&self.timer), deadline) };
+        unsafe { self.timer.publish(attempt, deadline) };
         Step::Waiting
     }
 

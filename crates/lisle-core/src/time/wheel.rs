@@ -84,6 +84,11 @@ impl<T: Copy> Entry<T> {
         self.slot.get() != UNLINKED
     }
 
+    /// Says that the entry is in no wheel, since its wheel is not used any more.
+    pub(crate) fn forget(&self) {
+        self.slot.set(UNLINKED);
+    }
+
     /// Returns the deadline of the latest insertion, as it was given, or 0 before the first.
     #[inline]
     pub fn deadline(&self) -> u64 {

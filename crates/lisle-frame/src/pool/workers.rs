@@ -19,7 +19,8 @@ const LOOKS: u32 = 2_000;
 /// each.
 ///
 /// The threads end when the last clone is dropped that is not a world's; a world that has lost its
-/// pool runs its calls itself.
+/// pool runs its calls itself. So does a world in a forked child, which does not have the threads of
+/// its parent.
 ///
 /// ```
 /// use lisle_frame::{Foreign, Workers, World};
@@ -45,6 +46,8 @@ struct Shared {
     ended: AtomicBool,
     /// There are more threads than cores, so that one that spins takes the place of another.
     crowded: bool,
+    /// The process whose threads they are.
+    process: u32,
 }
 
 impl Workers {
@@ -78,6 +81,7 @@ impl Workers {
             inboxes: (0..threads).map(|_| Inbox::new()).collect(),
             ended: AtomicBool::new(false),
             crowded: threads >= available,
+            process: std::process::id(),
         });
         let workers = Workers(Arc::new(Threads { shared: shared.clone(), joins: Mutex::default() }));
         for at in 0..threads {
@@ -101,6 +105,11 @@ impl Workers {
 
 impl Drop for Threads {
     fn drop(&mut self) {
+        if self.shared.is_inherited() {
+            // The system may use the memory of these threads for others in this process.
+            let joins = std::mem::take(self.joins.get_mut().unwrap_or_else(PoisonError::into_inner));
+            return joins.into_iter().for_each(std::mem::forget);
+        }
         self.shared.ended.store(true, Ordering::SeqCst);
         self.shared.inboxes.iter().for_each(Inbox::wake);
         let joins = std::mem::take(&mut *self.joins.lock().unwrap_or_else(PoisonError::into_inner));
@@ -114,6 +123,11 @@ impl Drop for Threads {
 }
 
 impl Shared {
+    /// Returns `true` if the threads are those of another process, from which this one was forked.
+    fn is_inherited(&self) -> bool {
+        std::process::id() != self.process
+    }
+
     /// What each thread does.
     fn work(&self, at: usize) {
         let inbox = &self.inboxes[at];
@@ -172,7 +186,8 @@ pub(crate) struct Handle {
 
 impl Pool for Handle {
     fn workers(&self) -> usize {
-        if self.shared.ended.load(Ordering::Relaxed) { 0 } else { self.shared.inboxes.len() }
+        let has_ended = self.shared.ended.load(Ordering::Relaxed) || self.shared.is_inherited();
+        if has_ended { 0 } else { self.shared.inboxes.len() }
     }
 
     fn submit(&self, work: Work) {

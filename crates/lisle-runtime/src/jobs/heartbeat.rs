@@ -36,6 +36,13 @@ impl Beat {
         }
     }
 
+    /// Forgets the stacks of threads that this process, a forked child, does not have.
+    #[cfg(not(lisle_loom))]
+    pub(crate) fn forget_inherited(&self) {
+        self.word.store(WANTED, Ordering::Relaxed);
+        self.stacks.forget_inherited();
+    }
+
     #[inline(always)]
     pub fn is_off(&self) -> bool {
         self.word.load(Ordering::Relaxed) == OFF

@@ -63,6 +63,22 @@ impl Stacks {
         }
     }
 
+    /// Forgets the stacks of threads that this process, a forked child, does not have. The thread
+    /// that has forked keeps its seats, as far as it knows: when it leaves one that another thread
+    /// has taken meanwhile, nothing is offered from that thread's stack any more.
+    #[cfg(not(lisle_loom))]
+    pub(crate) fn forget_inherited(&self) {
+        self.taken.store(0, Ordering::Relaxed);
+        self.seats.iter().for_each(|seat| seat.store(null_mut(), Ordering::Relaxed));
+        self.looked_at.store(false, Ordering::Relaxed);
+        // SAFETY: a thread that has it does not exist in this process, and the calling thread does
+        // not fork while it looks at stacks.
+        unsafe { self.gate.break_open() };
+        if let Some(more) = self.more.get() {
+            more.forget_inherited();
+        }
+    }
+
     /// Returns `true` if no stack is registered.
     pub(crate) fn is_empty(&self) -> bool {
         // A thread that goes to sleep because there is none first says so and then looks here. A

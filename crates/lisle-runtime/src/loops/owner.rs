@@ -194,7 +194,8 @@ pub fn give_away(pending: &Pending, count: usize) {
     }
     with_current(|worker| match worker {
         Some(worker) => worker.give_away(pending, count),
-        None => give_away_outside(pending, default_runtime(), count),
+        // If the default runtime cannot be started, there is no help.
+        None => try_default_runtime().into_iter().for_each(|shared| give_away_outside(pending, shared, count)),
     });
 }
 

@@ -11,6 +11,7 @@
 
 mod awaited;
 mod deadlock;
+mod no_thread;
 mod shutdown;
 mod stall;
 mod unjoined;
@@ -18,6 +19,7 @@ mod wait_graph;
 
 pub use awaited::Awaited;
 pub use deadlock::Deadlock;
+pub use no_thread::{NoThread, no_thread};
 pub use shutdown::{Shutdown, Straggler};
 pub use stall::{Delayed, Stall};
 pub(crate) use unjoined::nobody_joins;
@@ -55,6 +57,9 @@ pub enum Report {
     /// The system provides no stack for a fiber, which now waits until others have ended. Reported
     /// once.
     NoStack(NoStack),
+    /// The system refuses a thread that the library needs where no caller can be told. What needs it
+    /// waits until there is one. Reported once for each need.
+    NoThread(NoThread),
     /// The signal of [`Builder::dump_on`](crate::Builder::dump_on) has asked who waits.
     Waiting(WaitGraph),
     /// Code that the library has called has panicked where no caller could be told, and the
@@ -99,6 +104,7 @@ impl fmt::Display for Report {
                 fibers.join(", ")
             ),
             Report::NoStack(NoStack { error, .. }) => write!(f, "fibers wait for a stack: {error}"),
+            Report::NoThread(refused) => refused.fmt(f),
             Report::Waiting(graph) => write!(f, "wait graph: {graph}"),
             Report::Contained(what) => f.write_str(what),
             Report::System(what) => f.write_str(what),

@@ -6,6 +6,7 @@ use crate::affinity::{self, Pinned};
 use crate::event::cannot_be_checked;
 use crate::event::lock::Lock;
 use crate::fiber::{Hooks, no_suspend};
+use crate::fork;
 use crate::jobs::offers::Offers;
 use crate::report::Deadlock;
 use crate::report::{self, Handler, Report};
@@ -537,7 +538,7 @@ impl Builder {
         assert!(!thread::panicking(), "a runtime cannot be started while its thread unwinds from a panic");
         let drain = self.drain;
         let deadline = self.shutdown_deadline;
-        let (shared, mut drivers, pins) = self.prepare().unwrap_or_else(|error| failed(&error));
+        let (shared, mut drivers, pins) = self.prepare(true).unwrap_or_else(|error| failed(&error));
         let first = drivers.remove(0);
         let _caller = shared.deadlocks.caller();
         let runtime = Runtime { shared: shared.clone(), threads: Mutex::new(Vec::new()) };
@@ -591,7 +592,7 @@ impl Builder {
             worker::with_current(|worker| worker.is_none()),
             "a model cannot be run inside a fiber: it would block the fiber's domain"
         );
-        let (shared, mut drivers, _) = self.prepare()?;
+        let (shared, mut drivers, _) = self.prepare(true)?;
         let runtime = Runtime { shared: shared.clone(), threads: Mutex::new(Vec::new()) };
         Ok(Worker::new(shared.clone(), 0, drivers.remove(0)).enter(|worker| {
             let result = f(worker);
@@ -631,7 +632,7 @@ impl Builder {
             "Spawn fibers where they are, or use `run`, which runs its function in the model",
         );
         affinity::unpinned(|| {
-            let (shared, drivers, pins) = self.prepare()?;
+            let (shared, drivers, pins) = self.prepare(false)?;
             let runtime = Runtime { shared, threads: Mutex::new(Vec::new()) };
             runtime.start_threads(drivers, pins, 0)?;
             Ok(runtime)
@@ -639,7 +640,7 @@ impl Builder {
     }
 
     #[allow(clippy::type_complexity)]
-    fn prepare(self) -> io::Result<(Arc<Shared>, Vec<Driver>, Vec<Option<core_affinity::CoreId>>)> {
+    fn prepare(self, is_run: bool) -> io::Result<(Arc<Shared>, Vec<Driver>, Vec<Option<core_affinity::CoreId>>)> {
         seam::set(Seam { contained: report::contained, is_raised_again: this_stack::is_raised_again });
         stack::overflow::install(overflow::describe);
         let mut domains = Vec::new();
@@ -675,6 +676,7 @@ impl Builder {
             offers: Offers::new(),
             phase: AtomicU8::new(RUNNING),
             left: AtomicUsize::new(0),
+            has_last_left: Default::default(),
             common: CachePadded(Common::new()),
             groups: Groups::new(),
             lookouts: Lookouts::new(),
@@ -684,8 +686,14 @@ impl Builder {
             dumps: Mutex::new(None),
             has_told_of_stacks: AtomicBool::new(false),
             has_told_of_sockets: AtomicBool::new(false),
+            has_told_of_threads: AtomicBool::new(false),
+            generation: fork::watch(),
         });
-        monitor::start(&shared)?;
+        match monitor::start(&shared) {
+            // Its caller's thread is all that it needs, and it can do without being watched.
+            Err(error) if is_run && self.domains == 1 => monitor::is_refused(&shared, &error),
+            started => started?,
+        }
         if let Some(signal) = self.dump_on {
             let dumps = dump::start(&shared, signal)?;
             shared.dumps.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).replace(dumps);

@@ -1,44 +1,73 @@
 //! The default runtime, for code that spawns or divides loops outside any runtime. The first such
 //! code starts it, unless the program has installed one with other settings before. It is never
-//! shut down.
+//! shut down. A forked child starts one of its own, with the settings of its parent's.
 
 use super::{Builder, Runtime, failed};
 use crate::sched::OnDeadlock;
 use crate::sched::default::{DEFAULT, started_default_runtime};
 use crate::sched::shared::Shared;
-use crate::shim::atomic::{AtomicBool, Ordering};
-use crate::shim::sync::Arc;
+use crate::fork::PerProcess;
+use crate::report;
+use crate::shim::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::shim::clock;
+use crate::shim::sync::{Arc, OnceLock};
 use std::fmt;
 use std::io;
 
-/// Set once the system has refused to start the default runtime. In Miri, which cannot follow a
-/// switch of stacks, none is started.
-static IS_REFUSED: AtomicBool = AtomicBool::new(cfg!(miri));
+/// After the system has refused to start the default runtime, loops ask for it again after this
+/// time, in nanoseconds.
+const RETRY: u64 = 1_000_000_000;
+
+/// What is known of attempts to start the default runtime that have failed.
+#[derive(Default)]
+struct Refusals {
+    /// When loops may ask again; 0 before the first refusal.
+    next_try: AtomicU64,
+    has_told: AtomicBool,
+}
+
+static REFUSALS: PerProcess<Refusals> = PerProcess::new(Refusals::default);
+
+/// The settings that the program has installed, in this process or in those that it was forked
+/// from.
+static SETTINGS: PerProcess<OnceLock<Builder>> = PerProcess::new(OnceLock::new);
 
 /// Returns the default runtime. Starts it if that has not been done, and returns `None` if that
-/// fails, or has failed before: a loop asks at each heartbeat.
+/// fails, or has just failed: a loop asks at each heartbeat. In Miri, which cannot follow a switch of
+/// stacks, none is started.
 pub fn try_default_runtime() -> Option<&'static Arc<Shared>> {
     started_default_runtime().or_else(|| {
-        if IS_REFUSED.load(Ordering::Relaxed) {
+        let next_try = &REFUSALS.get().next_try;
+        let next = next_try.load(Ordering::Relaxed);
+        if cfg!(miri) || (next != 0 && clock::now() < next) {
             return None;
         }
-        let Ok(runtime) = default_builder().start() else {
-            IS_REFUSED.store(true, Ordering::Relaxed);
-            return None;
-        };
-        // Another thread may have been faster; then the runtime that was started here is dropped.
-        Some(DEFAULT.get_or_init(|| runtime.stay()))
+        match default_builder().start() {
+            // Another thread may have been faster; then the runtime that was started here is dropped.
+            Ok(runtime) => Some(DEFAULT.get().get_or_init(|| runtime.stay())),
+            Err(error) => {
+                next_try.store(clock::now().saturating_add(RETRY), Ordering::Relaxed);
+                let meanwhile = "loops and joins of plain threads run without help";
+                report::no_thread(&REFUSALS.get().has_told, &error, meanwhile);
+                None
+            }
+        }
     })
 }
 
-/// Returns the settings of a default runtime that the program has not installed.
+/// Returns the settings with which the default runtime is started if the program installs none in
+/// this process.
 fn default_builder() -> Builder {
-    Builder::default().staying()
+    let installed = SETTINGS.inherited().find_map(OnceLock::get);
+    installed.cloned().unwrap_or_default().staying()
 }
 
 /// Returns the default runtime. Starts it if that has not been done, and panics if that fails.
+#[track_caller]
 pub fn default_runtime() -> &'static Arc<Shared> {
-    DEFAULT.get_or_init(|| default_builder().start().unwrap_or_else(|error| failed(&error)).stay())
+    started_default_runtime().unwrap_or_else(|| {
+        DEFAULT.get().get_or_init(|| default_builder().start().unwrap_or_else(|error| failed(&error)).stay())
+    })
 }
 
 /// The error of [`Builder::install_default`]: why there is no default runtime with the requested
@@ -102,6 +131,9 @@ impl Builder {
     /// effect. A deadlock does not end it either: with [`OnDeadlock::Panic`], which is the default,
     /// a deadlock is reported as with [`OnDeadlock::Report`].
     ///
+    /// A forked child starts a default runtime of its own when it first needs one, with these settings
+    /// unless it installs others.
+    ///
     /// # Errors
     ///
     /// Returns an error if the default runtime has been started already, or cannot be started.
@@ -126,10 +158,12 @@ impl Builder {
         if started_default_runtime().is_some() {
             return Err(InstallDefaultError::AlreadyStarted);
         }
+        let settings = self.clone();
         let runtime = self.staying().start().map_err(InstallDefaultError::Start)?;
         let mut is_first = false;
-        DEFAULT.get_or_init(|| {
+        DEFAULT.get().get_or_init(|| {
             is_first = true;
+            let _ = SETTINGS.get().set(settings);
             runtime.stay()
         });
         // If another thread was faster, this runtime has been dropped.

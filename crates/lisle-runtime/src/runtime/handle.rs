@@ -145,7 +145,9 @@ impl Handle {
     /// });
     /// assert!(handle.waiting().fibers.is_empty()); // the runtime has ended
     /// ```
+    #[track_caller]
     pub fn waiting(&self) -> WaitGraph {
+        self.shared.must_be_here();
         self.shared.snapshot().graph
     }
 
@@ -182,7 +184,7 @@ impl Handle {
     /// assert!(handle.has_ended());
     /// ```
     pub fn has_ended(&self) -> bool {
-        self.shared.has_ended()
+        self.shared.has_ended() || self.shared.is_inherited()
     }
 }
 

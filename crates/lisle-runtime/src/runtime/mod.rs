@@ -23,6 +23,7 @@ use crate::sched::reactor::Driver;
 use crate::sched::shared::Shared;
 use crate::sched::snapshot::{self};
 use crate::sched::worker::{self, Worker};
+use crate::threads;
 use crate::shim::{
     clock,
     sync::{Arc, Mutex},
@@ -50,6 +51,7 @@ impl Shared {
         F: FnOnce() -> T + Send,
         T: Send,
     {
+        this.must_be_here();
         if worker::with_current(|worker| worker.is_some_and(|w| Arc::ptr_eq(w.shared(), this))) {
             // SAFETY: passed on to the caller.
             return unsafe { spawn_unchecked(f, Traits::default(), Place::Anywhere, site) };
@@ -75,6 +77,9 @@ fn failed(error: &io::Error) -> ! {
 /// A runtime with all domains on threads of its own, see [`Builder::start`].
 ///
 /// Dropping it shuts it down, and waits for up to a second.
+///
+/// A forked child has none of these threads. There a call that needs them panics, and dropping does
+/// nothing.
 pub struct Runtime {
     shared: Arc<Shared>,
     threads: Mutex<Vec<thread::JoinHandle<()>>>,
@@ -103,21 +108,21 @@ impl Runtime {
         for (index, driver) in (from..).zip(drivers) {
             let shared = self.shared.clone();
             let pin = pins[index];
-            let spawned =
-                thread::Builder::new().name(format!("{}-{index}", shared.thread_name)).spawn(move || {
-                    let _pinned = builder::pinned_to(pin);
-                    let left = shared.clone();
-                    Worker::new(shared, index, driver).enter(|worker| {
-                        worker.work(&|| worker.shared().may_leave());
-                        worker.wind_up();
-                        left.leave(index);
-                        // Fibers that were abandoned stay as they are. So does what others may have
-                        // borrowed from them, this thread's locals included.
-                        while !worker.is_empty() {
-                            thread::park();
-                        }
-                    });
+            let builder = thread::Builder::new().name(format!("{}-{index}", shared.thread_name));
+            let spawned = threads::start_as(builder, "a domain of a runtime", move || {
+                let _pinned = builder::pinned_to(pin);
+                let left = shared.clone();
+                Worker::new(shared, index, driver).enter(|worker| {
+                    worker.work(&|| worker.shared().may_leave());
+                    worker.wind_up();
+                    left.leave(index);
+                    // Fibers that were abandoned stay as they are. So does what others may have
+                    // borrowed from them, this thread's locals included.
+                    while !worker.is_empty() {
+                        thread::park();
+                    }
                 });
+            });
             match spawned {
                 Ok(thread) => {
                     self.threads.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(thread)
@@ -149,6 +154,10 @@ impl Runtime {
     ///
     /// After a shutdown the fiber is not run, and joining it returns an error that says this.
     ///
+    /// # Panics
+    ///
+    /// Panics in a forked child, which has none of the threads of this runtime.
+    ///
     /// # Examples
     ///
     /// ```
@@ -173,8 +182,8 @@ impl Runtime {
     ///
     /// # Panics
     ///
-    /// Panics with the panic of `f`. Panics if the runtime is shut down before `f` has returned. A
-    /// deadlock shuts it down, unless [`on_deadlock`](Builder::on_deadlock) says otherwise.
+    /// Panics with the panic of `f`. Panics if the runtime is shut down before `f` has returned, and in
+    /// a forked child, which has none of the threads of this runtime. A deadlock shuts it down, unless [`on_deadlock`](Builder::on_deadlock) says otherwise.
     ///
     /// # Examples
     ///
@@ -242,6 +251,10 @@ impl Runtime {
     ///
     /// A function given to a [`Source`](crate::event::Source) must not call this.
     ///
+    /// # Panics
+    ///
+    /// Panics in a forked child, which has none of the threads to ask.
+    ///
     /// ```
     /// # use lisle_runtime::facade as lisle;
     /// use lisle::{channel, sync::Condition};
@@ -263,7 +276,9 @@ impl Runtime {
     /// helper.join().unwrap();
     /// # std::io::Result::Ok(())
     /// ```
+    #[track_caller]
     pub fn waiting(&self) -> WaitGraph {
+        self.shared.must_be_here();
         self.shared.snapshot().graph
     }
 
@@ -273,7 +288,8 @@ impl Runtime {
     ///
     /// # Panics
     ///
-    /// Panics if a fiber of this runtime calls it, which would wait for itself.
+    /// Panics if a fiber of this runtime calls it, which would wait for itself. Panics in a forked
+    /// child, which has none of the threads to wait for.
     ///
     /// # Examples
     ///
@@ -294,6 +310,7 @@ impl Runtime {
     }
 
     fn end(&self, deadline: Duration) -> Shutdown {
+        self.shared.must_be_here();
         assert!(!self.is_inside(), "a runtime cannot be shut down by one of its own fibers");
         self.shared.stop();
         self.finish(clock::instant_after(deadline))
@@ -307,11 +324,7 @@ impl Runtime {
     /// Waits for the workers to leave, until `end` at the latest.
     fn finish(&self, end: Instant) -> Shutdown {
         let mut threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(|p| p.into_inner()));
-        let mut pause = Duration::from_micros(20);
-        while !self.shared.has_ended() && Instant::now() < end {
-            thread::sleep(pause.min(end.saturating_duration_since(Instant::now())));
-            pause = (pause * 2).min(Duration::from_millis(1));
-        }
+        self.shared.wait_for_end(end);
         let shutdown = self.shared.abandon();
         for thread in threads.drain(..) {
             if shutdown.is_clean() {
@@ -329,6 +342,11 @@ impl Runtime {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
+        if self.shared.is_inherited() {
+            // The system may use the memory of these threads for others in this process.
+            let threads = std::mem::take(self.threads.get_mut().unwrap_or_else(|p| p.into_inner()));
+            return threads.into_iter().for_each(std::mem::forget);
+        }
         let started = !self.threads.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).is_empty();
         if started && self.is_inside() {
             // A fiber cannot wait for itself: the threads end by themselves when their fibers have.

@@ -9,6 +9,7 @@ use crate::own_threads;
 use crate::report::{self, Report};
 use crate::shim::sync::Arc;
 use crate::signals::Caught;
+use crate::threads;
 use std::io::{self, Read};
 use std::sync::Weak;
 
@@ -16,10 +17,9 @@ use std::sync::Weak;
 pub(crate) fn start(shared: &Arc<Shared>, signal: i32) -> io::Result<Caught> {
     let (caught, pipe) = Caught::new(signal)?;
     let weak = Arc::downgrade(shared);
-    std::thread::Builder::new()
-        .name(format!("{}-dump", shared.thread_name))
-        .stack_size(256 * 1024)
-        .spawn(move || serve(&weak, pipe))?;
+    let builder = std::thread::Builder::new().name(format!("{}-dump", shared.thread_name));
+    let serve = move || serve(&weak, pipe);
+    threads::start_as(builder.stack_size(256 * 1024), "the signal at which a runtime reports", serve)?;
     Ok(caught)
 }
 

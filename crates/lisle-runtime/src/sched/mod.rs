@@ -6,6 +6,7 @@
 //!   domain; `sharing.rs` says who could take a part of a loop.
 //! - `place.rs` decides where a fiber goes that has a place; `groups.rs` learns where others go.
 //! - `reactor.rs` waits for the sockets of a domain.
+//! - `forked.rs` is what a forked child does first.
 //! - `snapshot.rs` collects what each fiber waits for; `deadlock.rs` notices that all fibers wait
 //!   for good; `monitor.rs` and `stall.rs` notice that a fiber keeps its domain.
 //!
@@ -18,6 +19,7 @@ pub(crate) mod deadlock;
 pub(crate) mod deadlock_policy;
 pub mod default;
 pub(crate) mod dump;
+pub(crate) mod forked;
 pub(crate) mod groups;
 pub(crate) mod lookouts;
 pub(crate) mod monitor;

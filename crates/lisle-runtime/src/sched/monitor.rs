@@ -8,6 +8,9 @@
 //!
 //! Every second, and before it sleeps, it gives back the recycled memory that has not been used.
 //!
+//! A runtime of one domain also runs without it, if the system gives no thread for it. Its worker asks
+//! for one again every second.
+//!
 //! It looks every 10 ms while any domain works, and sleeps for good when no domain does.
 
 use super::Domain;
@@ -17,12 +20,14 @@ use super::shared::Shared;
 use crate::event::tick;
 use crate::jobs::heartbeat;
 use crate::memory::{self, Blocks};
+use crate::affinity;
 use crate::own_threads;
-use crate::report::{self, Report};
+use crate::report::{self, NoThread, Report};
 use crate::sched::tasks::slots::Slots;
 use crate::shim::atomic::Ordering;
 use crate::shim::clock;
 use crate::shim::sync::Arc;
+use crate::threads;
 use std::sync::Weak;
 use std::time::Duration;
 
@@ -38,6 +43,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(16);
 
 /// Recycled memory that has not been used for this many looks is given back.
 const UNUSED: u32 = 100;
+
+/// The time between two attempts to start a monitor that the system has refused, in nanoseconds.
+const RETRY: u64 = 1_000_000_000;
 
 /// The pause between two looks at all the descriptors that fibers of a stuck domain wait for.
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
@@ -60,15 +68,40 @@ struct Seen {
 /// Starts the monitor of a runtime. The thread ends with the runtime.
 pub(crate) fn start(shared: &Arc<Shared>) -> std::io::Result<()> {
     let weak = Arc::downgrade(shared);
-    let thread = std::thread::Builder::new()
-        .name(format!("{}-monitor", shared.thread_name))
-        .stack_size(256 * 1024)
-        .spawn(move || {
-            watch(&weak);
-            give_back_all();
-        })?;
+    let name = format!("{}-monitor", shared.thread_name);
+    let builder = std::thread::Builder::new().name(name).stack_size(256 * 1024);
+    let thread = threads::start_as(builder, "the monitor of a runtime", move || {
+        watch(&weak);
+        give_back_all();
+    })?;
     let _ = shared.monitor.thread.set(thread.thread().clone());
     Ok(())
+}
+
+/// Notes, and reports, that a runtime runs without its monitor for now.
+#[cold]
+pub(crate) fn is_refused(shared: &Shared, error: &std::io::Error) {
+    let monitor = &shared.monitor;
+    monitor.next_try.store(clock::now().saturating_add(RETRY), Ordering::Relaxed);
+    if !monitor.is_missing.swap(true, Ordering::Relaxed) {
+        let meanwhile = "deadlocks and fibers that keep their domain are not noticed";
+        shared.report(&Report::NoThread(NoThread::new(error, meanwhile)));
+    }
+}
+
+/// Asks for the thread again, if it is time.
+#[cold]
+pub(super) fn start_again(shared: &Arc<Shared>) {
+    let monitor = &shared.monitor;
+    let now = clock::now();
+    let next = monitor.next_try.load(Ordering::Relaxed);
+    let is_ours = || {
+        let later = now.saturating_add(RETRY);
+        monitor.next_try.compare_exchange(next, later, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    };
+    if now >= next && is_ours() && affinity::unpinned(|| start(shared)).is_ok() {
+        monitor.is_missing.store(false, Ordering::Relaxed);
+    }
 }
 
 fn give_back_all() {

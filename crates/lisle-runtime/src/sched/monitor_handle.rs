@@ -1,6 +1,6 @@
 //! By which the others wake the monitor of a runtime, and end it.
 
-use crate::shim::atomic::{AtomicBool, Ordering};
+use crate::shim::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::shim::sync::OnceLock;
 use std::thread::Thread;
 
@@ -9,6 +9,10 @@ pub struct Monitor {
     pub(super) asleep: AtomicBool,
     pub(super) ended: AtomicBool,
     pub(super) thread: OnceLock<Thread>,
+    /// Set while the system gives no thread for it.
+    pub(super) is_missing: AtomicBool,
+    /// When to ask for one again.
+    pub(super) next_try: AtomicU64,
 }
 
 impl Monitor {
@@ -21,6 +25,12 @@ impl Monitor {
         {
             thread.unpark();
         }
+    }
+
+    /// Returns `true` if the system has given no thread for it.
+    #[inline]
+    pub(super) fn is_missing(&self) -> bool {
+        self.is_missing.load(Ordering::Relaxed)
     }
 
     pub(crate) fn end(&self) {

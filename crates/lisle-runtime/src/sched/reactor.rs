@@ -19,12 +19,17 @@
 //! not by descriptors, which the system reuses at once: a token holds the generation of its slot,
 //! and a slot's generation ends with its registration. So a batch of events that the driver has
 //! already fetched is harmless to the next registration.
+//!
+//! **A forked child shares the kernel's part.** To end a registration there would end it for the
+//! parent, and to wait there would take the parent's events. So the child leaves inherited reactors
+//! alone, and registers what it has inherited with its own.
 
 #[doc(hidden)]
 pub mod address;
 mod current;
 mod direction;
 mod fine;
+mod heirs;
 mod readiness;
 mod slab;
 mod waited;
@@ -36,9 +41,8 @@ pub use direction::{Ask, DirectionState, Wakes};
 #[doc(hidden)]
 pub use readiness::{Direction, Readiness};
 
-use crate::affinity;
 use crate::event::lock::Lock;
-use crate::report::{self, Report};
+use crate::fork;
 use crate::shim::{
     atomic::{AtomicBool, AtomicUsize, Ordering},
     sync::Arc,
@@ -65,6 +69,10 @@ pub struct Reactor {
     /// Set when the driver has lost its thread while descriptors were registered. It lives until
     /// they are gone.
     orphaned: AtomicBool,
+    /// Set when no thread could be had that goes on for the driver, see `heirs.rs`.
+    has_no_heir: AtomicBool,
+    /// The process that uses it, see `fork.rs`.
+    generation: u32,
 }
 
 /// What a descriptor is registered for.
@@ -88,6 +96,8 @@ impl Reactor {
             sockets: Lock::new(Slab::new()),
             registrations: AtomicUsize::new(0),
             orphaned: AtomicBool::new(false),
+            has_no_heir: AtomicBool::new(false),
+            generation: fork::watch(),
         });
         let engine = Engine { reactor: reactor.clone(), poll, events: Events::with_capacity(BATCH) };
         Ok((reactor, Driver(Some(engine))))
@@ -131,7 +141,7 @@ impl Reactor {
             self.free(token);
             return Err(error);
         }
-        Ok(Registration { reactor: self.clone(), readiness, token, fd })
+        Ok(Registration { reactor: self.clone(), readiness, token, fd, generation: self.generation })
     }
 
     /// Frees the slot of `token` and ends the token's life.
@@ -152,6 +162,7 @@ pub struct Registration {
     readiness: Arc<Readiness>,
     token: Token,
     fd: RawFd,
+    generation: u32,
 }
 
 impl Registration {
@@ -160,10 +171,28 @@ impl Registration {
     pub fn state(&self, direction: Direction) -> &DirectionState {
         self.readiness.state(direction)
     }
+
+    /// Returns `true` if the registration is that of another process, from which this one was
+    /// forked.
+    #[inline]
+    pub fn is_inherited(&self) -> bool {
+        self.generation != fork::generation()
+    }
+
+    /// Makes sure that a thread hands readiness out, for a performer that is about to wait for it.
+    #[inline]
+    pub fn is_waited_for(&self) {
+        if self.reactor.has_no_heir.load(Ordering::Relaxed) {
+            heirs::start();
+        }
+    }
 }
 
 impl Drop for Registration {
     fn drop(&mut self) {
+        if self.is_inherited() {
+            return;
+        }
         // Closing alone would not do: a duplicate keeps the open file, and with it the
         // registration, alive. This fails only for a descriptor that other code has closed, which
         // the kernel has forgotten.
@@ -199,7 +228,7 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        let Some(mut engine) = self.0.take() else { return };
+        let Some(engine) = self.0.take() else { return };
         let reactor = engine.reactor.clone();
         // The thread that ends the last registration reads the flag after it has counted down, and
         // this reads the count after it has set the flag. Both are sequentially consistent, so one
@@ -208,16 +237,7 @@ impl Drop for Driver {
         if reactor.registrations.load(Ordering::SeqCst) == 0 {
             return;
         }
-        let serve = move || {
-            while engine.reactor.registrations.load(Ordering::SeqCst) > 0 {
-                engine.wait(None, || ()).expect("a reactor's own descriptors work");
-            }
-        };
-        let heir = std::thread::Builder::new().name("lisle-io".into()).spawn(affinity::elsewhere(serve));
-        if let Err(error) = heir {
-            let what = "no thread for sockets that outlive their runtime, which now wait for ever";
-            report::here(&Report::System(format!("{what}: {error}")));
-        }
+        heirs::inherit(engine);
     }
 }
 

@@ -2,6 +2,7 @@
 //! to no domain.
 
 use crate::event::lock::Lock;
+use crate::fork;
 use crate::jobs::offers::Offers;
 use crate::report::PanicPolicy;
 use crate::report::{self, Handler, Report};
@@ -19,14 +20,23 @@ use crate::sched::worker::with_current;
 use crate::shim::{
     CachePadded,
     atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence},
-    sync::{Arc, Mutex},
+    sync::{Arc, Condvar, Mutex},
 };
 use crate::signals::Caught;
 use crate::spawned::fiber_cell::{self, Fiber};
 use crate::spawned::hooks::HookList;
 use crate::spawned::runnable::Runnable;
 use std::ptr::NonNull;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+#[cold]
+#[track_caller]
+fn inherited() -> ! {
+    panic!(
+        "this runtime was started before the process forked, and its threads are in the parent: start another one in the \
+         child, or fork before the first one starts"
+    );
+}
 
 pub(crate) const RUNNING: u8 = 0;
 /// Fibers run, and a thread waits until all of them have ended.
@@ -63,6 +73,8 @@ pub struct Shared {
     pub(crate) phase: AtomicU8,
     /// The number of workers that have left.
     pub(crate) left: AtomicUsize,
+    /// Told when the last one has.
+    pub(crate) has_last_left: (Mutex<()>, Condvar),
     pub(crate) common: CachePadded<Common>,
     pub(crate) groups: Groups,
     /// The fibers and tasks spawned by threads that are no workers, less the tasks that have ended
@@ -74,6 +86,9 @@ pub struct Shared {
     pub(crate) dumps: Mutex<Option<Caught>>,
     pub(crate) has_told_of_stacks: AtomicBool,
     pub(crate) has_told_of_sockets: AtomicBool,
+    pub(crate) has_told_of_threads: AtomicBool,
+    /// The process that has started the runtime, see `fork.rs`.
+    pub(crate) generation: u32,
 }
 
 impl Shared {
@@ -97,6 +112,22 @@ impl Shared {
         fence(Ordering::SeqCst);
         if self.live() == 0 {
             self.wake_all();
+        }
+    }
+
+    /// Returns `true` if the threads of this runtime are those of another process, from which this
+    /// one was forked.
+    #[inline]
+    pub(crate) fn is_inherited(&self) -> bool {
+        self.generation != fork::generation()
+    }
+
+    /// Panics if this runtime has no threads in this process. Whatever waits for it would wait for
+    /// ever.
+    #[track_caller]
+    pub(crate) fn must_be_here(&self) {
+        if self.is_inherited() {
+            inherited();
         }
     }
 
@@ -225,6 +256,24 @@ impl Shared {
     pub(crate) fn leave(&self, index: usize) {
         self.domains[index].has_left.store(true, Ordering::Release);
         self.left.fetch_add(1, Ordering::AcqRel);
+        if self.has_ended() {
+            // Under the lock: a thread that waits has not looked yet, or sleeps.
+            let _told = self.has_last_left.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            self.has_last_left.1.notify_all();
+        }
+    }
+
+    /// Blocks the thread until all workers have left, or until `end`.
+    pub(crate) fn wait_for_end(&self, end: Instant) {
+        let mut lock = self.has_last_left.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        while !self.has_ended() {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            let waited = self.has_last_left.1.wait_timeout(lock, left);
+            lock = waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+        }
     }
 
     /// Returns `true` if a worker that has nothing to run may leave.
@@ -274,7 +323,7 @@ impl Shared {
         self.phase.store(ABANDONED, Ordering::Release);
         // A worker that does not return fires no timers.
         for domain in &self.domains {
-            domain.tasks_timers.close();
+            let _ = domain.tasks_timers.close();
         }
         self.wake_all();
         let unfinished = usize::try_from(self.live()).unwrap_or(usize::MAX);

@@ -1,6 +1,7 @@
 //! The outermost join, loop or scope on a stack.
 
 use super::default::started_default_runtime;
+use super::forked;
 use crate::event::parker;
 use crate::jobs::heartbeat;
 use crate::jobs::pending::{FIRST_LEVELS, Inside, Pending};
@@ -29,6 +30,9 @@ pub fn enter(pending: &Pending) -> Option<Within<'_>> {
     }
     let word = heartbeat::here();
     let is_outside = std::ptr::eq(word, &raw const heartbeat::OUTSIDE);
+    if is_outside {
+        forked::watch();
+    }
     // What runs between fibers, or unwinds, cannot wait for what another thread has taken.
     let could_wait = (is_outside || in_domain()) && !parker::is_unwinding();
     let seat = could_wait.then(|| word.stacks.enter(pending));

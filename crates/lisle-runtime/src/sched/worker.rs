@@ -34,6 +34,7 @@ mod timers;
 pub mod way;
 
 use super::Domain;
+use super::forked;
 use super::reactor::{self, Driver};
 use super::shared::Shared;
 use crate::abort;
@@ -156,12 +157,14 @@ impl Worker {
                 // SAFETY: this removes the address and puts nothing in its place.
                 unsafe { heartbeat::set_here(None) };
                 self.0.take_spare_back();
-                self.0.domain.tasks_timers.close();
+                // If there is no thread for them, they wait for one when the wheel is given back.
+                let _ = self.0.domain.tasks_timers.close();
                 self.0.domain.mark.leave();
             }
         }
         // Leaked here: fibers that outlive a failed shutdown may still refer to it.
         let worker: &'static Worker = Box::leak(Box::new(self));
+        forked::watch();
         let _alternative = AltStack::ensure();
         let _enlisted = own_threads::enlist(own_threads::Owner::Runtime(worker.shared.number));
         let result = {

@@ -1,25 +1,32 @@
 //! The count of foreign calls that are under way.
 
 use crate::event::calls;
+use crate::fork::PerProcess;
 use crate::shim::atomic::{AtomicU64, Ordering};
 
 /// The number of jobs that have been submitted, and the number of those that have ended.
-static SUBMITTED: AtomicU64 = AtomicU64::new(0);
-static ENDED: AtomicU64 = AtomicU64::new(0);
+#[derive(Default)]
+struct Counts {
+    submitted: AtomicU64,
+    ended: AtomicU64,
+}
+
+static COUNTS: PerProcess<Counts> = PerProcess::new(Counts::default);
 
 /// A job that is counted until it has ended or been dropped.
-pub(crate) struct Counted;
+pub(crate) struct Counted(&'static Counts);
 
 impl Counted {
     pub(crate) fn new() -> Self {
-        SUBMITTED.fetch_add(1, Ordering::SeqCst);
-        Counted
+        let counts = COUNTS.get();
+        counts.submitted.fetch_add(1, Ordering::SeqCst);
+        Counted(counts)
     }
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        ENDED.fetch_add(1, Ordering::SeqCst);
+        self.0.ended.fetch_add(1, Ordering::SeqCst);
     }
 }
 
@@ -27,8 +34,9 @@ impl Drop for Counted {
 /// event. Returns `None` if one of them does anything else than wait for an event.
 pub(crate) fn stillness() -> Option<[u64; 2]> {
     // A call that has ended by now is not asleep when `calls` looks, so none is counted twice. All
-    // that are counted were submitted before `SUBMITTED` is read.
-    let ended = ENDED.load(Ordering::SeqCst);
+    // that are counted were submitted before `submitted` is read.
+    let counts = COUNTS.get();
+    let ended = counts.ended.load(Ordering::SeqCst);
     let (asleep, sleeps) = calls::stillness()?;
-    (SUBMITTED.load(Ordering::SeqCst) == ended + asleep).then_some([ended, sleeps])
+    (counts.submitted.load(Ordering::SeqCst) == ended + asleep).then_some([ended, sleeps])
 }

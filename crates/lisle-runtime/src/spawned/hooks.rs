@@ -7,7 +7,7 @@
 use super::fiber_cell::Fiber;
 use crate::abort;
 use crate::event::step::{self, Forbidden};
-use crate::shim::sync::{Arc, Mutex};
+use crate::shim::sync::{Arc, OnceLock};
 use std::any::Any;
 use std::fmt;
 use std::panic::Location;
@@ -136,13 +136,26 @@ pub trait Hooks: Send + Sync + 'static {
 /// ```
 #[track_caller]
 pub fn add_hooks(hooks: impl Hooks) {
-    let hook = Hook::new(hooks, Location::caller());
-    of_process().push(hook);
+    let mut added = Box::new(Added { hook: Hook::new(hooks, Location::caller()), next: OnceLock::new() });
+    let mut end = &ADDED;
+    while let Err(again) = end.set(added) {
+        added = again;
+        end = end.get().map_or(end, |other| &other.next);
+    }
 }
 
-fn of_process() -> impl std::ops::DerefMut<Target = Vec<Hook>> {
-    static ADDED: Mutex<Vec<Hook>> = Mutex::new(Vec::new());
-    ADDED.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+/// The hooks of the process, each with a place for the next one. They have no lock: a runtime that
+/// starts in a forked child has these hooks, too, and a thread of the parent may have been reading
+/// them.
+static ADDED: OnceLock<Box<Added>> = OnceLock::new();
+
+struct Added {
+    hook: Hook,
+    next: OnceLock<Box<Added>>,
+}
+
+fn of_process() -> impl Iterator<Item = &'static Hook> {
+    std::iter::successors(ADDED.get(), |added| added.next.get()).map(|added| &added.hook)
 }
 
 /// The reason why hooks are called.
@@ -256,7 +269,7 @@ impl HookList {
 
     /// Returns these hooks, after those of the process.
     pub(crate) fn after_process(self) -> Self {
-        HookList(of_process().iter().cloned().chain(self.0).collect())
+        HookList(of_process().cloned().chain(self.0).collect())
     }
 
     #[inline]

@@ -7,7 +7,7 @@
 //! 65,530 by default (`vm.max_map_count`). That ends at about 32,000 stacks, and the same limit
 //! then makes everything else that maps memory fail. Since Linux 6.13,
 //! `madvise(MADV_GUARD_INSTALL)` marks the pages in the page table instead and leaves the mapping
-//! whole. Whether the kernel has it is found out once, by trying.
+//! whole. Whether the kernel has it is found out by trying, until there is an answer.
 //!
 //! # Why guards of many pages
 //!
@@ -31,6 +31,7 @@ use std::{
 use corosensei::stack::{StackPointer, valgrind::ValgrindStackRegistration};
 
 use super::{MIN_USABLE_SIZE, Stack};
+use crate::fork::PerProcess;
 use crate::memory::pages::{self, page_size};
 
 /// The virtual size of a pool's first slab. Each further one is twice as large as the one before.
@@ -84,20 +85,25 @@ impl Guarding {
     /// Returns the better of the ways that this kernel has.
     pub(super) fn available() -> Self {
         static AVAILABLE: OnceLock<Guarding> = OnceLock::new();
-        *AVAILABLE.get_or_init(Self::probe)
+        if let Some(known) = AVAILABLE.get() {
+            return *known;
+        }
+        // A process that has no memory now may have some later.
+        Self::probe().map_or(Self::Protection, |found| *AVAILABLE.get_or_init(|| found))
     }
 
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    fn probe() -> Self {
-        Self::Protection
+    fn probe() -> Option<Self> {
+        Some(Self::Protection)
     }
 
     /// Guards a page and asks the kernel to write to it. Success of `madvise` alone does not prove
-    /// anything: user-mode emulators report success for every advice that they do not know.
+    /// anything: user-mode emulators report success for every advice that they do not know. Returns
+    /// `None` if there is no page to try it with.
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    fn probe() -> Self {
+    fn probe() -> Option<Self> {
         let page = page_size();
-        let Ok(start) = pages::map(page) else { return Self::Protection };
+        let start = pages::map(page).ok()?;
         // SAFETY: the page was mapped above and nothing refers to it.
         let installed = unsafe { libc::madvise(start.as_ptr(), page, MADV_GUARD_INSTALL) } == 0;
         // The kernel returns `EFAULT` where a program would fault. The call is a raw one: the C
@@ -108,7 +114,7 @@ impl Guarding {
         let faulted = written == -1 && io::Error::last_os_error().raw_os_error() == Some(libc::EFAULT);
         // SAFETY: the page was mapped above and is not used any more.
         unsafe { libc::munmap(start.as_ptr(), page) };
-        if installed && faulted { Self::Region } else { Self::Protection }
+        Some(if installed && faulted { Self::Region } else { Self::Protection })
     }
 }
 
@@ -210,8 +216,8 @@ impl Slab {
     /// Keeps the slab for the rest of the process, because a stack of it may still be in use. The
     /// slab stays reachable: a leak checker would otherwise report it.
     pub(super) fn abandon(self) {
-        static ABANDONED: Mutex<Vec<Slab>> = Mutex::new(Vec::new());
-        ABANDONED.lock().unwrap_or_else(PoisonError::into_inner).push(self);
+        static ABANDONED: PerProcess<Mutex<Vec<Slab>>> = PerProcess::new(Mutex::default);
+        ABANDONED.get().lock().unwrap_or_else(PoisonError::into_inner).push(self);
     }
 
     /// Unmaps the slab.

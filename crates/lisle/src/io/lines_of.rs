@@ -1,9 +1,9 @@
 //! The lines of a reader that blocks.
 
 use super::line_buffer::LineBuffer;
-use crate::affinity;
 use crate::channel::{self, Receiver};
 use crate::event::cannot_be_checked;
+use crate::threads;
 use std::io::{self, Read};
 
 /// The length of the longest line.
@@ -69,6 +69,6 @@ pub fn lines_of(
             }
         }
     };
-    std::thread::Builder::new().name("lisle-lines".into()).spawn(affinity::elsewhere(serve))?;
+    threads::start("lisle-lines", "a reader that blocks", serve)?;
     Ok(receiver)
 }

@@ -43,6 +43,14 @@ pub struct PipeWriter {
     pollable: Pollable<io::PipeWriter>,
 }
 
+impl PipeReader {
+    /// Wraps a pipe that brings something to this process and not to its forked children, which
+    /// would take it away.
+    pub(crate) fn for_this_process(reader: io::PipeReader) -> io::Result<Self> {
+        Ok(PipeReader { pollable: Pollable::of_kind(reader, Kind::GENERAL.for_this_process())? })
+    }
+}
+
 descriptor!(PipeReader, io::PipeReader, io::PipeReader, GENERAL);
 clone!(PipeReader, GENERAL);
 readable!(PipeReader, io::PipeReader);

@@ -1,6 +1,7 @@
 //! The core of all sockets: a non-blocking descriptor whose operations wait in direct style.
 
 mod bytes;
+mod registrations;
 mod send_file;
 
 use super::ready::ReadyEvt;
@@ -8,10 +9,10 @@ use super::system;
 use crate::event::{Description, Label, cannot_be_checked, described, turn};
 use crate::sched::reactor::{self, Ask, Direction, Registration, Terms, Wakes};
 use crate::sched::worker::way;
-use crate::shim::sync::{Mutex, OnceLock};
 use crate::time::at;
-use crate::{Event, choose};
+use crate::{Event, choose, fork};
 use mio::Interest;
+use registrations::Registrations;
 use std::cell::Cell;
 use std::fmt;
 use std::io;
@@ -40,9 +41,7 @@ use std::time::Instant;
 /// `as_fd` must return the same descriptor for the whole life of the wrapper.
 pub struct Pollable<T: AsFd> {
     // Declared before `io`, so it is dropped before the descriptor is closed.
-    registration: OnceLock<Registration>,
-    /// Held during registration, so only one thread registers the descriptor.
-    registering: Mutex<()>,
+    registrations: Registrations,
     kind: Kind,
     io: T,
 }
@@ -53,6 +52,8 @@ pub(super) struct Kind {
     terms: Terms,
     /// `true` if a read that fills less than its buffer shows that nothing is left.
     short_read_drains: bool,
+    /// The only process that may wait for it, if it is not for the forked children of that.
+    process: Option<u32>,
 }
 
 impl Kind {
@@ -60,6 +61,7 @@ impl Kind {
     pub(super) const GENERAL: Kind = Kind {
         terms: Terms { interest: Interest::READABLE.add(Interest::WRITABLE), wakes: Wakes::Commit },
         short_read_drains: false,
+        process: None,
     };
 
     /// A pure stream of bytes. Linux documents that a short read has drained it. The exception, a
@@ -71,14 +73,23 @@ impl Kind {
             wakes: Wakes::Commit,
         },
         short_read_drains: true,
+        process: None,
     };
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     pub(super) const TCP: Kind = Kind::GENERAL;
 
     /// A descriptor that accepts. Several performers may wait, and each connection is for one of
     /// them.
-    pub(super) const LISTENER: Kind =
-        Kind { terms: Terms { interest: Interest::READABLE, wakes: Wakes::Retry }, short_read_drains: false };
+    pub(super) const LISTENER: Kind = Kind {
+        terms: Terms { interest: Interest::READABLE, wakes: Wakes::Retry },
+        short_read_drains: false,
+        process: None,
+    };
+
+    /// Returns the same kind, for a descriptor that is not for forked children.
+    pub(super) fn for_this_process(self) -> Kind {
+        Kind { process: Some(fork::watch()), ..self }
+    }
 }
 
 pub(super) fn would_block(error: &io::Error) -> bool {
@@ -148,7 +159,7 @@ impl<T: AsFd> Pollable<T> {
     #[track_caller]
     pub(super) fn nonblocking(io: T, kind: Kind) -> Self {
         not_in_models();
-        Pollable { registration: OnceLock::new(), registering: Mutex::new(()), kind, io }
+        Pollable { registrations: Registrations::default(), kind, io }
     }
 
     /// Returns a reference to the wrapped value. Its own operations do not wait: they fail with
@@ -171,8 +182,8 @@ impl<T: AsFd> Pollable<T> {
     /// # io::Result::Ok(())
     /// ```
     pub fn into_inner(self) -> T {
-        let Pollable { registration, io, .. } = self;
-        drop(registration);
+        let Pollable { registrations, io, .. } = self;
+        drop(registrations);
         io
     }
 
@@ -313,9 +324,12 @@ impl<T: AsFd> Pollable<T> {
         mut operation: impl FnMut(&T) -> io::Result<R>,
         drained: impl Fn(&R) -> bool,
     ) -> io::Result<R> {
-        match self.registration.get() {
+        match self.registrations.get() {
             Some(registration) => registration.state(direction).attempt(ask, || operation(&self.io), drained),
-            None => operation(&self.io),
+            None => {
+                self.is_for_this_process()?;
+                operation(&self.io)
+            }
         }
     }
 
@@ -366,22 +380,30 @@ impl<T: AsFd> Pollable<T> {
     /// Returns the registration, and creates it if there is none. Called after an operation in the
     /// direction `blocked` would have blocked.
     pub(super) fn registered(&self, blocked: Direction) -> io::Result<&Registration> {
-        if let Some(registration) = self.registration.get() {
-            return Ok(registration);
+        self.is_for_this_process()?;
+        let registration = self.registrations.get_or_make(|| {
+            not_in_models();
+            reactor::current()?.register(self.io.as_fd(), self.kind.terms, blocked)
+        })?;
+        registration.is_waited_for();
+        Ok(registration)
+    }
+
+    /// Checks that the descriptor is not one that brings something to another process only, from which
+    /// this one was forked.
+    pub(super) fn is_for_this_process(&self) -> io::Result<()> {
+        match self.kind.process {
+            Some(process) if process != fork::generation() => Err(io::Error::other(
+                "it was made before the process forked, for the parent: make another one in the child",
+            )),
+            _ => Ok(()),
         }
-        not_in_models();
-        let _alone = self.registering.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(registration) = self.registration.get() {
-            return Ok(registration);
-        }
-        let registration = reactor::current()?.register(self.io.as_fd(), self.kind.terms, blocked)?;
-        Ok(self.registration.get_or_init(|| registration))
     }
 
     /// Asks the kernel whether an operation would not block. Skips the system call if it is known
     /// that the operation would block.
     pub(super) fn is_ready_now(&self, direction: Direction) -> bool {
-        let Some(registration) = self.registration.get() else {
+        let Some(registration) = self.registrations.get() else {
             return system::is_ready(self.io.as_fd(), direction);
         };
         let state = registration.state(direction);

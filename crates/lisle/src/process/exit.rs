@@ -4,7 +4,7 @@ use crate::event::{Description, Label, awaitable, forwarded};
 use crate::net::{Pollable, ReadyEvt};
 use crate::shim::sync::{Arc, Mutex, MutexGuard};
 use crate::time::sleep;
-use crate::{Event, affinity};
+use crate::{Event, threads};
 use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -96,7 +96,7 @@ impl Watch {
             wait_for_exit(id);
             close(&open);
         };
-        std::thread::Builder::new().name("lisle-wait".into()).spawn(affinity::elsewhere(wait))?;
+        threads::start("lisle-wait", "the exit of a process", wait)?;
         Ok(watch)
     }
 

@@ -5,8 +5,10 @@
 
 use super::exit::Process;
 use crate::event::Source;
-use crate::shim::sync::OnceLock;
-use crate::{Event, affinity, choose};
+use crate::fork::PerProcess;
+use crate::shim::atomic::AtomicBool;
+use crate::{Event, choose, threads};
+use lisle_runtime::no_thread;
 use std::thread;
 use std::time::Duration;
 
@@ -15,6 +17,7 @@ const RETRY: Duration = Duration::from_millis(20);
 
 struct Orphans {
     source: Source<State, Vec<Process>>,
+    has_told: AtomicBool,
 }
 
 #[derive(Default)]
@@ -25,8 +28,9 @@ struct State {
 }
 
 fn orphans() -> &'static Orphans {
-    static ORPHANS: OnceLock<Orphans> = OnceLock::new();
-    ORPHANS.get_or_init(|| Orphans { source: Source::new(State::default()) })
+    static ORPHANS: PerProcess<Orphans> =
+        PerProcess::new(|| Orphans { source: Source::new(State::default()), has_told: AtomicBool::new(false) });
+    ORPHANS.get()
 }
 
 /// Takes over a process whose handle is dropped. Does not wait.
@@ -46,12 +50,11 @@ impl Orphans {
             !std::mem::replace(&mut state.has_thread, true)
         });
         if thread_is_missing {
-            let started = std::thread::Builder::new()
-                .name("lisle-reaper".into())
-                .spawn(affinity::elsewhere(|| self.serve()));
-            if started.is_err() {
-                // These processes are collected after the next one is left.
+            let purpose = "processes whose handles are dropped";
+            if let Err(error) = threads::start("lisle-reaper", purpose, || self.serve()) {
                 self.source.update(|state, _| state.has_thread = false);
+                let meanwhile = "those that exit stay as zombies until another handle is dropped";
+                no_thread(&self.has_told, &error, meanwhile);
             }
         }
     }

@@ -4,11 +4,14 @@
 //! armed timer would count as something that may still happen, although a thread without calls only
 //! ends.
 
-use crate::affinity;
+use crate::abort;
+use crate::fork::{self, PerProcess};
 use crate::own_threads;
 use crate::shim::sync::{Condvar, Mutex, MutexGuard};
+use crate::threads;
 use crate::unwinding;
 use std::collections::VecDeque;
+use std::io;
 use std::time::{Duration, Instant};
 
 /// The largest number of threads. They wait for disks and name servers, not for processors.
@@ -18,11 +21,13 @@ const KEEP: Duration = Duration::from_secs(10);
 
 pub(super) type Job = Box<dyn FnOnce() + Send>;
 
+#[derive(Default)]
 struct Pool {
     state: Mutex<State>,
     submitted: Condvar,
 }
 
+#[derive(Default)]
 struct State {
     /// The jobs, in the order in which they were submitted.
     jobs: VecDeque<Job>,
@@ -31,13 +36,12 @@ struct State {
     resting: usize,
 }
 
-static POOL: Pool = Pool {
-    state: Mutex::new(State { jobs: VecDeque::new(), threads: 0, resting: 0 }),
-    submitted: Condvar::new(),
-};
+static POOL: PerProcess<Pool> = PerProcess::new(Pool::default);
 
-fn lock() -> MutexGuard<'static, State> {
-    POOL.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+impl Pool {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
 }
 
 /// Runs `job` on a thread: on one that rests, or a new one, or, at the limit, the first that is
@@ -45,13 +49,24 @@ fn lock() -> MutexGuard<'static, State> {
 ///
 /// # Errors
 ///
-/// Returns the job if there is no thread and the system provides none.
-pub(super) fn submit(job: Job) -> Result<(), Job> {
-    let mut state = lock();
-    state.jobs.push_back(job);
+/// Returns an error if the system refuses a new thread. The job then waits for one of those that
+/// there are, and the caller is to call [`grow`] until it has begun.
+pub(super) fn submit(job: Job) -> io::Result<()> {
+    POOL.get().lock().jobs.push_back(job);
+    grow()
+}
+
+/// Finds a thread for a job that waits: one that rests, or a new one.
+///
+/// # Errors
+///
+/// Returns an error if the system refuses a new thread.
+pub(super) fn grow() -> io::Result<()> {
+    let pool = POOL.get();
+    let mut state = pool.lock();
     if state.jobs.len() <= state.resting {
         drop(state);
-        POOL.submitted.notify_one();
+        pool.submitted.notify_one();
         return Ok(());
     }
     if state.threads == MOST {
@@ -59,26 +74,27 @@ pub(super) fn submit(job: Job) -> Result<(), Job> {
     }
     state.threads += 1;
     drop(state);
-    let thread = std::thread::Builder::new().name("lisle-blocking".into());
-    if thread.spawn(affinity::elsewhere(|| unwinding::outermost(serve))).is_ok() {
-        return Ok(());
-    }
-    let mut state = lock();
-    state.threads -= 1;
-    // If there are other threads, one of them will be free later.
-    let last = if state.threads == 0 { state.jobs.pop_back() } else { None };
-    last.map_or(Ok(()), Err)
+    let serve = || unwinding::outermost(|| serve(pool));
+    threads::start("lisle-blocking", "foreign calls (`blocking`)", serve).map(drop).inspect_err(|_| {
+        pool.lock().threads -= 1;
+    })
 }
 
-fn serve() {
-    while let Some(job) = next() {
+fn serve(pool: &Pool) {
+    let generation = fork::generation();
+    while let Some(job) = next(pool) {
         job();
+        if fork::generation() != generation {
+            abort::process(
+                "a foreign call (`blocking`) has forked the process and returned in the child, where its caller is not: in                  the child it has to end the process or execute a program",
+            );
+        }
     }
 }
 
 /// Returns the next job. After `None` this thread is no longer part of the pool.
-fn next() -> Option<Job> {
-    let mut state = lock();
+fn next(pool: &Pool) -> Option<Job> {
+    let mut state = pool.lock();
     if let Some(job) = state.jobs.pop_front() {
         return Some(job);
     }
@@ -95,7 +111,7 @@ fn next() -> Option<Job> {
         if left.is_zero() {
             break None;
         }
-        state = match POOL.submitted.wait_timeout(state, left) {
+        state = match pool.submitted.wait_timeout(state, left) {
             Ok((state, _)) => state,
             Err(poisoned) => poisoned.into_inner().0,
         };

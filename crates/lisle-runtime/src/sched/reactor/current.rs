@@ -2,10 +2,11 @@
 //! all other threads.
 
 use super::{Driver, Reactor};
-use crate::affinity;
 use crate::own_threads;
 use crate::shim::atomic::{AtomicU64, Ordering};
 use crate::shim::sync::{Arc, Mutex, MutexGuard};
+use crate::threads;
+use lisle_core::fork::PerProcess;
 use std::cell::RefCell;
 use std::io;
 
@@ -33,40 +34,49 @@ pub fn current() -> io::Result<Arc<Reactor>> {
     }
 }
 
-static SHARED: Mutex<Option<Arc<Reactor>>> = Mutex::new(None);
+/// What the process has of the reactor that is not a worker's.
+#[derive(Default)]
+struct OfProcess {
+    reactor: Mutex<Option<Arc<Reactor>>>,
+    /// Counts each time that the thread of the reactor begins, and ends, to hand readiness out.
+    steps: AtomicU64,
+}
 
-/// Counts each time that the thread of the process-wide reactor begins, and ends, to hand readiness
-/// out.
-static STEPS: AtomicU64 = AtomicU64::new(0);
+static SHARED: PerProcess<OfProcess> = PerProcess::new(OfProcess::default);
 
-fn shared() -> MutexGuard<'static, Option<Arc<Reactor>>> {
-    SHARED.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+impl OfProcess {
+    fn reactor(&self) -> MutexGuard<'_, Option<Arc<Reactor>>> {
+        self.reactor.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
 }
 
 /// Returns how much the thread of the process-wide reactor has done; `None` while it does
 /// something, or if something is registered there.
 pub fn stillness() -> Option<u64> {
-    let is_empty = shared().as_ref().is_none_or(|reactor| reactor.is_empty());
-    let steps = STEPS.load(Ordering::SeqCst);
+    let Some(shared) = SHARED.made() else { return Some(0) };
+    let is_empty = shared.reactor().as_ref().is_none_or(|reactor| reactor.is_empty());
+    let steps = shared.steps.load(Ordering::SeqCst);
     (is_empty && steps.is_multiple_of(2)).then_some(steps)
 }
 
 /// Returns the reactor of plain OS threads and of futures on foreign executors. It has a thread of
 /// its own.
 fn process_wide() -> io::Result<Arc<Reactor>> {
-    let mut shared = shared();
+    let of_process = SHARED.get();
+    let mut shared = of_process.reactor();
     if let Some(reactor) = &*shared {
         return Ok(reactor.clone());
     }
     let (reactor, driver) = Reactor::new()?;
-    std::thread::Builder::new().name("lisle-io".into()).spawn(affinity::elsewhere(move || drive(driver)))?;
+    let drive = || drive(driver, &of_process.steps);
+    threads::start("lisle-io", "sockets outside a runtime", drive)?;
     Ok(shared.insert(reactor).clone())
 }
 
-fn drive(mut driver: Driver) {
+fn drive(mut driver: Driver, steps: &AtomicU64) {
     let _enlisted = own_threads::enlist(own_threads::Owner::Everybody);
     let step = || {
-        STEPS.fetch_add(1, Ordering::SeqCst);
+        steps.fetch_add(1, Ordering::SeqCst);
     };
     loop {
         driver.wait_then(None, step).expect("a reactor's own descriptors work");

@@ -3,10 +3,12 @@
 //! The README of `sched` explains how a domain sleeps and is woken, and why no wake is lost.
 
 use super::Worker;
+use crate::abort;
 use crate::event::adaptive_spin::AdaptiveSpin;
 use crate::event::tick;
 use crate::report::Report;
 use crate::sched::lookouts::Place;
+use crate::sched::monitor;
 use crate::shim::{atomic::Ordering, clock};
 use std::cell::Cell;
 use std::time::Duration;
@@ -33,6 +35,7 @@ impl Worker {
     #[cold]
     pub(super) fn visit(&self) {
         self.visited.set(tick::now());
+        self.look_at_process();
         self.hasten();
         if self.shared.is_stopping() {
             self.stop(false);
@@ -55,8 +58,23 @@ impl Worker {
         }
     }
 
+    /// Looks whether the threads are there that this runtime needs.
+    fn look_at_process(&self) {
+        if self.shared.is_inherited() {
+            abort::process(
+                "a fiber has forked the process and goes on in the child, which has none of the other threads of its \
+                 runtime: in the child, execute a program or end the process (`_exit`) before anything waits and before \
+                 the fiber ends; or fork before a runtime starts",
+            );
+        }
+        if self.shared.monitor.is_missing() {
+            monitor::start_again(&self.shared);
+        }
+    }
+
     /// Finds something to run, or sleeps until there may be something.
     pub(super) fn idle(&self) {
+        self.look_at_process();
         self.stealing.has_come_to_an_end(self.turn.get());
         if self.shared.is_stopping() {
             self.stop(!self.has_ready() && !self.take_common());
