@@ -101,6 +101,11 @@ const CASES: &[Case] = &[
         expected: Panics(&["panicked at crates/lisle/tests/deadlock.rs:", DEAD, "'orders'"]),
     },
     Case {
+        name: "those_who_have_a_stack_wait_for_one_without",
+        run: || eprintln!("found {}", Runtime::builder().domains(2).try_run(no_stack_is_left).unwrap_err()),
+        expected: Ends(&["fibers wait for a stack", "found a deadlock", "    wait for a stack; cannot reserve ", "    wait for condition 'go'"]),
+    },
+    Case {
         name: "a_started_runtime_panics",
         run: || Runtime::builder().domains(2).closed_world(true).start().unwrap().run(nobody_sends),
         expected: Panics(&[DEAD, "thread 'main':\n    join a fiber (spawned at"]),
@@ -280,6 +285,22 @@ fn nobody_sends() {
 }
 
 /// Returns the number of threads of this process with this name.
+/// The fibers that have all the stacks wait for one that gets none.
+fn no_stack_is_left() {
+    let status = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: u64 = status.split(' ').next().unwrap().parse().unwrap();
+    let limit = pages * 4096 + (100 << 20);
+    let limit = libc::rlimit { rlim_cur: limit, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: the pointer is that of a live value.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
+    let go = Arc::new(Condition::new().named("go"));
+    let waits = |go: Arc<Condition>| move || go.wait();
+    let waiting: Vec<_> = (0..300).map(|_| fiber::spawn_on(0, waits(go.clone()))).collect();
+    let signals = fiber::spawn_on(1, move || go.signal());
+    let _ = signals.join();
+    waiting.into_iter().for_each(|fiber| drop(fiber.join()));
+}
+
 fn threads_named(name: &str) -> usize {
     let threads = std::fs::read_dir("/proc/self/task").unwrap();
     let names = threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("comm")).ok());

@@ -365,6 +365,11 @@ impl<T: Send> MailReceiver<T> {
     /// Returns an error if the time is over, in which case nothing was taken, or if the mailbox is
     /// closed and empty.
     ///
+    /// # Panics
+    ///
+    /// Panics outside a runtime if the system refuses the thread that timers need there, see
+    /// [`time`](crate::time#panics).
+    ///
     /// # Examples
     ///
     /// ```

@@ -487,6 +487,11 @@ impl<T: Clone + Send + Sync> Port<T> {
     /// Returns an error if the time is over, in which case nothing was received, or if the channel
     /// is closed and this port has received everything.
     ///
+    /// # Panics
+    ///
+    /// Panics outside a runtime if the system refuses the thread that timers need there, see
+    /// [`time`](crate::time#panics).
+    ///
     /// # Examples
     ///
     /// ```

@@ -147,6 +147,11 @@ impl<T: Send> Sender<T> {
     ///
     /// Returns the message if the time is over or the channel is closed.
     ///
+    /// # Panics
+    ///
+    /// Panics outside a runtime if the system refuses the thread that timers need there, see
+    /// [`time`](crate::time#panics).
+    ///
     /// # Examples
     ///
     /// ```

@@ -16,9 +16,9 @@ use crate::fork::{self, PerProcess};
 use crate::own_threads;
 use crate::panics;
 use crate::shim::{
-    atomic::{AtomicBool, AtomicU64, Ordering},
+    atomic::{AtomicBool, AtomicU64, Ordering, fence},
     clock,
-    sync::{Arc, Mutex, MutexGuard},
+    sync::{Arc, Condvar, Mutex, MutexGuard},
     thread,
 };
 use std::cell::Cell;
@@ -43,6 +43,23 @@ pub struct Told {
 }
 
 static ALL: PerProcess<Mutex<Vec<Arc<Sleeper>>>> = PerProcess::new(Mutex::default);
+
+/// Where those that ask wait. Told when a thread has answered, or was asked and has been woken.
+#[derive(Default)]
+struct Answers {
+    lock: Mutex<()>,
+    one_has: Condvar,
+}
+
+static ANSWERS: PerProcess<Answers> = PerProcess::new(Answers::default);
+
+impl Answers {
+    fn tell(&self) {
+        // A thread that waits has looked before, or looks after this.
+        drop(lock(&self.lock));
+        self.one_has.notify_all();
+    }
+}
 
 /// A thread's place in the list, until the thread ends.
 struct Place {
@@ -163,11 +180,22 @@ pub(super) fn sleep(
         park();
     };
     drop(in_call);
-    sleeper.asleep.store(false, Ordering::Release);
+    sleeper.wakes();
     unparked
 }
 
 impl Sleeper {
+    /// Says that the thread sleeps no more, also to those that have asked it.
+    fn wakes(&self) {
+        self.asleep.store(false, Ordering::Release);
+        // The one that asks counts its question and looks at `asleep` after that.
+        fence(Ordering::SeqCst);
+        let asked = self.asked.load(Ordering::Relaxed);
+        if asked != 0 && lock(&self.answer).0 != asked {
+            ANSWERS.get().tell();
+        }
+    }
+
     /// Answers if there is a question.
     fn answer(&self, parked: Option<ParkedEvent>) {
         // Acquire: pairs with the question, whose unpark may have come before this park.
@@ -182,6 +210,7 @@ impl Sleeper {
             panics::told("an event that was to tell what a thread waits for", describe);
         }
         *lock(&self.answer) = (asked, waits.all);
+        ANSWERS.get().tell();
     }
 }
 
@@ -194,9 +223,12 @@ pub fn ask(timeout: Duration) -> Vec<Told> {
         sleeper.thread.unpark();
         asked.push((sleeper.clone(), question));
     }
+    // The threads that are woken see the questions.
+    fence(Ordering::SeqCst);
     let mut told = Vec::new();
     let end = clock::now().saturating_add(clock::saturating_nanos(timeout));
-    let mut pause = Duration::from_micros(20);
+    let answers = ANSWERS.get();
+    let mut waiting = lock(&answers.lock);
     loop {
         asked.retain(|(sleeper, question)| {
             let answer = lock(&sleeper.answer);
@@ -207,10 +239,11 @@ pub fn ask(timeout: Duration) -> Vec<Told> {
             told.push(Told { id: sleeper.id, name, waits: answer.1.clone() });
             false
         });
-        if asked.is_empty() || clock::now() >= end {
+        let left = end.saturating_sub(clock::now());
+        if asked.is_empty() || left == 0 {
             return told;
         }
-        std::thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(1));
+        let waited = answers.one_has.wait_timeout(waiting, Duration::from_nanos(left));
+        waiting = waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
     }
 }

@@ -222,6 +222,11 @@ impl Condvar {
     /// Waits as [`wait`](Condvar::wait) does, but for at most `timeout` until it begins to lock the
     /// mutex again. The returned `bool` is `true` if it was notified.
     ///
+    /// # Panics
+    ///
+    /// Panics outside a runtime if the system refuses the thread that timers need there, see
+    /// [`time`](crate::time#panics).
+    ///
     /// # Examples
     ///
     /// ```

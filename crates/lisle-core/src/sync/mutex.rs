@@ -175,6 +175,11 @@ impl<T: ?Sized> Mutex<T> {
 
     /// Locks the mutex. Returns `None` if that takes longer than `timeout`.
     ///
+    /// # Panics
+    ///
+    /// Panics outside a runtime if the system refuses the thread that timers need there, see
+    /// [`time`](crate::time#panics).
+    ///
     /// # Examples
     ///
     /// ```

@@ -192,6 +192,11 @@ impl<T: ?Sized> RwLock<T> {
 
     /// Locks for reading. Returns `None` if that takes longer than `timeout`.
     ///
+    /// # Panics
+    ///
+    /// Panics outside a runtime if the system refuses the thread that timers need there, see
+    /// [`time`](crate::time#panics).
+    ///
     /// # Examples
     ///
     /// ```
@@ -212,6 +217,11 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// Locks for writing. Returns `None` if that takes longer than `timeout`.
+    ///
+    /// # Panics
+    ///
+    /// Panics outside a runtime if the system refuses the thread that timers need there, see
+    /// [`time`](crate::time#panics).
     ///
     /// # Examples
     ///

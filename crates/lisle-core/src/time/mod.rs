@@ -1,4 +1,15 @@
 //! Events of time passing: timers and tickers.
+//!
+//! The domains of a runtime keep the timers of their fibers and tasks. Those of plain threads, and of
+//! futures on foreign executors, are kept by one thread of the process, `lisle-clock`, which the first of
+//! them starts.
+//!
+//! # Panics
+//!
+//! If the system refuses that thread, each performance that needs it panics with a message that names
+//! the limits, and nothing is left of the performance. This concerns all waits for a limited time outside
+//! a runtime, those of channels and locks (`recv_timeout`, `lock_timeout` and the like) included. The
+//! next one asks the system again.
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 pub mod lent_wheel;

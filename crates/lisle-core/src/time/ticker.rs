@@ -105,7 +105,8 @@ impl Schedule {
 ///
 /// # Panics
 ///
-/// Panics if the period is zero, since the ticks would never end.
+/// Panics if the period is zero, since the ticks would never end. Waiting for a tick outside a runtime
+/// panics if the system refuses the thread that timers need there, see the [module](crate::time).
 ///
 /// # Examples
 ///

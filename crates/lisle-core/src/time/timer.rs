@@ -18,6 +18,11 @@ use std::time::{Duration, Instant};
 /// Arming costs about 30 ns, mostly for reading the clock. It costs nothing where another branch of
 /// a choice is ready.
 ///
+/// # Panics
+///
+/// Performing it outside a runtime panics if the system refuses the thread that such timers need, see
+/// the [module](crate::time).
+///
 /// ```
 /// # use lisle_core as lisle;
 /// use lisle::{Event, choose, time::after};
@@ -32,6 +37,11 @@ pub fn after(duration: Duration) -> After {
 }
 
 /// Returns the event that happens at `instant`. A time in the past is always ready.
+///
+/// # Panics
+///
+/// Performing it outside a runtime panics if the system refuses the thread that such timers need, see
+/// the [module](crate::time).
 ///
 /// # Examples
 ///
@@ -51,6 +61,11 @@ pub fn at(instant: Instant) -> At {
 }
 
 /// Sleeps for `duration`. A fiber lets its worker run others; elsewhere the thread sleeps.
+///
+/// # Panics
+///
+/// Panics outside a runtime if the system refuses the thread that timers need there, see the
+/// [module](crate::time).
 ///
 /// # Examples
 ///

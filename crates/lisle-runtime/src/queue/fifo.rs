@@ -66,6 +66,16 @@ impl<T: Linked> Fifo<T> {
         }
     }
 
+    /// Calls `look` with each item, from the first to the last. `look` does not change the list.
+    pub(crate) fn for_each(&self, mut look: impl FnMut(NonNull<T>)) {
+        let mut next = NonNull::new(self.head.get());
+        while let Some(item) = next {
+            look(item);
+            // SAFETY: queued items are alive.
+            next = NonNull::new(unsafe { item.as_ref() }.link());
+        }
+    }
+
     /// Takes the first item.
     #[inline]
     pub(crate) fn pop(&self) -> Option<NonNull<T>> {

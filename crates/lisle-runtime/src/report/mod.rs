@@ -54,8 +54,8 @@ pub enum Report {
     /// waits for the fibers described here. They are on the thread of its caller, and have caught
     /// the unwinding or cannot be unwound. Others may still use what they have lent.
     Staying(Vec<String>),
-    /// The system provides no stack for a fiber, which now waits until others have ended. Reported
-    /// once.
+    /// The system provides no stack for a fiber, which now waits until others of its runtime have ended,
+    /// or there is room again. Reported once.
     NoStack(NoStack),
     /// The system refuses a thread that the library needs where no caller can be told. What needs it
     /// waits until there is one. Reported once for each need.

@@ -30,7 +30,7 @@ use crate::shim::{
 use crate::spawned::fiber_cell::{Fiber, Traits};
 use crate::spawned::hooks::HookList;
 use crate::spawned::this_stack;
-use crate::stack;
+use crate::stack::{self, spare::SpareStacks};
 use lisle_core::seam::{self, Seam};
 use std::cell::Cell;
 use std::io;
@@ -478,7 +478,13 @@ impl Builder {
     ///
     /// Panics with the panic of `f`; with a deadlock, unless [`on_deadlock`](Builder::on_deadlock)
     /// says otherwise; if the system gives no threads or pollers; or if called inside another
-    /// runtime, where the fiber should call `f` itself.
+    /// runtime, where the fiber should call `f` itself. A runtime of one domain needs no thread but the
+    /// caller's: if the system refuses the one that watches it, that is [reported](crate::Report::NoThread).
+    ///
+    /// # Forks
+    ///
+    /// If a fiber forks the process, the child may execute a program or end. The first time that it
+    /// waits, or when the fiber ends, it is aborted with a message: it has none of the other threads.
     ///
     /// # Examples
     ///
@@ -643,6 +649,7 @@ impl Builder {
     fn prepare(self, is_run: bool) -> io::Result<(Arc<Shared>, Vec<Driver>, Vec<Option<core_affinity::CoreId>>)> {
         seam::set(Seam { contained: report::contained, is_raised_again: this_stack::is_raised_again });
         stack::overflow::install(overflow::describe);
+        stack::check_size(self.stack_size)?;
         let mut domains = Vec::new();
         let mut drivers = Vec::new();
         for index in 0..self.domains {
@@ -682,6 +689,7 @@ impl Builder {
             lookouts: Lookouts::new(),
             spawned_outside: AtomicU64::new(0),
             outside: Lock::new(crate::sched::counts::Tally::default()),
+            spare_stacks: SpareStacks::new(),
             handler: self.handler,
             dumps: Mutex::new(None),
             has_told_of_stacks: AtomicBool::new(false),

@@ -49,6 +49,8 @@ pub(crate) struct Counts {
     pub(super) asleep: AtomicU64,
     /// Set if a timer of a fiber was armed in the worker's wheel at its last sleep.
     pub(super) timers: AtomicBool,
+    /// Set while fibers wait for a stack.
+    pub(super) starves: AtomicBool,
 }
 
 /// The deadline of an armed timer: the first one, or one that is not much later. `u64::MAX` if no

@@ -104,7 +104,10 @@ fn judge(shared: &Shared) -> Verdict {
         return Verdict::Unknown;
     }
     // B: whether there is a thread that is not one of these.
-    if !shared.deadlocks.closed_world && own_threads::has_strangers(shared.number) {
+    // That nobody else wakes a fiber, which may have been promised, does not mean that nobody else makes
+    // room for a stack.
+    let starves = shared.domains.iter().any(|domain| domain.counts.starves.load(Ordering::Relaxed));
+    if (!shared.deadlocks.closed_world || starves) && own_threads::has_strangers(shared.number) {
         return Verdict::Unknown;
     }
     // C: whether anything is on its way.

@@ -2,8 +2,8 @@
 
 use crate::report::{Blocked, RunningFiber};
 use crate::shim::{
-    atomic::AtomicU64,
-    sync::{Arc, Mutex, MutexGuard},
+    atomic::{AtomicU64, Ordering},
+    sync::{Arc, Condvar, Mutex, MutexGuard},
 };
 
 /// The questions that the domains of a runtime are to answer.
@@ -12,6 +12,25 @@ pub(crate) struct Snapshots {
     /// The number of questions ever asked.
     pub(super) asked: AtomicU64,
     pub(super) open: Mutex<Vec<Arc<Question>>>,
+    /// Told when there is a question, or an answer, or a domain that gives none any more.
+    pub(super) changed: Condvar,
+}
+
+impl Snapshots {
+    /// Adds a question. The caller then wakes the domains.
+    pub(super) fn ask(&self, question: Arc<Question>) {
+        lock(&self.open).push(question);
+        // Before the wakes: a domain that has not seen it is woken after it could.
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        self.tell();
+    }
+
+    /// Has those that wait for answers look again.
+    pub(super) fn tell(&self) {
+        // A thread that waits has looked before, or looks after this.
+        drop(lock(&self.open));
+        self.changed.notify_all();
+    }
 }
 
 /// One question, and the answers so far, by domain.

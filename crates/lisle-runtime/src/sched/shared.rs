@@ -26,6 +26,7 @@ use crate::signals::Caught;
 use crate::spawned::fiber_cell::{self, Fiber};
 use crate::spawned::hooks::HookList;
 use crate::spawned::runnable::Runnable;
+use crate::stack::spare::SpareStacks;
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
@@ -81,6 +82,7 @@ pub struct Shared {
     /// on such threads.
     pub(crate) spawned_outside: AtomicU64,
     pub(crate) outside: Lock<Tally>,
+    pub(crate) spare_stacks: SpareStacks,
     pub(crate) handler: Option<Handler>,
     /// The signal at which the runtime reports a snapshot.
     pub(crate) dumps: Mutex<Option<Caught>>,
@@ -255,6 +257,7 @@ impl Shared {
     /// Notes that the worker `index` leaves.
     pub(crate) fn leave(&self, index: usize) {
         self.domains[index].has_left.store(true, Ordering::Release);
+        self.snapshot.tell();
         self.left.fetch_add(1, Ordering::AcqRel);
         if self.has_ended() {
             // Under the lock: a thread that waits has not looked yet, or sleeps.

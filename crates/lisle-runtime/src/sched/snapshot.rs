@@ -36,24 +36,24 @@ impl Shared {
     /// [`TIME_TO_ANSWER`].
     pub(crate) fn snapshot(&self) -> Snapshot {
         let question = Arc::new(Question(Mutex::new(self.domains.iter().map(|_| None).collect())));
-        lock(&self.snapshot.open).push(question.clone());
-        // Before the wakes: a domain that has not seen it is woken after it could.
-        self.snapshot.asked.fetch_add(1, Ordering::SeqCst);
+        self.snapshot.ask(question.clone());
         self.wake_all();
         let end = clock::now().saturating_add(clock::saturating_nanos(TIME_TO_ANSWER));
-        let mut pause = Duration::from_micros(20);
         loop {
             // A fiber that asks keeps its own domain from answering, and a fiber of another domain
             // may be waiting for that answer.
             worker::with_current(|worker| worker.into_iter().for_each(Worker::answer));
+            let open = lock(&self.snapshot.open);
             let is_answered = |(domain, answer): (&Arc<Domain>, &Option<DomainSnapshot>)| {
                 answer.is_some() || domain.has_left.load(Ordering::Acquire)
             };
-            if self.domains.iter().zip(&*lock(&question.0)).all(is_answered) || clock::now() >= end {
+            let left = end.saturating_sub(clock::now());
+            if self.domains.iter().zip(&*lock(&question.0)).all(is_answered) || left == 0 {
                 break;
             }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(1));
+            if !worker::with_current(|worker| worker.is_some_and(Worker::is_asked)) {
+                drop(self.snapshot.changed.wait_timeout(open, Duration::from_nanos(left)));
+            }
         }
         lock(&self.snapshot.open).retain(|open| !Arc::ptr_eq(open, &question));
         let answers = std::mem::take(&mut *lock(&question.0));

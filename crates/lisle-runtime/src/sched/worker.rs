@@ -7,8 +7,8 @@
 //! visits its inbox, timers and sockets.
 //!
 //! - `queues.rs` and `thief.rs`: what runs next, and what moves between domains.
-//! - `life.rs`, `begun.rs` and `hooked.rs`: how a fiber begins and ends, by itself or with the
-//!   runtime, and the hooks around its turns.
+//! - `life.rs`, `starving.rs`, `begun.rs` and `hooked.rs`: how a fiber begins, or waits for a stack,
+//!   how it ends, by itself or with the runtime, and the hooks around its turns.
 //! - `runner.rs`, `jobs.rs` and `helping.rs`: a stack for tasks and for parts of loops, which parts
 //!   are given away and taken, and what runs while a fiber waits for one.
 //! - `timers.rs`, `idle.rs`, `way.rs` and `answering.rs`: timers, looking around and sleeping,
@@ -28,6 +28,7 @@ pub mod modelled;
 mod parts;
 mod queues;
 mod runner;
+mod starving;
 mod surplus;
 mod thief;
 mod timers;
@@ -60,6 +61,7 @@ use idle::Idle;
 use jobs::Jobs;
 use queues::Queues;
 use runner::{Load, Resting};
+use starving::Starving;
 use std::cell::{Cell, RefCell};
 use std::panic::resume_unwind;
 use std::ptr::NonNull;
@@ -106,6 +108,7 @@ pub struct Worker {
     visited: Cell<u32>,
     queues: Queues,
     begun: Begun,
+    starving: Starving,
     timers: Timers,
     resting: Resting,
     jobs: Jobs,
@@ -132,6 +135,7 @@ impl Worker {
             visited: Cell::new(tick::now()),
             queues: Queues::default(),
             begun: Begun::new(),
+            starving: Starving::default(),
             timers: Timers::new(),
             resting: Resting::default(),
             jobs: Jobs::default(),

@@ -31,6 +31,7 @@
 
 pub(crate) mod overflow;
 mod slab;
+pub(crate) mod spare;
 pub(crate) mod taken;
 #[cfg(test)]
 mod tests;
@@ -56,6 +57,22 @@ const KEEP_RESIDENT: usize = 16 * 1024;
 /// How many free stacks, counted from the most recently used one, keep their top pages however
 /// often the pool is trimmed. The pages of those beyond go back to the kernel entirely.
 const KEEP_WARM: usize = 256;
+
+/// Checks that an address space has room for some stacks of this size.
+///
+/// # Errors
+///
+/// Returns an error if it has not: no limit that could be raised would help.
+pub(crate) fn check_size(usable_size: usize) -> io::Result<()> {
+    if usable_size <= slab::LARGEST_STACK {
+        return Ok(());
+    }
+    let text = format!(
+        "stacks of {usable_size} bytes do not fit into the address space: ask for {} bytes or less",
+        slab::LARGEST_STACK
+    );
+    Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+}
 
 /// A stack with a guard below it, on loan from a [`StackPool`].
 ///
@@ -131,8 +148,8 @@ unsafe impl corosensei::stack::Stack for Stack {
 /// # When it is dropped
 ///
 /// Each slab whose stacks are all in the pool is unmapped. A slab with a stack outside the pool
-/// stays mapped for the rest of the process: memory is leaked rather than taken from under a live
-/// stack.
+/// stays mapped until its stacks have been in pools that were dropped: memory is leaked rather than
+/// taken from under a live stack.
 ///
 /// # How trimming finds its work
 ///
@@ -192,6 +209,31 @@ impl StackPool {
             }
             None => self.take_fresh(),
         }
+    }
+
+    /// Hands out a stack that is free, if one is.
+    pub(crate) fn take_free(&mut self) -> Option<Stack> {
+        let stack = self.free.pop()?;
+        self.low = self.low.min(self.free.len());
+        Some(stack)
+    }
+
+    /// Gets a fresh stack, and keeps it free.
+    ///
+    /// # Errors
+    ///
+    /// As for [`take`](Self::take).
+    pub(crate) fn refill(&mut self) -> io::Result<()> {
+        let fresh = self.take_fresh()?;
+        self.give(fresh);
+        Ok(())
+    }
+
+    /// Adds a stack of another pool, of the same shape.
+    pub(crate) fn adopt(&mut self, stack: Stack) {
+        self.made += 1;
+        self.free.reserve(self.made - self.free.len());
+        self.give(stack);
     }
 
     /// Takes back a stack that [`take`](Self::take) of this pool has handed out.
@@ -258,16 +300,6 @@ impl StackPool {
 
 impl Drop for StackPool {
     fn drop(&mut self) {
-        for slab in mem::take(&mut self.slabs) {
-            let home = self.free.iter().filter(|stack| slab.contains(stack)).count();
-            if home == slab.handed_out() {
-                // SAFETY: every stack of the slab that was ever handed out is in the free list,
-                // which is dropped here without using them. `Stack` cannot be cloned, so no second
-                // value of one exists elsewhere.
-                unsafe { slab.unmap() };
-            } else {
-                slab.abandon();
-            }
-        }
+        slab::leave(mem::take(&mut self.slabs), mem::take(&mut self.free));
     }
 }

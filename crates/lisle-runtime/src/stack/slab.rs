@@ -43,6 +43,10 @@ const LARGEST_SLAB: usize = 1 << if usize::BITS > 32 { 32 } else { 28 };
 /// The least number of stacks in a slab, however large they are.
 const MIN_STACKS: usize = 16;
 
+/// The largest stack of which so many may fit into an address space: one of 47 bits, or less than half
+/// of one of 32.
+pub(super) const LARGEST_STACK: usize = 1 << if usize::BITS > 32 { 42 } else { 26 };
+
 /// The size of a guard, or a page if that is more.
 const GUARD: usize = 64 * 1024;
 
@@ -213,11 +217,17 @@ impl Slab {
         Ok(Stack { base, limit: address })
     }
 
-    /// Keeps the slab for the rest of the process, because a stack of it may still be in use. The
-    /// slab stays reachable: a leak checker would otherwise report it.
-    pub(super) fn abandon(self) {
-        static ABANDONED: PerProcess<Mutex<Vec<Slab>>> = PerProcess::new(Mutex::default);
-        ABANDONED.get().lock().unwrap_or_else(PoisonError::into_inner).push(self);
+    /// Unmaps the slab if all its stacks that were handed out are among these, which are dropped then.
+    fn unmap_if_free(self, stacks: &mut Vec<Stack>) -> Option<Slab> {
+        let home = stacks.iter().filter(|stack| self.contains(stack)).count();
+        if home < self.handed_out() {
+            return Some(self);
+        }
+        stacks.retain(|stack| !self.contains(stack));
+        // SAFETY: the values of all its stacks have just been dropped. `Stack` cannot be cloned, so no
+        // second value of one exists elsewhere.
+        unsafe { self.unmap() };
+        None
     }
 
     /// Unmaps the slab.
@@ -225,13 +235,36 @@ impl Slab {
     /// # Safety
     ///
     /// No stack of the slab is in use, nor will be.
-    pub(super) unsafe fn unmap(self) {
+    unsafe fn unmap(self) {
         drop(self.registrations);
         // SAFETY: the slab owns its mapping of this length, and the caller promises that it is not
         // used.
         let result = unsafe { libc::munmap(self.start.as_ptr(), self.stacks * self.shape.stride) };
         debug_assert_eq!(result, 0, "unmapping a slab: {}", io::Error::last_os_error());
     }
+}
+
+/// What pools have left: slabs of which a stack was elsewhere, and stacks of slabs that were elsewhere.
+#[derive(Default)]
+struct Left {
+    slabs: Vec<Slab>,
+    stacks: Vec<Stack>,
+}
+
+/// Unmaps the slabs whose stacks are all here, of a pool that is dropped. Others stay mapped, because a
+/// stack of them may still be in use, until all their stacks have been left, too. They stay reachable:
+/// a leak checker would otherwise report them.
+pub(super) fn leave(slabs: Vec<Slab>, mut stacks: Vec<Stack>) {
+    static LEFT: PerProcess<Mutex<Left>> = PerProcess::new(Mutex::default);
+    let slabs: Vec<_> = slabs.into_iter().filter_map(|slab| slab.unmap_if_free(&mut stacks)).collect();
+    if slabs.is_empty() && stacks.is_empty() {
+        return;
+    }
+    let mut left = LEFT.get().lock().unwrap_or_else(PoisonError::into_inner);
+    left.stacks.append(&mut stacks);
+    let before = std::mem::take(&mut left.slabs);
+    let all = before.into_iter().chain(slabs);
+    left.slabs = all.filter_map(|slab| slab.unmap_if_free(&mut left.stacks)).collect();
 }
 
 /// Makes the pages of a guard that begins at `start` inaccessible.

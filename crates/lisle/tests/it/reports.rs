@@ -343,12 +343,7 @@ fn a_fiber_without_a_stack_waits_and_that_is_reported() {
     }
     let (builder, heard) = listened_to(1);
     builder.run(|| {
-        let status = std::fs::read_to_string("/proc/self/statm").unwrap();
-        let pages: u64 = status.split(' ').next().unwrap().parse().unwrap();
-        let limit = pages * 4096 + (256 << 20);
-        let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
-        // SAFETY: the pointer is that of a live value.
-        assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
+        leave_address_space(256 << 20);
         let waiting: Vec<_> = (0..2_000).map(|_| spawn(|| fiber::cancelled_evt().sync())).collect();
         let is_told = |report: &Report| match report {
             Report::NoStack(no_stack) => Some((no_stack.domain, no_stack.site.file())),
@@ -363,4 +358,71 @@ fn a_fiber_without_a_stack_waits_and_that_is_reported() {
         waiting.into_iter().for_each(|fiber| drop(fiber.join()));
     });
     thread::yield_now();
+}
+
+/// Limits the address space of this process to what it has now and so much more.
+#[cfg(target_os = "linux")]
+fn leave_address_space(more: u64) {
+    let status = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: u64 = status.split(' ').next().unwrap().parse().unwrap();
+    let limit = pages * 4096 + more;
+    let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
+    // SAFETY: the pointer is that of a live value.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
+}
+
+/// One domain has all the stacks that there are, and another one has none. When the first has some left
+/// over, they are for the other.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_domain_without_a_stack_waits_for_those_of_another() {
+    let test = "reports::a_domain_without_a_stack_waits_for_those_of_another";
+    let _watched = watched();
+    if part().is_none() {
+        let ended = Ended::of(test, "child");
+        if ended.stderr.contains("AddressSanitizer failed to allocate") {
+            return eprintln!("not tried: AddressSanitizer itself does not survive it");
+        }
+        ended.succeeded().says_not("lisle: ");
+        return;
+    }
+    let (builder, heard) = listened_to(2);
+    builder.run(|| {
+        leave_address_space(100 << 20);
+        let gate = Arc::new(lisle::sync::Condition::new());
+        let waits = |gate: Arc<lisle::sync::Condition>| move || gate.wait();
+        let held: Vec<_> = (0..300).map(|_| fiber::spawn_on(0, waits(gate.clone()))).collect();
+        let waits_for_stacks = |domain| {
+            let fibers = lisle::waiting().fibers.into_iter();
+            let here = fibers.filter(|fiber| fiber.domain == Some(domain));
+            here.filter(|fiber| fiber.waits.iter().any(|wait| wait.to_string().contains("stack"))).count()
+        };
+        while waits_for_stacks(0) == 0 {
+            sleep(Duration::from_millis(1));
+        }
+        let others: Vec<_> = (0..20).map(|n| fiber::spawn_on(1, move || n)).collect();
+        while waits_for_stacks(1) == 0 {
+            sleep(Duration::from_millis(1));
+        }
+        // Meanwhile those that have begun go on.
+        sleep(Duration::from_millis(5));
+        gate.signal();
+        for (n, other) in others.into_iter().enumerate() {
+            assert_eq!(other.join().unwrap(), n);
+        }
+        held.into_iter().for_each(|fiber| fiber.join().unwrap());
+    });
+    let told = heard.all.lock().unwrap().iter().filter(|report| matches!(report, Report::NoStack(_))).count();
+    assert_eq!(told, 1);
+}
+
+/// What no limit allows is an error of the start.
+#[test]
+fn stacks_that_no_address_space_holds_are_refused() {
+    let _watched = watched();
+    let builder = Runtime::builder().domains(1).stack_size(usize::MAX / 2);
+    let error = builder.clone().start().unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
+    assert!(error.to_string().contains("do not fit into the address space"), "{error}");
+    assert!(catch_unwind(AssertUnwindSafe(|| builder.run(|| ()))).is_err());
 }

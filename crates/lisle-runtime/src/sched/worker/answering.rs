@@ -17,7 +17,7 @@ pub(super) struct Answered(Cell<u64>);
 impl Worker {
     /// Returns `true` if there is a question that this domain has not answered.
     #[inline]
-    pub(super) fn is_asked(&self) -> bool {
+    pub(in crate::sched) fn is_asked(&self) -> bool {
         self.shared.snapshot.asked.load(Ordering::SeqCst) != self.answered.0.get()
     }
 
@@ -34,6 +34,7 @@ impl Worker {
                 if let Some(answer) = lock(&question.0).get_mut(index) {
                     *answer = Some(snapshot);
                 }
+                self.shared.snapshot.tell();
             }
         }
     }
@@ -63,6 +64,7 @@ impl Worker {
                 snapshot.ready += 1;
             }
         });
+        self.tell_who_starves(|starves| snapshot.fibers.push(starves));
         snapshot.is_still &= snapshot.running.is_none() && snapshot.ready == 0;
         snapshot
     }

@@ -172,6 +172,7 @@ impl Worker {
         let next = || {
             self.queues
                 .take_any()
+                .or_else(|| self.starving.take_any())
                 .or_else(|| self.domain.stealable.take_oldest())
                 .or_else(|| self.shared.common.take())
         };

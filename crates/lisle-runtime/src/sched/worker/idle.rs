@@ -44,6 +44,7 @@ impl Worker {
             self.answer();
         }
         self.tell_tally();
+        self.look_after_stacks();
         self.joining.look_after_all();
         self.share();
         self.take_inbox();
@@ -84,6 +85,7 @@ impl Worker {
         }
         self.take_inbox();
         self.fire_timers();
+        self.look_after_stacks();
         self.joining.look_after_all();
         if self.has_ready() || self.take_common() {
             return;
@@ -209,12 +211,7 @@ impl Worker {
     fn next_deadline(&self) -> Option<u64> {
         let of_tasks = &self.domain.tasks_timers;
         let of_tasks = (!of_tasks.is_empty()).then(|| of_tasks.next());
-        self.timers.next_deadline().into_iter().chain(of_tasks).min()
-    }
-
-    /// Waits a little for anything from outside.
-    pub(super) fn park_briefly(&self) {
-        self.poll(Some(Duration::from_millis(1)));
+        self.timers.next_deadline().into_iter().chain(of_tasks).chain(self.starving.deadline()).min()
     }
 
     fn poll(&self, timeout: Option<Duration>) {

@@ -1,9 +1,7 @@
 //! How a fiber begins on its domain, and how it ends.
 
 use super::{Worker, with_current};
-use crate::abort;
 use crate::event::Waker;
-use crate::report::{NoStack, Report};
 use crate::sched::Domain;
 use crate::shim::{sync::Arc, unseen::Ordering};
 use crate::spawned::fiber_cell::{self, Fiber, Traits};
@@ -29,7 +27,7 @@ impl Worker {
         let stack = match taken {
             Ok(stack) => stack,
             Err(error) => {
-                self.out_of_stacks(fiber, &error);
+                self.starves(fiber, &error);
                 return false;
             }
         };
@@ -84,21 +82,6 @@ impl Worker {
             // It stays with the thread, which has none at hand now.
             spare => drop(spare.and_then(keep_spare)),
         }
-    }
-
-    /// Puts back a fiber that gets no stack until other fibers have ended, and reports it once.
-    #[cold]
-    fn out_of_stacks(&self, fiber: NonNull<Fiber>, error: &io::Error) {
-        if self.begun.is_empty() {
-            abort::process(format_args!("no stack for a fiber, and none will become free: {error}"));
-        }
-        // SAFETY: a queued fiber is alive.
-        let site = unsafe { fiber.as_ref() }.site();
-        let report = || Report::NoStack(NoStack::new(self.domain.index, site, error));
-        self.shared.report_once(&self.shared.has_told_of_stacks, report);
-        // SAFETY: it was just taken out of its queue, and stays until it runs.
-        unsafe { self.queues.push(fiber.cast()) };
-        self.park_briefly();
     }
 
     /// Takes back a fiber's stack and wakes its joiners.
