@@ -82,8 +82,8 @@ pub use fiber::{blocking::blocking, spawn::spawn};
 pub use report::no_thread;
 #[cfg(not(lisle_loom))]
 pub use report::{
-    Awaited, Blocked, Deadlock, Delayed, NoStack, NoThread, PanicPolicy, Performer, Report, RunningFiber, Shutdown,
-    Stall, Straggler, Unjoined, WaitGraph,
+    Awaited, Blocked, Deadlock, Delayed, NoStack, NoThread, PanicPolicy, Performer, Report, RunningFiber,
+    Shutdown, Stall, Straggler, Unjoined, WaitGraph,
 };
 #[cfg(not(lisle_loom))]
 pub use runtime::{Builder, Handle, InstallDefaultError, Runtime, Statistics, run, statistics, waiting};
@@ -98,10 +98,10 @@ pub use task::spawn::spawn_task;
 #[doc(hidden)]
 pub mod facade {
     pub use crate::{
-        Awaited, Blocked, Builder, Deadlock, Delayed, Handle, InstallDefaultError, NoStack, NoThread, OnDeadlock,
-        PanicPolicy, Performer, Report, RunningFiber, Runtime, Shutdown, Stall, Statistics, Straggler,
-        Unjoined, WaitGraph, blocking, fiber, fiber_local, run, spawn, spawn_task, statistics, task,
-        task_local, waiting,
+        Awaited, Blocked, Builder, Deadlock, Delayed, Handle, InstallDefaultError, NoStack, NoThread,
+        OnDeadlock, PanicPolicy, Performer, Report, RunningFiber, Runtime, Shutdown, Stall, Statistics,
+        Straggler, Unjoined, WaitGraph, blocking, fiber, fiber_local, run, spawn, spawn_task, statistics,
+        task, task_local, waiting,
     };
     pub use lisle_core::{Event, always, channel, choose, event, never, rpc, select, sync, time};
 }

@@ -55,7 +55,8 @@ fn settle(monitors: usize) {
         let names: Vec<_> = std::fs::read_dir("/proc/self/task").unwrap().filter_map(name).collect();
         let count = |which: &dyn Fn(&str) -> bool| names.iter().filter(|name| which(name)).count();
         let begins = count(&|name| name == main) > 1;
-        let ends = count(&|name| name == "lisle-monitor") > monitors || count(&|name| name == "lisle-reaper") > 0;
+        let ends =
+            count(&|name| name == "lisle-monitor") > monitors || count(&|name| name == "lisle-reaper") > 0;
         if !begins && !ends {
             return;
         }
@@ -272,7 +273,8 @@ fn a_runtime_of_the_parent_refuses() {
         assert!(handle.has_ended());
         assert_eq!((handle.domains(), runtime.domains()), (2, 2));
         drop(runtime);
-        let panic = catch_unwind(AssertUnwindSafe(|| Runtime::builder().domains(1).start().unwrap().run(|| 2)));
+        let panic =
+            catch_unwind(AssertUnwindSafe(|| Runtime::builder().domains(1).start().unwrap().run(|| 2)));
         assert_eq!(panic.unwrap(), 2);
     })
     .well();

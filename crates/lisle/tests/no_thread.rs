@@ -29,10 +29,22 @@ const CASES: &[(&str, fn(), &str)] = &[
     ("a_runtime_of_one_domain_needs_no_thread", a_runtime_of_one_domain_needs_no_thread, ""),
     ("a_runtime_of_several_is_refused", a_runtime_of_several_is_refused, ""),
     ("a_plain_thread_cannot_wait_for_a_time", a_plain_thread_cannot_wait_for_a_time, ""),
-    ("loops_go_on_without_help", loops_go_on_without_help, "loops and joins of plain threads run without help"),
+    (
+        "loops_go_on_without_help",
+        loops_go_on_without_help,
+        "loops and joins of plain threads run without help",
+    ),
     ("a_thread_is_an_error", a_thread_is_an_error, ""),
-    ("sockets_that_outlive_their_runtime_wait_for_a_thread", sockets_that_outlive_their_runtime, "no thread for sockets that outlive"),
-    ("timers_that_outlive_their_runtime_wait_for_a_thread", timers_that_outlive_their_runtime, "timers of a runtime that has ended wait"),
+    (
+        "sockets_that_outlive_their_runtime_wait_for_a_thread",
+        sockets_that_outlive_their_runtime,
+        "no thread for sockets that outlive",
+    ),
+    (
+        "timers_that_outlive_their_runtime_wait_for_a_thread",
+        timers_that_outlive_their_runtime,
+        "timers of a runtime that has ended wait",
+    ),
 ];
 
 fn main() {
@@ -151,7 +163,8 @@ fn foreign_calls_share_the_threads_that_there_are() {
         told.recv().unwrap();
         no_threads();
         let second = spawn(|| blocking(|| 2));
-        let waits = choose((second.join_evt().wrap(|_| false), after(Duration::from_millis(60)).wrap(|()| true)));
+        let waits =
+            choose((second.join_evt().wrap(|_| false), after(Duration::from_millis(60)).wrap(|()| true)));
         assert!(waits.sync());
         go.send(()).unwrap();
         assert!(first.join().unwrap().is_ok());
@@ -194,6 +207,13 @@ fn a_runtime_of_several_is_refused() {
     let two = || Runtime::builder().domains(2);
     names(&two().start().unwrap_err().to_string(), "");
     names(&panic_of(|| two().run(|| ())), "");
+    // With a little more some of the threads can be started.
+    let mut most = 1;
+    while let Err(error) = Runtime::builder().domains(4).start() {
+        assert!(error.to_string().contains(&format!("ulimit -u is {most}")), "{error}");
+        most += 1;
+        limit(most);
+    }
     threads_again();
     assert_eq!(two().run(|| 1), 1);
 }

@@ -24,13 +24,16 @@ mod imp {
     const READY: u8 = 1;
     const REFUSED: u8 = 2;
 
-    /// Registers the process for [`heavy`], which takes some milliseconds the first time. Returns
-    /// `false` if the kernel is older than 4.14 or forbids the call.
+    /// Registers the process for [`heavy`], which takes some milliseconds the first time. A forked child
+    /// inherits that. Returns `false` if the kernel is older than 4.14 or forbids the call.
     #[cold]
     pub fn prepare() -> bool {
         static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
         if STATE.load(Ordering::Acquire) == UNKNOWN {
             let ready = call(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+            if !ready && std::io::Error::last_os_error().raw_os_error() == Some(libc::ENOMEM) {
+                return false; // There may be memory later.
+            }
             STATE.store(if ready { READY } else { REFUSED }, Ordering::Release);
         }
         STATE.load(Ordering::Acquire) == READY

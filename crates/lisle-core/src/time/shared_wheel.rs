@@ -28,10 +28,10 @@
 //! fire, or are handed over, while it is held.
 
 use super::wheel::Wheel;
-use crate::fork;
 use crate::event::Timer;
 use crate::event::lock::Lock;
 use crate::event::woken::Woken;
+use crate::fork;
 use crate::shim::unseen::{AtomicU64, Ordering};
 use std::ptr::NonNull;
 

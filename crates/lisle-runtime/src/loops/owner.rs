@@ -195,7 +195,9 @@ pub fn give_away(pending: &Pending, count: usize) {
     with_current(|worker| match worker {
         Some(worker) => worker.give_away(pending, count),
         // If the default runtime cannot be started, there is no help.
-        None => try_default_runtime().into_iter().for_each(|shared| give_away_outside(pending, shared, count)),
+        None => {
+            try_default_runtime().into_iter().for_each(|shared| give_away_outside(pending, shared, count))
+        }
     });
 }
 

@@ -646,7 +646,10 @@ impl Builder {
     }
 
     #[allow(clippy::type_complexity)]
-    fn prepare(self, is_run: bool) -> io::Result<(Arc<Shared>, Vec<Driver>, Vec<Option<core_affinity::CoreId>>)> {
+    fn prepare(
+        self,
+        is_run: bool,
+    ) -> io::Result<(Arc<Shared>, Vec<Driver>, Vec<Option<core_affinity::CoreId>>)> {
         seam::set(Seam { contained: report::contained, is_raised_again: this_stack::is_raised_again });
         stack::overflow::install(overflow::describe);
         stack::check_size(self.stack_size)?;

@@ -3,11 +3,11 @@
 //! shut down. A forked child starts one of its own, with the settings of its parent's.
 
 use super::{Builder, Runtime, failed};
+use crate::fork::PerProcess;
+use crate::report;
 use crate::sched::OnDeadlock;
 use crate::sched::default::{DEFAULT, started_default_runtime};
 use crate::sched::shared::Shared;
-use crate::fork::PerProcess;
-use crate::report;
 use crate::shim::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::shim::clock;
 use crate::shim::sync::{Arc, OnceLock};

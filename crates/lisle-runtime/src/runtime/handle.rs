@@ -169,7 +169,8 @@ impl Handle {
         self.shared.statistics()
     }
 
-    /// Returns `true` if the runtime has ended, apart from fibers that did not end in time.
+    /// Returns `true` if the runtime has ended, apart from fibers that did not end in time. In a forked
+    /// child, where it has no threads, the answer is `true`.
     ///
     /// # Examples
     ///

@@ -23,12 +23,12 @@ use crate::sched::reactor::Driver;
 use crate::sched::shared::Shared;
 use crate::sched::snapshot::{self};
 use crate::sched::worker::{self, Worker};
-use crate::threads;
 use crate::shim::{
     clock,
     sync::{Arc, Mutex},
 };
 use crate::spawned::fiber_cell::{Fiber, Traits};
+use crate::threads;
 use std::fmt;
 use std::io;
 use std::panic::{Location, resume_unwind};
@@ -129,6 +129,8 @@ impl Runtime {
                 }
                 Err(error) => {
                     self.shared.stop();
+                    // Those that do not begin are not waited for.
+                    (0..from).chain(index..self.domains()).for_each(|absent| self.shared.leave(absent));
                     return Err(error);
                 }
             }

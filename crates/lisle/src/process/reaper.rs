@@ -28,8 +28,10 @@ struct State {
 }
 
 fn orphans() -> &'static Orphans {
-    static ORPHANS: PerProcess<Orphans> =
-        PerProcess::new(|| Orphans { source: Source::new(State::default()), has_told: AtomicBool::new(false) });
+    static ORPHANS: PerProcess<Orphans> = PerProcess::new(|| Orphans {
+        source: Source::new(State::default()),
+        has_told: AtomicBool::new(false),
+    });
     ORPHANS.get()
 }
 
