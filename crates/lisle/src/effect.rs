@@ -43,11 +43,14 @@
 //!
 //! # Soundness
 //!
-//! What is said of [fibers](crate::fiber#soundness) holds of handled computations. While one is
-//! suspended, the code of the handler runs on the same thread, before the calls of the computation
-//! have returned. Do not perform an effect that suspends between the beginning and the end of a
-//! call that relies on the order in which calls end. [`no_suspend`](crate::fiber::no_suspend)
-//! enforces that here, too. For the same reason a reference that [`std::thread::LocalKey::with`]
+//! What is said of [fibers](crate::fiber#soundness) holds of handled computations, also on a plain
+//! thread without fibers. While one is suspended, the code of the handler runs on the same thread,
+//! before the calls of the computation have returned. Do not perform an effect that suspends
+//! between the beginning and the end of a call that relies on the order in which calls end. The
+//! first example is the initializer of a [`std::thread_local!`]: if it performs an effect, and the
+//! handler keeps the continuation and uses the thread-local itself, then the value that it borrows
+//! is dropped when the initializer goes on. Initialize by `const { … }`, or in
+//! [`no_suspend`](crate::fiber::no_suspend()), which enforces the rule here, too. For the same reason a reference that [`std::thread::LocalKey::with`]
 //! lends must not be held across such an effect by a computation that is kept in another
 //! thread-local, since at the thread's end nobody knows which of the two is destroyed first.
 

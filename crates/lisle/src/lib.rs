@@ -60,7 +60,7 @@
 //! # Caveats
 //!
 //! Read first [what is unsound](fiber#soundness) with fibers: waiting inside code that relies on
-//! the nesting of calls on a thread.
+//! the nesting of calls on a thread, such as the initializer of a [`std::thread_local!`].
 //!
 //! See also the caveats of [`fiber`] (long computations, destructors that wait, thread-locals,
 //! stack size) and those of [`task`].

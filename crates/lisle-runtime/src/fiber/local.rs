@@ -1,7 +1,9 @@
 //! Values that belong to a fiber, as thread-locals belong to a thread.
 //!
-//! A fiber stays on its thread, so thread-locals work in fibers, but all fibers of a domain share
-//! them. A fiber-local belongs to one fiber. On a plain OS thread it belongs to the thread.
+//! A fiber stays on its thread and may use thread-locals. But all fibers of a domain share them,
+//! and one that is made on first use by code that waits is unsound: see *Soundness* in the module
+//! above. A fiber-local belongs to one fiber, and its initializer may wait. On a plain OS thread it
+//! belongs to the thread.
 
 use super::current;
 use crate::spawned::thread_locals::ThreadLocals;
@@ -18,6 +20,9 @@ impl<T> std::fmt::Debug for LocalKey<T> {
 }
 
 /// Declares values that each fiber has its own of, made on first use.
+///
+/// The initializer may wait, which that of a [`std::thread_local!`] must not: see
+/// [*Soundness*](crate::fiber#soundness).
 ///
 /// ```
 /// # use lisle_runtime::facade as lisle;

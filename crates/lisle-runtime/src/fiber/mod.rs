@@ -19,10 +19,38 @@
 //! The fibers of a domain take turns on one thread. While one fiber waits, another runs, in the
 //! middle of the first one's calls. Code that relies on the calls of a thread ending in the reverse
 //! order of their beginning is wrong here. It is *unsound* if `unsafe` code relies on that order,
-//! even if the program contains only safe code. Examples are the crate `scoped-tls`, which lends a
-//! reference to the thread for the duration of a call; a thread-local that is set and reset; a
-//! guard of a `tracing` span or of tokio's `Handle::enter`; a `std` `MutexGuard`. The same is true
-//! of every coroutine that has a stack of its own.
+//! even if the program contains only safe code.
+//!
+//! The first example is the standard library's own: **a [`std::thread_local!`] that is made on
+//! first use, by an initializer that waits.** While it waits, another fiber of the domain finds the
+//! thread-local still empty, makes the value, and borrows it. When the first initializer returns,
+//! the standard library puts its value in place of the other and drops that, which is still
+//! borrowed: a use after free. Lisle cannot see it. There are three remedies:
+//!
+//! ```
+//! # use lisle_runtime::facade as lisle;
+//! use std::cell::RefCell;
+//!
+//! thread_local! {
+//!     // The value is there from the beginning.
+//!     static NAMES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+//!     // The initializer cannot wait: it would panic, and nothing would have been made.
+//!     static TABLE: Vec<u64> = lisle::fiber::no_suspend(|| vec![42; 4096]);
+//! }
+//! lisle::fiber_local! {
+//!     // Each fiber makes its own.
+//!     static CONNECTION: String = String::from("made by code that may wait");
+//! }
+//! # NAMES.with_borrow_mut(|names| names.push("a".into()));
+//! # assert_eq!(TABLE.with(|table| table[0]), 42);
+//! # lisle::run(|| CONNECTION.with(|made| assert!(!made.is_empty())));
+//! ```
+//!
+//! `guide::pitfalls` has a lint that finds thread-locals which are made on first use. Other
+//! examples are the crate `scoped-tls`, which lends a reference to the thread for the duration of a
+//! call; a thread-local that is set and reset; a guard of a `tracing` span or of tokio's
+//! `Handle::enter`; a `std` `MutexGuard`. The same is true of every coroutine that has a stack of
+//! its own.
 //!
 //! The rule: **do not wait between the beginning and the end of such a call.** Inside
 //! [`no_suspend`](no_suspend()) waiting is a panic that names both places. What belongs to the
@@ -46,7 +74,8 @@
 //!   *Destructors* in `guide::cancellation`.
 //! - Only one thread touches the values on a stack, but all fibers of a domain share its
 //!   thread-locals. To set a thread-local, keep it across a blocking call and reset it works for
-//!   threads, but not here. Use [`fiber_local!`](crate::fiber_local). See *Soundness*.
+//!   threads, but not here; and one whose initializer waits is unsound. Use
+//!   [`fiber_local!`](crate::fiber_local). See *Soundness*.
 //! - Stacks are 1 MiB of address space unless [`Builder::stack_size`](crate::Builder::stack_size)
 //!   says otherwise. A stack overflow ends the process with a message that names the fiber.
 

@@ -9,9 +9,11 @@ use std::panic::Location;
 ///
 /// It is for code that relies on the calls of a thread ending in the reverse order of their
 /// beginning: code that sets a thread-local and resets it afterwards, holds a guard that belongs to
-/// the thread, or puts a borrowed reference where other code of the thread finds it. While a fiber
-/// is suspended, others of its domain run on its thread. So such code is correct only if it is not
-/// suspended, and this function guarantees that.
+/// the thread, or puts a borrowed reference where other code of the thread finds it. The
+/// initializer of a `std::thread_local!` is such code, too: see
+/// [*Soundness*](crate::fiber#soundness). While a fiber is suspended, others of its domain run on
+/// its thread. So such code is correct only if it is not suspended, and this function guarantees
+/// that.
 ///
 /// ```
 /// # use lisle_runtime::facade as lisle;
