@@ -39,7 +39,7 @@ thread_local! {
 /// Records that a span has been entered on this thread.
 pub(crate) fn enter(owner: &Arc<Owner>, id: &Id) {
     let entered = Entered { owner: owner.clone(), id: id.clone() };
-    // A thread that ends may have destroyed the storage already. No fiber runs on it after that.
+    // The destructors of a thread's locals may come after that of the list. They are in no span.
     let _ = ENTERED.try_with(|all| all.borrow_mut().push(entered));
 }
 
@@ -69,7 +69,7 @@ impl Hooks for Keep {
     type Local = Kept;
 
     fn resumed(&self, _: &Switch<'_>, kept: &mut Kept) {
-        kept.below = ENTERED.with(|all| all.borrow().len());
+        kept.below = ENTERED.try_with(|all| all.borrow().len()).unwrap_or(0);
         for Entered { owner, id } in kept.spans.drain(..) {
             if let Some(dispatch) = owner.of(&id) {
                 dispatch.enter(&id);
@@ -78,14 +78,15 @@ impl Hooks for Keep {
     }
 
     fn suspended(&self, _: &Switch<'_>, kept: &mut Kept) {
-        ENTERED.with(|all| kept.spans.extend_from_slice(all.borrow().get(kept.below..).unwrap_or_default()));
+        let _ = ENTERED
+            .try_with(|all| kept.spans.extend_from_slice(all.borrow().get(kept.below..).unwrap_or_default()));
         for Entered { owner, id } in kept.spans.iter().rev() {
             if let Some(dispatch) = owner.of(id) {
                 dispatch.exit(id);
             }
         }
         // Spans whose subscriber or span is gone caused no exit call, so they are removed here.
-        ENTERED.with(|all| all.borrow_mut().truncate(kept.below));
+        let _ = ENTERED.try_with(|all| all.borrow_mut().truncate(kept.below));
     }
 }
 

@@ -341,3 +341,26 @@ fn times_of_fmt_tell_waiting_from_running() {
     let steps = text.lines().map(|line| line.rsplit(' ').next().unwrap()).collect::<Vec<_>>();
     assert_eq!(steps, ["enter", "exit", "enter", "exit"], "{text}");
 }
+
+/// A runtime that is run by the destructor of a thread-local, when the layer's own thread-local has
+/// gone: its fibers are in no span, and go on.
+#[test]
+fn a_runtime_in_the_destructor_of_a_thread_local() {
+    struct Runs(std::sync::mpsc::Sender<()>);
+    impl Drop for Runs {
+        fn drop(&mut self) {
+            let _ = Seen::of(two_in_their_spans);
+            self.0.send(()).unwrap();
+        }
+    }
+    thread_local! {
+        static OLDER: std::cell::RefCell<Option<Runs>> = const { std::cell::RefCell::new(None) };
+    }
+    let (ran, has_run) = std::sync::mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        OLDER.set(Some(Runs(ran)));
+        let _ = Seen::of(two_in_their_spans);
+    });
+    thread.join().unwrap();
+    assert!(has_run.recv().is_ok());
+}

@@ -19,6 +19,7 @@ use crate::shim::{
     thread,
 };
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 /// One call, as seen by its caller, its thread and readers of the notes.
@@ -55,7 +56,8 @@ struct Notes {
 static NOTES: PerProcess<Mutex<Notes>> = PerProcess::new(Mutex::default);
 
 thread_local! {
-    static CURRENT: RefCell<Option<Arc<Call>>> = const { RefCell::new(None) };
+    /// It has no destructor, so it is there for the destructors of other locals.
+    static CURRENT: RefCell<Option<ManuallyDrop<Arc<Call>>>> = const { RefCell::new(None) };
 }
 
 fn notes() -> MutexGuard<'static, Notes> {
@@ -77,10 +79,10 @@ impl Call {
         struct Ends;
         impl Drop for Ends {
             fn drop(&mut self) {
-                CURRENT.take();
+                drop(CURRENT.take().map(ManuallyDrop::into_inner));
             }
         }
-        CURRENT.set(Some(self));
+        CURRENT.set(Some(ManuallyDrop::new(self)));
         let _ends = Ends;
         f()
     }
@@ -88,7 +90,7 @@ impl Call {
 
 /// Returns the call that this thread is in.
 pub(super) fn current() -> Option<Arc<Call>> {
-    CURRENT.try_with(|current| current.borrow().clone()).ok().flatten()
+    CURRENT.with_borrow(|current| current.as_deref().cloned())
 }
 
 /// A guard for the note that this thread sleeps in a call.

@@ -8,6 +8,7 @@ use crate::stack::taken::{Supply, Taken, keep_spare, take_spare};
 use crate::stack::{DEFAULT_USABLE_SIZE, StackPool};
 use std::cell::{Cell, RefCell};
 use std::io;
+use std::mem::ManuallyDrop;
 
 /// The number of stacks that a thread keeps as they are. Of those beyond, it gives pages back.
 const KEPT: usize = 1024;
@@ -15,24 +16,38 @@ const KEPT: usize = 1024;
 /// The number of stacks given back between two looks at how many there are.
 const LOOK: u32 = 64;
 
-/// The stacks of a thread, by their size.
+/// The stacks of a thread, by their size. They have no destructor, since the destructors of a
+/// thread's locals may handle effects, whichever of them come first: see [`End`].
 struct Pools {
-    pools: RefCell<Vec<(usize, StackPool)>>,
+    pools: RefCell<ManuallyDrop<Vec<(usize, StackPool)>>>,
     given: Cell<u32>,
-    alternative: Cell<Option<AltStack>>,
+    alternative: Cell<Option<ManuallyDrop<AltStack>>>,
 }
 
 thread_local! {
     static POOLS: Pools = const {
-        Pools { pools: RefCell::new(Vec::new()), given: Cell::new(0), alternative: Cell::new(None) }
+        Pools { pools: RefCell::new(ManuallyDrop::new(Vec::new())), given: Cell::new(0), alternative: Cell::new(None) }
     };
+    static END: End = const { End };
+    /// For the stacks that are taken when `END` is gone. Its destructor comes next. What is taken
+    /// after that one, too, stays mapped.
+    static LAST_END: End = const { End };
+}
+
+/// Gives back the stacks of a thread that ends.
+struct End;
+
+impl Drop for End {
+    fn drop(&mut self) {
+        POOLS.with(Pools::end);
+    }
 }
 
 /// Takes a stack for a computation of the code that runs here, which may have asked for a size.
 ///
 /// # Errors
 ///
-/// Returns an error if the kernel refuses memory or a guard, or if the thread is ending.
+/// Returns an error if the kernel refuses memory or a guard.
 #[inline(always)]
 pub fn take(size: Option<usize>) -> io::Result<Taken> {
     let supply = match size {
@@ -63,10 +78,7 @@ fn take_from_pool(supply: Supply, other: Option<Taken>) -> io::Result<Taken> {
             Some(worker) => worker.take_stack(),
             None => Err(io::Error::other("the runtime has ended")),
         }),
-        Supply::Thread(size) => {
-            let ended = |_| io::Error::other("the thread is ending, and has no stacks any more");
-            POOLS.try_with(|pools| pools.take(size)).map_err(ended)?
-        }
+        Supply::Thread(size) => POOLS.with(|pools| pools.take(size)),
     }
 }
 
@@ -78,8 +90,7 @@ fn give_to_pool(stack: Taken) {
                 worker.give_stack(stack);
             }
         }),
-        // If the thread is ending, the stack is lost.
-        Supply::Thread(size) => drop(POOLS.try_with(|pools| pools.give(size, stack))),
+        Supply::Thread(size) => POOLS.with(|pools| pools.give(size, stack)),
     }
 }
 
@@ -90,9 +101,10 @@ impl Pools {
             // The thread's first stack of this size. Its overflow is to be told.
             overflow::install(sched::overflow::describe);
             let alternative = self.alternative.take();
-            self.alternative.set(alternative.or_else(|| AltStack::ensure().ok()));
+            self.alternative.set(alternative.or_else(|| AltStack::ensure().ok().map(ManuallyDrop::new)));
             pools.push((size, StackPool::new(size)));
         }
+        let _ = END.try_with(|_| ()).or_else(|_| LAST_END.try_with(|_| ()));
         let pool = pools.iter_mut().find(|(of, _)| *of == size);
         pool.expect("it was found or made above")
             .1
@@ -102,23 +114,74 @@ impl Pools {
 
     fn give(&self, size: usize, stack: Taken) {
         let mut pools = self.pools.borrow_mut();
-        if let Some((_, pool)) = pools.iter_mut().find(|(of, _)| *of == size) {
-            pool.give(stack.into_stack());
-            self.given.update(|given| given.wrapping_add(1));
-            if self.given.get().is_multiple_of(LOOK) && pool.free() > KEPT {
-                pool.trim(LOOK as usize);
-            }
+        let Some(at) = pools.iter().position(|(of, _)| *of == size) else { return };
+        let pool = &mut pools[at].1;
+        pool.give(stack.into_stack());
+        self.given.update(|given| given.wrapping_add(1));
+        if self.given.get().is_multiple_of(LOOK) && pool.free() > KEPT {
+            pool.trim(LOOK as usize);
         }
+        if END.try_with(|_| ()).is_err() && pools[at].1.is_whole() {
+            pools.swap_remove(at);
+        }
+    }
+
+    /// Unmaps the stacks that are not lent. Those that are come back, or stay for ever.
+    fn end(&self) {
+        if let Some(spare) = take_spare() {
+            give_to_pool(spare);
+        }
+        self.pools.borrow_mut().retain(|(_, pool)| !pool.is_whole());
+        drop(self.alternative.take().map(ManuallyDrop::into_inner));
     }
 }
 
-impl Drop for Pools {
-    /// The thread ends. A slab is unmapped only if all of its stacks are in their pool.
-    fn drop(&mut self) {
-        if let Some(spare) = take_spare()
-            && let Supply::Thread(size) = spare.supply()
-        {
-            self.give(size, spare);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::{Sender, channel};
+
+    /// Runs its function when it is dropped.
+    struct Last(Option<Box<dyn FnOnce()>>);
+
+    impl Drop for Last {
+        fn drop(&mut self) {
+            if let Some(f) = self.0.take() {
+                f();
+            }
         }
+    }
+
+    /// The stacks of a thread are unmapped when it ends, also those that a destructor has taken after
+    /// the first of them were.
+    #[test]
+    fn a_thread_that_ends_leaves_no_stacks() {
+        thread_local! {
+            static OLDEST: RefCell<Last> = const { RefCell::new(Last(None)) };
+            static OLDER: RefCell<Last> = const { RefCell::new(Last(None)) };
+        }
+        fn left() -> usize {
+            POOLS.with(|pools| pools.pools.borrow().len())
+        }
+        let (seen, sees) = channel();
+        let use_some = |seen: &Sender<usize>| {
+            let (one, other) = (take(None).unwrap(), take(Some(4096)).unwrap());
+            seen.send(left()).unwrap();
+            give(one);
+            give(other);
+        };
+        std::thread::spawn(move || {
+            let last = seen.clone();
+            OLDEST.set(Last(Some(Box::new(move || last.send(left()).unwrap()))));
+            let late = seen.clone();
+            OLDER.set(Last(Some(Box::new(move || {
+                late.send(left()).unwrap();
+                use_some(&late);
+            }))));
+            use_some(&seen);
+        })
+        .join()
+        .unwrap();
+        assert_eq!(sees.iter().collect::<Vec<_>>(), [2, 0, 2, 0]);
     }
 }

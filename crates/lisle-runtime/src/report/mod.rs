@@ -33,6 +33,7 @@ use crate::shim::sync::Arc;
 use lisle_core::seam;
 use std::cell::{Cell, RefCell};
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 
 /// A message from a runtime, see [`Builder::on_report`](crate::Builder::on_report).
@@ -132,22 +133,32 @@ impl fmt::Debug for Handler {
 }
 
 thread_local! {
-    /// The handler of the runtime that this thread works for.
-    static CURRENT: RefCell<Option<Handler>> = const { RefCell::new(None) };
+    /// The handler of the runtime that this thread works for. It has no destructor: a runtime may
+    /// be run while the locals of its thread are destroyed.
+    static CURRENT: RefCell<Option<ManuallyDrop<Handler>>> = const { RefCell::new(None) };
     static IS_REPORTING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Makes `handler` the one of this thread. A worker calls this when it starts, and with `None` when
-/// it ends.
-pub(crate) fn set_current(handler: Option<Handler>) {
-    CURRENT.with(|current| *current.borrow_mut() = handler);
+/// Makes `handler` the one of this thread until the result is dropped.
+pub(crate) fn through(handler: Option<Handler>) -> Through {
+    Through(CURRENT.replace(handler.map(ManuallyDrop::new)))
+}
+
+/// A guard: while it exists, this thread reports through the handler of a runtime.
+#[must_use = "reports go through the handler until this is dropped"]
+pub(crate) struct Through(Option<ManuallyDrop<Handler>>);
+
+impl Drop for Through {
+    fn drop(&mut self) {
+        let mine = CURRENT.replace(self.0.take());
+        drop(mine.map(ManuallyDrop::into_inner));
+    }
 }
 
 /// Reports to the runtime of this thread, if it works for one.
 #[cold]
 pub(crate) fn here(report: &Report) {
-    // On a thread that is ending, `CURRENT` may be gone already.
-    let handler = CURRENT.try_with(|current| current.borrow().clone()).ok().flatten();
+    let handler = CURRENT.with_borrow(|current| current.as_deref().cloned());
     say(handler.as_ref(), report);
 }
 

@@ -24,13 +24,9 @@ pub(crate) fn start(shared: &Arc<Shared>, signal: i32) -> io::Result<Caught> {
 }
 
 fn serve(weak: &Weak<Shared>, mut pipe: io::PipeReader) {
-    let Some(number) = weak.upgrade().map(|shared| {
-        report::set_current(shared.handler.clone());
-        shared.number
-    }) else {
-        return;
-    };
-    let _enlisted = own_threads::enlist(own_threads::Owner::Runtime(number));
+    let Some(told) = weak.upgrade().map(|shared| (shared.handler.clone(), shared.number)) else { return };
+    let _through = report::through(told.0);
+    let _enlisted = own_threads::enlist(own_threads::Owner::Runtime(told.1));
     // The signals that have come by now are answered together. The system merges signals, too.
     let mut bytes = [0; 64];
     loop {

@@ -110,9 +110,9 @@ fn give_back_all() {
 }
 
 fn watch(weak: &Weak<Shared>) {
-    let _enlisted = weak.upgrade().map(|shared| {
-        report::set_current(shared.handler.clone());
-        own_threads::enlist(own_threads::Owner::Runtime(shared.number))
+    let _working = weak.upgrade().map(|shared| {
+        let through = report::through(shared.handler.clone());
+        (through, own_threads::enlist(own_threads::Owner::Runtime(shared.number)))
     });
     let mut seen = Vec::new();
     let mut looks = 0_u32;

@@ -157,7 +157,6 @@ impl Worker {
             fn drop(&mut self) {
                 WORKER.with(|worker| worker.set(std::ptr::null()));
                 reactor::set_current(None);
-                report::set_current(None);
                 // SAFETY: this removes the address and puts nothing in its place.
                 unsafe { heartbeat::set_here(None) };
                 self.0.take_spare_back();
@@ -174,12 +173,12 @@ impl Worker {
         let result = {
             // What runs between fibers is no part of a computation that the worker was started in.
             let _hidden = this_stack().state().handled.hidden();
+            let _through = report::through(worker.shared.handler.clone());
             let _leave = Leave(worker);
             // SAFETY: `_leave` leaves it.
             unsafe { worker.domain.mark.settle(&WAYS) };
             WORKER.with(|current| current.set(worker));
             reactor::set_current(Some(worker.domain.reactor.clone()));
-            report::set_current(worker.shared.handler.clone());
             // SAFETY: the worker keeps its domain alive, and takes this back when it leaves.
             unsafe { heartbeat::set_here(Some(NonNull::from(&*worker.domain.heartbeat))) };
             // SAFETY: dropped at the end of this block, on this thread.

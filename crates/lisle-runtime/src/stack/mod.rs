@@ -250,6 +250,11 @@ impl StackPool {
         self.free.len()
     }
 
+    /// Returns `true` if all stacks that were ever handed out are here.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.free.len() == self.made
+    }
+
     #[cold]
     fn take_fresh(&mut self) -> io::Result<Stack> {
         self.low = 0;

@@ -9,15 +9,18 @@ use crate::threads;
 use lisle_core::fork::PerProcess;
 use std::cell::RefCell;
 use std::io;
+use std::mem::ManuallyDrop;
 
 thread_local! {
-    static CURRENT: RefCell<Option<Arc<Reactor>>> = const { RefCell::new(None) };
+    /// It has no destructor: a runtime may be run while the locals of its thread are destroyed.
+    static CURRENT: RefCell<Option<ManuallyDrop<Arc<Reactor>>>> = const { RefCell::new(None) };
 }
 
 /// Makes `reactor` the one of this thread. A worker calls it when it starts, and with `None` when
 /// it ends.
 pub fn set_current(reactor: Option<Arc<Reactor>>) {
-    CURRENT.with(|current| *current.borrow_mut() = reactor);
+    let before = CURRENT.replace(reactor.map(ManuallyDrop::new));
+    drop(before.map(ManuallyDrop::into_inner));
 }
 
 /// Returns the reactor of this thread's worker; on any other thread, the process-wide one.
@@ -27,10 +30,9 @@ pub fn set_current(reactor: Option<Arc<Reactor>>) {
 /// Returns an error if the process-wide reactor had to be started, and the system is out of
 /// descriptors, memory or threads.
 pub fn current() -> io::Result<Arc<Reactor>> {
-    // A thread that is ending may have dropped its own already.
-    match CURRENT.try_with(|current| current.borrow().clone()) {
-        Ok(Some(reactor)) => Ok(reactor),
-        _ => process_wide(),
+    match CURRENT.with_borrow(|current| current.as_deref().cloned()) {
+        Some(reactor) => Ok(reactor),
+        None => process_wide(),
     }
 }
 
