@@ -75,6 +75,9 @@ pub mod segment;
 #[doc(hidden)]
 pub mod shim;
 pub mod sync;
+#[cfg(all(feature = "fibers", not(lisle_loom)))]
+#[doc(hidden)]
+pub mod thread_end;
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 pub mod threads;

@@ -59,28 +59,9 @@ mod imp {
 #[cfg(not(target_arch = "arm"))]
 mod imp {
     use super::Catches;
+    use super::frames::{Frame, walk};
     use super::table::{Action, action};
-    use std::ffi::{c_int, c_void};
-
-    #[repr(C)]
-    struct Context {
-        _opaque: [u8; 0],
-    }
-
-    const CONTINUE: c_int = 0;
-    const STOP: c_int = 4;
-
-    // The standard library links the unwinder. These functions do not unwind, but the compiler must
-    // assume that they do: it leaves calls that cannot unwind out of the tables.
-    unsafe extern "C-unwind" {
-        fn _Unwind_Backtrace(
-            visit: extern "C-unwind" fn(*mut Context, *mut c_void) -> c_int,
-            argument: *mut c_void,
-        ) -> c_int;
-        fn _Unwind_GetIPInfo(context: *mut Context, is_before: *mut c_int) -> usize;
-        fn _Unwind_GetRegionStart(context: *mut Context) -> usize;
-        fn _Unwind_GetLanguageSpecificData(context: *mut Context) -> *const u8;
-    }
+    use std::ops::ControlFlow::{self, Break, Continue};
 
     struct Walk {
         catches: Catches,
@@ -110,303 +91,54 @@ mod imp {
     }
 
     pub(super) fn is_possible(catches: Catches) -> bool {
-        let mut walk =
+        let mut answer =
             Walk { catches, is_blocked: false, is_possible: false, is_whole: false, is_crossing: false };
-        // SAFETY: `visit` has the signature that the unwinder expects, and `walk` outlives the
-        // call.
-        let _ = unsafe { _Unwind_Backtrace(visit, (&raw mut walk).cast()) };
-        walk.is_possible && (walk.is_whole || catches == Catches::End)
+        walk(|frame| answer.visit(frame));
+        answer.is_possible && (answer.is_whole || catches == Catches::End)
     }
 
-    extern "C-unwind" fn visit(context: *mut Context, argument: *mut c_void) -> c_int {
-        // SAFETY: `argument` points to the `walk` of `is_possible`, to which no other reference
-        // exists during the call.
-        let walk = unsafe { &mut *argument.cast::<Walk>() };
-        // SAFETY: the unwinder passes the context of a frame, which is valid during this call.
-        let start = unsafe { _Unwind_GetRegionStart(context) };
-        if start == outermost as *const () as usize {
-            walk.is_whole = true;
-            return STOP;
-        }
-        let mut is_before = 0;
-        // SAFETY: the context is valid as above, and the flag is writable.
-        let return_address = unsafe { _Unwind_GetIPInfo(context, &raw mut is_before) };
-        if is_before != 0 {
-            // It was called by what looks like the frame of a signal: the beginning of another
-            // stack. The last frame that catches was the root of the segment, and what has called
-            // it sees no panic.
-            walk.is_blocked &= !walk.is_possible;
-            walk.is_crossing = true;
-        }
-        if walk.is_crossing {
-            walk.is_crossing = !crate::segment::is_resumer(start);
-            return CONTINUE;
-        }
-        // A return address points to the instruction after the call, which may belong to another
-        // table entry.
-        let at = return_address.saturating_sub(usize::from(is_before == 0));
-        // SAFETY: the context is valid as above.
-        let table = unsafe { _Unwind_GetLanguageSpecificData(context) };
-        // SAFETY: the table is null or that of the function that begins at `start`.
-        match unsafe { action(table, at.wrapping_sub(start)) } {
-            Action::Pass => CONTINUE,
-            Action::Block => {
-                walk.is_blocked = true;
-                if walk.catches == Catches::End { STOP } else { CONTINUE }
+    impl Walk {
+        fn visit(&mut self, frame: &Frame<'_>) -> ControlFlow<()> {
+            let start = frame.start();
+            if start == outermost as *const () as usize {
+                self.is_whole = true;
+                return Break(());
             }
-            Action::Catch => {
-                walk.is_possible = !walk.is_blocked;
-                if walk.is_blocked || walk.catches == Catches::End { STOP } else { CONTINUE }
+            let (address, is_before) = frame.goes_on_at();
+            if is_before {
+                // It was called by what looks like the frame of a signal: the beginning of another
+                // stack. The last frame that catches was the root of the segment, and what has
+                // called it sees no panic.
+                self.is_blocked &= !self.is_possible;
+                self.is_crossing = true;
+            }
+            if self.is_crossing {
+                self.is_crossing = !crate::segment::is_resumer(start);
+                return Continue(());
+            }
+            // A return address points to the instruction after the call, which may belong to
+            // another table entry.
+            let at = address.saturating_sub(usize::from(!is_before));
+            // SAFETY: the table is null or that of the function that begins at `start`.
+            match unsafe { action(frame.table(), at.wrapping_sub(start)) } {
+                Action::Pass => Continue(()),
+                Action::Block => {
+                    self.is_blocked = true;
+                    if self.catches == Catches::End { Break(()) } else { Continue(()) }
+                }
+                Action::Catch => {
+                    self.is_possible = !self.is_blocked;
+                    let is_last = self.is_blocked || self.catches == Catches::End;
+                    if is_last { Break(()) } else { Continue(()) }
+                }
             }
         }
     }
 }
 
 #[cfg(not(target_arch = "arm"))]
-mod table {
-    //! The exception table of one function.
-
-    /// What a frame does with an exception that one of its calls raises.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(super) enum Action {
-        /// The frame runs destructors, or nothing, and lets the exception pass.
-        Pass,
-        Catch,
-        /// The frame ends the process.
-        Block,
-    }
-
-    const OMITTED: u8 = 0xff;
-
-    /// Returns what the function with the table at `table` does if the call `offset` bytes after
-    /// its beginning unwinds.
-    ///
-    /// # Safety
-    ///
-    /// `table` is null or points to the table of a function, as its compiler wrote it.
-    pub(super) unsafe fn action(table: *const u8, offset: usize) -> Action {
-        if table.is_null() {
-            return Action::Pass;
-        }
-        let mut reader = Reader(table);
-        // SAFETY: the fields are read in the order in which the compiler wrote them, and no further
-        // than the table says.
-        let landing_pads = unsafe { reader.byte() };
-        if landing_pads != OMITTED {
-            // SAFETY: as above.
-            unsafe { reader.encoded(landing_pads) };
-        }
-        // SAFETY: as above.
-        if unsafe { reader.byte() } != OMITTED {
-            // SAFETY: as above.
-            unsafe { reader.unsigned() };
-        }
-        // SAFETY: as above.
-        let encoding = unsafe { reader.byte() };
-        // SAFETY: as above.
-        let length = unsafe { reader.unsigned() };
-        let actions = reader.0.wrapping_add(length);
-        while reader.0 < actions {
-            // SAFETY: as above.
-            let start = unsafe { reader.encoded(encoding) };
-            // SAFETY: as above.
-            let length = unsafe { reader.encoded(encoding) };
-            // SAFETY: as above.
-            let landing_pad = unsafe { reader.encoded(encoding) };
-            // SAFETY: as above.
-            let action = unsafe { reader.unsigned() };
-            if offset < start {
-                // The entries are in ascending order.
-                break;
-            }
-            if offset - start < length {
-                if landing_pad == 0 || action == 0 {
-                    return Action::Pass;
-                }
-                // SAFETY: an action is the position of its entry after the call entries, counted
-                // from 1.
-                return match unsafe { Reader(actions.wrapping_add(action - 1)).signed() } {
-                    0 => Action::Pass,
-                    1.. => Action::Catch,
-                    ..0 => Action::Block,
-                };
-            }
-        }
-        // The table does not list calls that cannot unwind.
-        Action::Block
-    }
-
-    struct Reader(*const u8);
-
-    impl Reader {
-        /// Reads a byte.
-        ///
-        /// # Safety
-        ///
-        /// At least one byte is left to read. The same holds for the other methods.
-        unsafe fn byte(&mut self) -> u8 {
-            // SAFETY: by the caller's promise.
-            let byte = unsafe { *self.0 };
-            self.0 = self.0.wrapping_add(1);
-            byte
-        }
-
-        /// Reads a LEB128 number. Returns its bits, the number of bits read, and the last byte.
-        unsafe fn leb128(&mut self) -> (usize, u32, u8) {
-            let (mut value, mut shift) = (0, 0);
-            loop {
-                // SAFETY: passed on to the caller.
-                let byte = unsafe { self.byte() };
-                value |= usize::from(byte & 0x7f).checked_shl(shift).unwrap_or(0);
-                shift += 7;
-                if byte & 0x80 == 0 {
-                    return (value, shift, byte);
-                }
-            }
-        }
-
-        unsafe fn unsigned(&mut self) -> usize {
-            // SAFETY: passed on to the caller.
-            unsafe { self.leb128() }.0
-        }
-
-        unsafe fn signed(&mut self) -> isize {
-            // SAFETY: passed on to the caller.
-            let (value, shift, last) = unsafe { self.leb128() };
-            let sign = if last & 0x40 == 0 { 0 } else { usize::MAX.checked_shl(shift).unwrap_or(0) };
-            (value | sign).cast_signed()
-        }
-
-        /// Reads a number in the encoding that a table names. The base to which it is relative is
-        /// ignored, because only distances are read.
-        unsafe fn encoded(&mut self, encoding: u8) -> usize {
-            let bytes = match encoding & 0x0f {
-                // SAFETY: passed on to the caller.
-                0x01 => return unsafe { self.unsigned() },
-                // SAFETY: passed on to the caller.
-                0x09 => return unsafe { self.signed() }.cast_unsigned(),
-                0x02 | 0x0a => 2,
-                0x03 | 0x0b => 4,
-                0x04 | 0x0c => 8,
-                _ => size_of::<usize>(),
-            };
-            let mut number = [0; size_of::<u64>()];
-            for (index, place) in number[..bytes].iter_mut().enumerate() {
-                let index = if cfg!(target_endian = "big") { bytes - 1 - index } else { index };
-                // SAFETY: passed on to the caller.
-                *place = unsafe { *self.0.wrapping_add(index) };
-            }
-            self.0 = self.0.wrapping_add(bytes);
-            u64::from_le_bytes(number) as usize
-        }
-    }
-}
-
+pub(crate) mod frames;
+#[cfg(not(target_arch = "arm"))]
+mod table;
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::cell::Cell;
-    use std::ffi::{c_int, c_void};
-    use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-
-    /// Calls `f` on a stack whose outermost frame but one catches panics.
-    fn on_a_stack(f: impl Fn()) {
-        outermost(|| catch_unwind(AssertUnwindSafe(&f)).unwrap_or_else(|panic| resume_unwind(panic)));
-    }
-
-    /// Returns the answers for a panic that ends where it is caught and for a panic that is raised
-    /// again.
-    #[inline(never)]
-    fn answers() -> (bool, bool) {
-        (is_possible(Catches::End), is_possible(Catches::Resume))
-    }
-
-    /// A value that records the answers when it is dropped.
-    struct Asks<'a>(&'a Cell<(bool, bool)>);
-
-    impl Drop for Asks<'_> {
-        fn drop(&mut self) {
-            self.0.set(answers());
-        }
-    }
-
-    #[test]
-    fn ordinary_code_and_its_destructors_can_be_unwound() {
-        on_a_stack(|| {
-            assert_eq!(answers(), (true, true));
-            let seen = Cell::new((false, false));
-            drop(Asks(&seen));
-            assert_eq!(seen.get(), (true, true));
-        });
-    }
-
-    #[test]
-    fn a_destructor_that_runs_in_a_panic_cannot() {
-        on_a_stack(|| {
-            let seen = Cell::new((true, true));
-            let panic = catch_unwind(AssertUnwindSafe(|| {
-                let _asks = Asks(&seen);
-                resume_unwind(Box::new(()));
-            }));
-            assert!(panic.is_err());
-            assert_eq!(seen.get(), (false, false));
-            // The answer changes back after the panic was caught.
-            assert_eq!(answers(), (true, true));
-        });
-    }
-
-    /// A panic that such a destructor catches itself does not leave it, unless it is raised again.
-    #[test]
-    fn what_is_caught_within_such_a_destructor_can() {
-        on_a_stack(|| {
-            struct Catches<'a>(&'a Cell<(bool, bool)>);
-            impl Drop for Catches<'_> {
-                fn drop(&mut self) {
-                    let caught = catch_unwind(AssertUnwindSafe(|| {
-                        self.0.set(answers());
-                        resume_unwind(Box::new(()));
-                    }));
-                    assert!(caught.is_err());
-                }
-            }
-            let seen = Cell::new((false, true));
-            let panic = catch_unwind(AssertUnwindSafe(|| {
-                let _catches = Catches(&seen);
-                resume_unwind(Box::new(()));
-            }));
-            assert!(panic.is_err());
-            assert_eq!(seen.get(), (true, false));
-        });
-    }
-
-    #[test]
-    fn a_call_from_foreign_code_cannot() {
-        on_a_stack(|| {
-            thread_local! {
-                static SEEN: Cell<(bool, bool)> = const { Cell::new((true, true)) };
-                static CAUGHT: Cell<(bool, bool)> = const { Cell::new((false, true)) };
-            }
-            extern "C" fn compare(_: *const c_void, _: *const c_void) -> c_int {
-                SEEN.set(answers());
-                catches_and_raises();
-                0
-            }
-            #[inline(never)]
-            fn catches_and_raises() {
-                if let Err(panic) = catch_unwind(|| CAUGHT.set(answers())) {
-                    resume_unwind(panic);
-                }
-            }
-            let mut numbers = [2_u32, 1];
-            // SAFETY: the array has two elements of this size, and the comparison reads neither.
-            unsafe { libc::qsort(numbers.as_mut_ptr().cast(), 2, size_of::<u32>(), Some(compare)) };
-            assert_eq!(SEEN.get(), (false, false));
-            assert_eq!(CAUGHT.get(), (true, false));
-        });
-    }
-
-    #[test]
-    fn without_a_frame_that_catches_it_cannot() {
-        outermost(|| assert_eq!(answers(), (false, false)));
-    }
-}
+mod tests;

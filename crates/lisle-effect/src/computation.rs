@@ -9,11 +9,15 @@
 //! Exactly one of these owns a computation, ends it and gives its stack back: the call that
 //! [drives](crate::drive) it, or the value that it is kept in. A continuation that a clause is
 //! given refers to it, and owns only the right to resume it.
+//!
+//! What is kept in a fiber is unwound when that ends, and owned by the value still, which then has
+//! a computation that has ended. If the value was dropped where nothing of that fiber runs, the
+//! fiber owns the computation.
 
 use crate::marks::{Barrier, Marks};
 use crate::request::Clause;
 use lisle_core::segment::{Request, Segment, Way};
-use lisle_runtime::handled::{self, Link, Taken};
+use lisle_runtime::handled::{self, Entry, Link, Taken};
 use lisle_runtime::jobs::pending::Inside;
 use lisle_runtime::spawned::stack_state::StackState;
 use lisle_runtime::spawned::this_stack::ThisStack;
@@ -78,6 +82,9 @@ pub(crate) struct Header {
     pub(crate) state: Cell<State>,
     /// It was kept by a clause that has not returned.
     pub(crate) is_in_clause: Cell<bool>,
+    /// Its place among those that wait in its fiber, which owns it if `is_left`.
+    pub(crate) entry: Entry,
+    pub(crate) is_left: Cell<bool>,
     pub(crate) order: Cell<Order>,
     /// The panic to be raised in it, or the panic that has ended it.
     pub(crate) payload: Cell<Option<Box<dyn Any + Send>>>,
@@ -98,6 +105,8 @@ impl Header {
             marks: Cell::new(Marks::NONE),
             state: Cell::new(State::Running),
             is_in_clause: Cell::new(false),
+            entry: Entry::new(),
+            is_left: Cell::new(false),
             order: Cell::new(Order::GoOn),
             payload: Cell::new(None),
             segment: UnsafeCell::new(MaybeUninit::uninit()),
@@ -258,6 +267,16 @@ impl Header {
     pub(crate) fn barrier_to_answer(&self, stack: ThisStack<'_>) -> Option<Barrier> {
         let (here, outer) = (Marks::of(stack), self.marks.get());
         if here.is_in_same(outer) { None } else { here.barrier(outer, true) }
+    }
+
+    /// Gives the stack up that the computation lies on, unless where this runs it can be given back
+    /// at once.
+    #[cold]
+    pub(crate) fn lose_stack(&self) {
+        let stack = self.stack.take();
+        if stack.as_ref().is_some_and(handled::can_give) {
+            self.stack.set(stack);
+        }
     }
 
     /// Takes what has to be given back when the computation has ended.

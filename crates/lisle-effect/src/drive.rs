@@ -8,11 +8,11 @@
 use crate::computation::{Header, Order, State};
 use crate::request::Asked;
 use lisle_core::panics;
-use lisle_runtime::handled::Home;
+use lisle_runtime::handled::{Entry, Home};
 use lisle_runtime::spawned::this_stack::this_stack;
 use std::any::Any;
 use std::cell::Cell;
-use std::mem::{self, MaybeUninit};
+use std::mem::{self, MaybeUninit, offset_of};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 
@@ -146,14 +146,56 @@ impl Owned {
         unsafe { self.0.as_ref() }
     }
 
+    /// Puts the computation among those that wait in the fiber that runs here, which unwinds it when
+    /// it ends. A thread and a task have no such list.
+    #[inline]
+    pub(crate) fn wait_here(header: &Header) {
+        let stack = this_stack();
+        if stack.is_of_fiber() {
+            // SAFETY: it leaves the list before it is freed, and only the code that has taken it out
+            // uses it then.
+            unsafe { stack.state().handled.kept.link(&header.entry, end_in_fiber) };
+        }
+    }
+
+    /// Ends the computation, which was suspended where `home` was home, as far as it can be ended
+    /// where this runs.
+    pub(crate) fn give_up(self, home: Home) {
+        let this = self.header();
+        match this.state.get() {
+            // The end of its fiber has come before, and what this is called for is a destructor of
+            // the computation, or comes after it.
+            State::Ending => self.leave(),
+            State::Ended => {
+                this.lose_stack();
+                drop(self);
+            }
+            // Nothing of it has begun.
+            _ if !this.is_begun() => drop(self),
+            _ if home == Home::here() && !Home::is_ending() => drop(self),
+            _ if this.entry.is_linked() => self.leave(),
+            _ => self.leak(),
+        }
+    }
+
+    /// Leaves the computation to its fiber.
+    fn leave(self) {
+        self.header().is_left.set(true);
+        mem::forget(self);
+    }
+
     /// Leaves the computation as it is, for ever, since it cannot be unwound where this runs.
     #[cold]
-    pub(crate) fn leak(self) {
+    fn leak(self) {
+        let why = if Home::is_ending() {
+            "while the locals of its thread are destroyed, to which its frames may refer".to_owned()
+        } else {
+            format!("in {}, and belongs elsewhere", Home::describe())
+        };
         lisle_core::seam::write(&format!(
-            "a continuation of the computation begun at {} was dropped in {}, and belongs elsewhere: its stack stays for \
-             ever, and its destructors do not run",
+            "a continuation of the computation begun at {} was dropped {why}: its stack stays for ever, and its destructors \
+             do not run",
             self.header().link.site(),
-            Home::describe(),
         ));
         mem::forget(self);
     }
@@ -166,22 +208,58 @@ impl Drop for Owned {
     }
 }
 
+/// A guard that frees a computation that has ended, also if a destructor panics.
+struct Free(NonNull<Header>);
+
+impl Drop for Free {
+    fn drop(&mut self) {
+        // SAFETY: it has ended, and its owner has given it up.
+        unsafe { (self.0.as_ref().table.free)(self.0) };
+    }
+}
+
+/// Unwinds a computation that waits in a fiber which ends. It is freed if no value owns it.
+///
+/// # Safety
+///
+/// The entry is that of a computation that waits in the fiber which calls this, and it has just been
+/// taken out of the list.
+unsafe fn end_in_fiber(entry: NonNull<Entry>) {
+    /// A guard that frees what no value owns.
+    struct FreeLeft(NonNull<Header>);
+    impl Drop for FreeLeft {
+        fn drop(&mut self) {
+            // SAFETY: whoever owns it, it is there.
+            if unsafe { self.0.as_ref() }.is_left.get() {
+                drop(Free(self.0));
+            }
+        }
+    }
+    // SAFETY: the entry is a field of the header.
+    let header = unsafe { entry.byte_sub(offset_of!(Header, entry)) }.cast::<Header>();
+    // SAFETY: by the caller's promise.
+    let this = unsafe { header.as_ref() };
+    // A producer that waits as a part of another computation ends with that one.
+    if matches!(this.state.get(), State::Kept | State::Suspended) {
+        let _free = FreeLeft(header);
+        if this.is_begun() {
+            // SAFETY: it is suspended. Values that refer to it find that it has ended.
+            unsafe { unwind(this) };
+        } else {
+            this.state.set(State::Ended);
+        }
+    }
+}
+
 /// Unwinds a suspended computation, if it has not ended, and gives its stack back.
 ///
 /// # Safety
 ///
 /// The caller owns the computation and gives it up.
 unsafe fn end(header: NonNull<Header>) {
-    /// A guard that frees the computation also if a destructor panics.
-    struct Free(NonNull<Header>);
-    impl Drop for Free {
-        fn drop(&mut self) {
-            // SAFETY: it has ended, and its owner has given it up.
-            unsafe { (self.0.as_ref().table.free)(self.0) };
-        }
-    }
     // SAFETY: by the caller's promise.
     let this = unsafe { header.as_ref() };
+    this.entry.unlink();
     let _free = Free(header);
     // A producer may not have begun.
     if this.state.get() != State::Ended && this.is_begun() {

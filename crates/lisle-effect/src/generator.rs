@@ -56,7 +56,9 @@ where
 {
     // SAFETY: nothing is borrowed. Whoever owns the result owns the computation.
     let header = unsafe { Producing::create(producer, None, Location::caller()) };
-    Generator { header: Some(header), home: Home::here(), items: PhantomData }
+    // SAFETY: it has just been made.
+    Owned::wait_here(unsafe { header.as_ref() });
+    Generator { header: Some(header), home: Home::of_suspended(), items: PhantomData }
 }
 
 /// Calls `consumer` with an iterator over what `producer` gives. Both may borrow.
@@ -163,7 +165,8 @@ struct Given;
 ///
 /// It stays in the fiber, task or thread in which it was made, like a
 /// [`Suspended`](crate::Suspended) computation, and for the same reasons. When it is dropped, its
-/// producer is unwound.
+/// producer is unwound; at the latest when its fiber ends, and there are no more items then. What
+/// is said there of the end of a thread is true of it, too.
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Generator<T> {
     header: Option<NonNull<Header>>,
@@ -187,6 +190,11 @@ impl<T> Iterator for Generator<T> {
             Home::describe(),
         );
         // SAFETY: the generator owns it.
+        if unsafe { header.as_ref() }.state.get() != State::Suspended {
+            // SAFETY: as above.
+            return not_waiting(unsafe { header.as_ref() });
+        }
+        // SAFETY: as above.
         let item = unsafe { next(header.as_ref()) };
         if let Ok(Some(item)) = item {
             return Some(item);
@@ -204,11 +212,15 @@ impl<T> Drop for Generator<T> {
     fn drop(&mut self) {
         let Some(header) = self.header else { return };
         // SAFETY: the generator owns it, and is gone.
-        let owner = unsafe { Owned::new(header) };
-        if self.home != Home::here() {
-            owner.leak();
-        }
+        unsafe { Owned::new(header) }.give_up(self.home);
     }
+}
+
+/// Returns nothing, if the producer was unwound since its fiber ends.
+#[cold]
+fn not_waiting<T>(header: &Header) -> Option<T> {
+    assert!(header.state.get() != State::Running, "a generator is asked for an item by its own producer");
+    None
 }
 
 /// An iterator over what a producer gives, see [`generate`].

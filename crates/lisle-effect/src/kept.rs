@@ -32,13 +32,26 @@ use std::ptr::NonNull;
 ///
 /// # When it is dropped
 ///
-/// The computation is unwound, and its destructors run. Dropped where it must not be resumed, it is
-/// left as it is: its stack is lost to the process, and its destructors do not run. The same is
-/// true of one that is forgotten.
+/// The computation is unwound, and its destructors run.
 ///
-/// On a plain thread, do not put one into a `thread_local!` that outlives another one to which
-/// frames of the computation refer. The library cannot notice that the thread's locals are being
-/// dropped, and the frames would see a value that is gone.
+/// One that was kept in a fiber is unwound when that fiber ends, before the fiber's locals are
+/// dropped, if it has not been resumed or dropped by then. So it may lie in a `fiber_local!`, and
+/// frames of it may refer to others. It may also lie elsewhere, be forgotten, or be dropped in
+/// another fiber of the thread: its computation is unwound with its own fiber nevertheless.
+///
+/// One that was kept in a task, or on a plain thread, and that is dropped where it must not be
+/// resumed, is left as it is: its stack is lost to the process, its destructors do not run, and a
+/// line on standard error says so. The same is true of one that is forgotten, without the line.
+///
+/// # At the end of a thread
+///
+/// The locals of a thread are destroyed one after another, and frames of a computation may refer to
+/// one that is gone. Therefore one that a `thread_local!` keeps until then is not unwound, but left
+/// as above: take it out before the thread ends, or keep it in a local of a function. In the
+/// destructor of a thread-local, nothing that was kept before is resumed: that panics. (Two limits:
+/// that a thread ends is only known everywhere with the C library of GNU; and a destructor that
+/// *resumes* a computation whose frames refer to a thread-local that was first used very lately may
+/// still reach it after its end. Do not resume in such destructors.)
 #[must_use = "dropping it unwinds the computation"]
 pub struct Suspended<A, R> {
     header: NonNull<Header>,
@@ -53,7 +66,9 @@ impl<A, R> Suspended<A, R> {
     /// The computation is suspended and borrows nothing. Its performer waits for what is put into
     /// `room`, and its handler's results are of type `R`. The result of this owns it.
     pub(crate) unsafe fn new(header: NonNull<Header>, room: NonNull<MaybeUninit<A>>) -> Self {
-        Suspended { header, room, home: Home::here(), types: PhantomData }
+        // SAFETY: by the caller's promise.
+        Owned::wait_here(unsafe { header.as_ref() });
+        Suspended { header, room, home: Home::of_suspended(), types: PhantomData }
     }
 
     fn header(&self) -> &Header {
@@ -79,10 +94,17 @@ impl<A, R> Suspended<A, R> {
             self.header().link.site(),
             Home::describe(),
         );
+        assert!(
+            self.header().state.get() == State::Kept,
+            "a continuation of the computation begun at {} is resumed while its fiber ends: the computation is unwound, \
+             before the fiber's locals are dropped",
+            self.header().link.site(),
+        );
     }
 
     fn go_on(self) -> R {
         let header = self.header;
+        self.header().entry.unlink();
         mem::forget(self);
         // SAFETY: this owned the computation, and has given it up.
         unsafe { drive::drive(header) }
@@ -121,17 +143,15 @@ impl<A, R> Suspended<A, R> {
 
 impl<A, R> Drop for Suspended<A, R> {
     fn drop(&mut self) {
-        // SAFETY: this owns the computation, and is gone.
-        let owner = unsafe { Owned::new(self.header) };
-        if self.home != Home::here() {
-            owner.leak();
-        } else if self.header().is_in_clause.get() {
+        if self.header().is_in_clause.get() && self.home == Home::here() && !Home::is_ending() {
+            self.header().entry.unlink();
             // Whoever has called the clause owns it again, and frees it.
-            mem::forget(owner);
             self.header().state.set(State::Suspended);
             // SAFETY: it is suspended, and this was the right to resume it.
-            unsafe { drive::unwind(self.header()) };
+            return unsafe { drive::unwind(self.header()) };
         }
+        // SAFETY: this owns the computation, and is gone.
+        unsafe { Owned::new(self.header) }.give_up(self.home);
     }
 }
 

@@ -50,9 +50,10 @@
 //! first example is the initializer of a [`std::thread_local!`]: if it performs an effect, and the
 //! handler keeps the continuation and uses the thread-local itself, then the value that it borrows
 //! is dropped when the initializer goes on. Initialize by `const { … }`, or in
-//! [`no_suspend`](crate::fiber::no_suspend()), which enforces the rule here, too. For the same reason a reference that [`std::thread::LocalKey::with`]
-//! lends must not be held across such an effect by a computation that is kept in another
-//! thread-local, since at the thread's end nobody knows which of the two is destroyed first.
+//! [`no_suspend`](crate::fiber::no_suspend()), which enforces the rule here, too.
+//!
+//! What is kept in a thread-local at the end of its thread is not unwound, since its frames may
+//! refer to another that is gone: see [`Suspended`].
 
 #[doc(inline)]
 pub use lisle_effect::*;

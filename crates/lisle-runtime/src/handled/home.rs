@@ -4,26 +4,63 @@
 //! thread in which it was suspended: to a value of a `fiber_local!`, for example, which is dropped
 //! when the fiber ends. Therefore it goes on there or nowhere.
 //!
-//! When locals are dropped, their owner gets another home before each of them: one may keep what
-//! refers to one that is gone.
+//! When a fiber ends, what is suspended in it is unwound first, and then each local is dropped, see
+//! `Locals`. A task's computations go on in it, or stay for ever.
+//!
+//! # Threads
+//!
+//! A thread's locals are dropped by the system, the youngest first, and nothing tells that this has
+//! begun. So thread-locals of this module end the thread's home: what is destroyed after one of them
+//! finds that the computations of the thread belong to nothing any more. One that is older than a
+//! local to which a computation refers comes too late. Therefore another is made whenever the number
+//! of computations that have been kept on the thread is a power of two: the code of a program soon
+//! has no locals to make. What is dropped, and not resumed, asks `lisle_core::thread_end` as well,
+//! which is certain and takes long.
 
 use crate::event::parker;
-use crate::spawned::this_stack::this_stack;
+use crate::spawned::this_stack::{ThisStack, this_stack};
 use crate::task;
+use lisle_core::thread_end;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 thread_local! {
     static LAST: Cell<u64> = const { Cell::new(0) };
-    static THREAD: Thread = const { Thread };
+    /// The number of computations that were kept on this thread.
+    static SUSPENDED: Cell<u64> = const { Cell::new(0) };
+    /// How many of the ends have been made.
+    static MADE: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Ends the home of a thread with its locals.
-struct Thread;
+struct End;
 
-impl Drop for Thread {
+impl Drop for End {
     fn drop(&mut self) {
+        // That of a fiber, if it has called `exit`.
         this_stack().state().handled.home.set(0);
+    }
+}
+
+/// Defines the thread-locals that end the home of a thread, and the functions that make them.
+macro_rules! ends {
+    ($($name:ident)+) => {
+        thread_local! {
+            $(static $name: End = const { End };)+
+        }
+        const ENDS: &[fn()] = &[$(|| $name.try_with(|_| ()).unwrap_or_default()),+];
+    };
+}
+
+ends!(A B C D E F G H I J K L M N O P Q R S T U V W X Y Z AA BB CC DD EE FF GG HH II JJ KK LL MM NN);
+
+/// Has the home of this thread end before the locals that were made until now.
+#[cold]
+fn make_end() {
+    let made = MADE.get();
+    if let Some(make) = ENDS.get(made) {
+        MADE.set(made + 1);
+        make();
     }
 }
 
@@ -41,7 +78,24 @@ impl Home {
     /// Returns that of the code that runs here.
     #[inline]
     pub fn here() -> Self {
+        Self::of(this_stack())
+    }
+
+    /// Returns that of the code that runs here, for a computation that has just been suspended.
+    #[inline]
+    pub fn of_suspended() -> Self {
         let stack = this_stack();
+        let home = Self::of(stack);
+        // Also for a fiber: a process may end in one.
+        SUSPENDED.set(SUSPENDED.get() + 1);
+        if SUSPENDED.get().is_power_of_two() {
+            make_end();
+        }
+        home
+    }
+
+    #[inline]
+    fn of(stack: ThisStack<'_>) -> Self {
         let of_stack = &stack.state().handled.home;
         if of_stack.get() == 0 {
             of_stack.set(next());
@@ -50,12 +104,20 @@ impl Home {
         Home { stack: of_stack.get(), task }
     }
 
+    /// Returns `true` if what was suspended on this thread must not be unwound any more: frames may
+    /// refer to locals of the thread that are gone. It walks the stack.
+    pub fn is_ending() -> bool {
+        this_stack().is_of_thread() && thread_end::is_ending()
+    }
+
     /// Describes what runs here, for messages.
     pub fn describe() -> &'static str {
         if !this_stack().task.get().is_null() {
             "a task"
         } else if parker::running().is_some() {
             "a fiber"
+        } else if thread_end::is_ending() {
+            "the destructor of a thread-local"
         } else {
             "a thread"
         }
@@ -66,13 +128,10 @@ impl Home {
 #[cold]
 fn next() -> u64 {
     if parker::running().is_none() {
-        // It is to be dropped before what was made earlier, and may be gone already.
-        let _ = THREAD.try_with(|_| ());
+        make_end();
     }
-    LAST.with(|last| {
-        last.set(last.get() + 1);
-        last.get()
-    })
+    LAST.set(LAST.get() + 1);
+    LAST.get()
 }
 
 /// Returns the number of the current task. Tasks come from other threads, so all have different

@@ -5,6 +5,7 @@ mod home;
 mod supply;
 
 pub use crate::spawned::handled::{Answering, Handled, Link};
+pub use crate::spawned::kept::Entry;
 pub use crate::stack::taken::Taken;
 pub use home::Home;
-pub use supply::{give, take};
+pub use supply::{can_give, give, take};

@@ -68,6 +68,16 @@ pub fn give(stack: Taken) {
     }
 }
 
+/// Returns `true` if the stack can be given back here. Its fiber may have ended, and its runtime, too;
+/// then it is lost.
+#[cold]
+pub fn can_give(stack: &Taken) -> bool {
+    with_current(|worker| match worker {
+        Some(worker) => worker.has_lent(stack),
+        None => stack.is_of(0, 0),
+    })
+}
+
 #[inline(never)]
 fn take_from_pool(supply: Supply, other: Option<Taken>) -> io::Result<Taken> {
     if let Some(other) = other {
@@ -109,7 +119,7 @@ impl Pools {
         pool.expect("it was found or made above")
             .1
             .take()
-            .map(|stack| Taken::new(stack, Supply::Thread(size), size))
+            .map(|stack| Taken::new(stack, Supply::Thread(size), size, 0))
     }
 
     fn give(&self, size: usize, stack: Taken) {

@@ -193,10 +193,12 @@ pub(crate) unsafe fn live(fiber: NonNull<Fiber>) {
     }
 }
 
-/// Drops a fiber's locals in the fiber. Reports panics of their destructors.
+/// Unwinds the computations that wait in a fiber, and drops its locals, in the fiber. Reports panics
+/// of their destructors.
 #[inline]
 pub(crate) fn clear_locals(fiber: &Fiber) {
-    fiber.locals.clear(&fiber.stack_state.handled.home, &|panic| detached(fiber, panic));
+    let handled = &fiber.stack_state.handled;
+    fiber.locals.clear(&handled.home, Some(&handled.kept), &|panic| detached(fiber, panic));
 }
 
 /// Ends a fiber that has lived: wakes its joiners and lets go of the fiber's own reference. Returns

@@ -12,6 +12,7 @@
 //! those whose handler answers an effect just now, on the stack of the performer: these are the
 //! difference between `running` and `top`.
 
+use super::kept::Kept;
 use super::stack_state::StackState;
 use crate::stack::overflow::decimal;
 use crate::stack::taken::{Record, Taken};
@@ -56,6 +57,8 @@ pub struct Handled {
     pub in_parts: Cell<u32>,
     /// See `Home`; 0 until one is needed.
     pub(crate) home: Cell<u64>,
+    /// Those that wait and go on nowhere else. A thread's and a task's are not in it.
+    pub kept: Kept,
 }
 
 impl Handled {
@@ -66,6 +69,7 @@ impl Handled {
             moves: Cell::new(0),
             in_parts: Cell::new(0),
             home: Cell::new(0),
+            kept: Kept::new(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The locals of a fiber, a task, or a thread.
 
+use super::kept::Kept;
 use crate::event::parker;
 use crate::panics::forget_panic;
 use crate::report;
@@ -8,8 +9,9 @@ use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
-/// The number of values that are dropped at the end. Destructors may make new values for ever. What
-/// is left after the limit is leaked, since it must not be dropped elsewhere.
+/// The number of values that are dropped at the end, and of computations that are unwound.
+/// Destructors may make new ones for ever. What is left after the limit is leaked, since it must not
+/// be dropped elsewhere.
 const DROPPED: usize = 10_000;
 
 type Values = Vec<(usize, NonNull<dyn Any>)>;
@@ -26,24 +28,33 @@ impl Locals {
         Locals { values: RefCell::new(None) }
     }
 
-    /// Drops the values, the last made first, and those that a destructor makes. Passes the
-    /// payloads of their panics to `told`.
+    /// Drops the values, the last made first, and those that a destructor makes. Before each, it
+    /// unwinds the computations that are `kept`, which may refer to that value, or lie in it.
+    /// Passes the payloads of panics of the destructors to `told`.
     ///
-    /// `home` is that of their owner. It is another before each value is dropped: a suspended
-    /// computation may refer to that value, and must not go on, nor be unwound, in the destructors
-    /// that follow.
+    /// `home` is that of the owner. It is another before each value is dropped: a suspended
+    /// computation that is not among those kept must not go on in the destructors that follow, nor
+    /// be unwound.
     #[inline]
-    pub(crate) fn clear(&self, home: &Cell<u64>, told: &dyn Fn(Box<dyn Any + Send>)) {
-        if self.values.borrow().is_some() {
-            self.clear_some(home, told);
+    pub(crate) fn clear(&self, home: &Cell<u64>, kept: Option<&Kept>, told: &dyn Fn(Box<dyn Any + Send>)) {
+        if self.values.borrow().is_some() || kept.is_some_and(|kept| !kept.is_empty()) {
+            self.clear_some(home, kept, told);
         }
     }
 
     #[cold]
-    fn clear_some(&self, home: &Cell<u64>, told: &dyn Fn(Box<dyn Any + Send>)) {
+    fn clear_some(&self, home: &Cell<u64>, kept: Option<&Kept>, told: &dyn Fn(Box<dyn Any + Send>)) {
         // The destructors run to their end, even if the runtime ends.
         let _masked = parker::masked();
         for _ in 0..DROPPED {
+            match catch_unwind(AssertUnwindSafe(|| kept.is_some_and(Kept::end_one))) {
+                Ok(false) => {}
+                Ok(true) => continue,
+                Err(panic) => {
+                    told(panic);
+                    continue;
+                }
+            }
             let last = self.values.borrow_mut().as_mut().and_then(|values| values.pop());
             let Some((_, value)) = last else { break };
             home.set(0);
@@ -53,6 +64,7 @@ impl Locals {
                 told(panic);
             }
         }
+        kept.into_iter().for_each(Kept::let_go);
         *self.values.borrow_mut() = None;
     }
 

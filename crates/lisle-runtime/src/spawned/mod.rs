@@ -19,6 +19,7 @@ pub(crate) mod foreign_calls;
 pub mod handled;
 pub(crate) mod head;
 pub(crate) mod hooks;
+pub mod kept;
 pub(crate) mod kin;
 pub(crate) mod locals;
 pub(crate) mod runnable;

@@ -112,7 +112,7 @@ impl Task {
     /// Drops the values of the task's locals.
     #[inline]
     pub(crate) fn clear_locals(&self) {
-        self.locals.clear(&self.number, &|panic| contained("a task-local", panic));
+        self.locals.clear(&self.number, None, &|panic| contained("a task-local", panic));
     }
 
     pub(crate) fn table(&self) -> &'static Table {

@@ -37,6 +37,17 @@ impl<'a> ThisStack<'a> {
         here > self.limit.get()
     }
 
+    /// Returns `true` if this is a thread's own stack, and no task runs on it.
+    pub(crate) fn is_of_thread(self) -> bool {
+        parker::running_ptr().is_null() && self.task.get().is_null()
+    }
+
+    /// Returns `true` if this is a fiber's own stack, and no task runs on it.
+    #[inline(always)]
+    pub fn is_of_fiber(self) -> bool {
+        !parker::running_ptr().is_null() && self.task.get().is_null()
+    }
+
     /// Returns what the stack keeps for tasks and loops.
     #[inline(always)]
     pub fn state(self) -> &'a StackState {

@@ -25,6 +25,6 @@ impl Drop for ThreadLocals {
     /// A panic of their destructors would end the process.
     fn drop(&mut self) {
         let home = &this_stack().state().handled.home;
-        self.0.clear(home, &|panic| contained("a thread's local", panic));
+        self.0.clear(home, None, &|panic| contained("a thread's local", panic));
     }
 }

@@ -29,8 +29,10 @@ pub struct Taken(NonNull<Record>);
 pub(crate) struct Record {
     supply: Supply,
     stack: Stack,
-    /// The size that was asked for, for messages.
+    /// The size that was asked for.
     size: usize,
+    /// The address of the worker that has lent it, or 0.
+    lender: usize,
     /// The addresses that a computation may use.
     usable: Range<usize>,
     /// No task begins below this address.
@@ -46,12 +48,13 @@ impl Record {
 }
 
 impl Taken {
-    /// Takes possession of a stack for computations, of this size.
-    pub(crate) fn new(stack: Stack, supply: Supply, size: usize) -> Self {
+    /// Takes possession of a stack for computations, of this size, that the worker at `lender` has
+    /// lent, or if that is 0 the thread.
+    pub(crate) fn new(stack: Stack, supply: Supply, size: usize, lender: usize) -> Self {
         let usable = stack.usable();
         let top = (stack.base_address() - size_of::<Record>()) & !(align_of::<Record>().max(16) - 1);
         let room = usable.start + LEFT_TO_LEAVES.min(usable.len() / 2);
-        let record = Record { supply, stack, size, usable: usable.start..top, room };
+        let record = Record { supply, stack, size, lender, usable: usable.start..top, room };
         let place = with_exposed_provenance_mut::<Record>(top);
         // SAFETY: the stack is ours, and this is its uppermost end.
         unsafe { place.write(record) };
@@ -62,6 +65,13 @@ impl Taken {
     #[inline(always)]
     pub(crate) fn supply(&self) -> Supply {
         self.record().supply
+    }
+
+    /// Returns `true` if it is that of the worker at this address, which has stacks of this size, or
+    /// if the thread has lent it.
+    pub(crate) fn is_of(&self, worker: usize, size: usize) -> bool {
+        let record = self.record();
+        record.lender == 0 || (record.lender, record.size) == (worker, size)
     }
 
     /// Returns the address below which no task begins.

@@ -2,6 +2,7 @@
 //! process of its own, since a panic that leaves such a destructor ends the process.
 
 mod initializers;
+mod kept;
 mod operations;
 
 use std::cell::{Cell, RefCell};

@@ -60,7 +60,7 @@ fn run() {
 fn start() {
     let runtime = Runtime::builder().domains(1).start().unwrap();
     assert_eq!(runtime.run(|| 3), 3);
-    runtime.shutdown(Duration::from_secs(60));
+    assert!(runtime.shutdown(Duration::from_secs(60)).is_clean());
 }
 
 fn task() {

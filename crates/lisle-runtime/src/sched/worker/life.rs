@@ -66,7 +66,14 @@ impl Worker {
     /// Takes a stack for a handled computation of the fiber that runs now.
     #[inline]
     pub(crate) fn take_stack(&self) -> io::Result<Taken> {
-        self.stacks.borrow_mut().take().map(|stack| Taken::new(stack, Supply::Domain, self.shared.stack_size))
+        let lender = std::ptr::from_ref(self).addr();
+        let taken = |stack| Taken::new(stack, Supply::Domain, self.shared.stack_size, lender);
+        self.stacks.borrow_mut().take().map(taken)
+    }
+
+    /// Returns `true` if this worker, or its thread, may take back the stack.
+    pub(crate) fn has_lent(&self, stack: &Taken) -> bool {
+        stack.is_of(std::ptr::from_ref(self).addr(), self.shared.stack_size)
     }
 
     /// Takes back such a stack.
