@@ -52,6 +52,9 @@ pub mod affinity;
 pub mod channel;
 mod drops;
 pub mod event;
+#[cfg(all(feature = "fibers", not(lisle_loom)))]
+#[doc(hidden)]
+pub mod exceptions;
 #[doc(hidden)]
 pub mod fork;
 #[cfg(not(lisle_loom))]

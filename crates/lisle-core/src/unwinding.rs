@@ -1,13 +1,14 @@
 //! Decides whether a panic could leave the code that runs here.
 //!
-//! A runtime that ends unwinds its fibers from the points where they wait. Two kinds of frames end
-//! the process if a panic reaches them: a function that foreign code calls back (`extern "C"`), and
-//! a destructor that runs because a panic already unwinds. A fiber that waits above such a frame
-//! must not be unwound and is left waiting, so the runtime asks this module first.
+//! A runtime that ends unwinds its fibers from the points where they wait. Three kinds of frames end
+//! the process if a panic reaches them: a function that foreign code calls back (`extern "C"`), a
+//! destructor that runs because a panic already unwinds, and a function of C++ that catches
+//! everything, unless it throws that on. A fiber that waits above such a frame must not be unwound
+//! and is left waiting, so the runtime asks this module first.
 //!
 //! The answer is in the tables that the unwinder itself uses: for each call they say what happens
-//! if it unwinds. Both kinds of frames are recorded as a filter that lets no exception pass, or do
-//! not list the call at all. This module walks the stack as the unwinder would in its first phase,
+//! if it unwinds. The first two kinds of frames are recorded as a filter that lets no exception
+//! pass, or do not list the call at all. This module walks the stack as the unwinder would in its first phase,
 //! and unwinds nothing.
 //!
 //! `std::thread::panicking` cannot answer the question. It knows of no foreign frame, and it
@@ -16,8 +17,9 @@
 //!
 //! The format is that of the *language-specific data area* of the Itanium C++ ABI's exception
 //! handling, as GCC and LLVM write it. This module interprets an entry as `rust_eh_personality`
-//! does. Where the format is different (32-bit ARM), a fiber on a thread that is panicking counts
-//! as one that cannot be unwound.
+//! does, and that of a frame of another language as that language's: see `languages`. Where the
+//! format is different (32-bit ARM), a fiber on a thread that is panicking counts as one that cannot
+//! be unwound.
 
 /// What the code on a stack does with a panic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +62,7 @@ mod imp {
 mod imp {
     use super::Catches;
     use super::frames::{Frame, walk};
+    use super::languages::language_at;
     use super::table::{Action, action};
     use std::ops::ControlFlow::{self, Break, Continue};
 
@@ -120,7 +123,7 @@ mod imp {
             // another table entry.
             let at = address.saturating_sub(usize::from(!is_before));
             // SAFETY: the table is null or that of the function that begins at `start`.
-            match unsafe { action(frame.table(), at.wrapping_sub(start)) } {
+            match unsafe { action(frame.table(), at.wrapping_sub(start), || language_at(at)) } {
                 Action::Pass => Continue(()),
                 Action::Block => {
                     self.is_blocked = true;
@@ -138,6 +141,9 @@ mod imp {
 
 #[cfg(not(target_arch = "arm"))]
 pub(crate) mod frames;
+#[cfg(not(target_arch = "arm"))]
+#[cfg_attr(not(target_os = "linux"), path = "unwinding/one_language.rs")]
+mod languages;
 #[cfg(not(target_arch = "arm"))]
 mod table;
 #[cfg(test)]

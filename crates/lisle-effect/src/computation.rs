@@ -16,6 +16,7 @@
 
 use crate::marks::{Barrier, Marks};
 use crate::request::Clause;
+use lisle_core::exceptions::{self, Exceptions};
 use lisle_core::segment::{Request, Segment, Way};
 use lisle_runtime::handled::{self, Entry, Link, Taken};
 use lisle_runtime::jobs::pending::Inside;
@@ -88,6 +89,8 @@ pub(crate) struct Header {
     pub(crate) order: Cell<Order>,
     /// The panic to be raised in it, or the panic that has ended it.
     pub(crate) payload: Cell<Option<Box<dyn Any + Send>>>,
+    /// The exceptions of C++ that its code handles while it is suspended.
+    exceptions: Exceptions,
     segment: UnsafeCell<MaybeUninit<Segment>>,
     stack: Cell<Option<Taken>>,
 }
@@ -109,6 +112,7 @@ impl Header {
             is_left: Cell::new(false),
             order: Cell::new(Order::GoOn),
             payload: Cell::new(None),
+            exceptions: Exceptions::new(),
             segment: UnsafeCell::new(MaybeUninit::uninit()),
             stack: Cell::new(Some(stack)),
         }
@@ -216,11 +220,15 @@ impl Header {
             stack.pending.inside.set(self.marks.get().inside);
             stack.handled.in_parts.update(|number| number + 1);
         }
+        let around_exceptions = if exceptions::are_possible() { self.exceptions.begin_turn() } else { None };
         // SAFETY: it has been begun, and only the code that owns it uses the segment, while it does
         // not run.
         let segment = unsafe { (*self.segment.get()).assume_init_mut() };
         // SAFETY: as above, and by the caller's promise.
         let request = unsafe { segment.resume() };
+        if let Some(around) = around_exceptions {
+            self.exceptions.end_turn(around);
+        }
         if is_apart {
             // The same ones as before: what runs apart does not suspend what surrounds it.
             stack.pending.inside.set(around);

@@ -7,7 +7,7 @@
 
 use crate::computation::{Header, Order, State};
 use crate::request::Asked;
-use lisle_core::panics;
+use lisle_core::{exceptions, panics};
 use lisle_runtime::handled::{Entry, Home};
 use lisle_runtime::spawned::this_stack::this_stack;
 use std::any::Any;
@@ -311,7 +311,15 @@ pub(crate) fn obey(this: &Header, what: &str, site: &std::panic::Location<'_>) -
         _ => Box::new(Unwound(NonNull::from(this))),
     };
     use lisle_core::unwinding::{Catches, is_possible};
-    if std::thread::panicking() && !is_possible(Catches::End) {
+    let is_panicking = std::thread::panicking();
+    if (is_panicking || exceptions::are_possible()) && !is_possible(Catches::End) {
+        if !is_panicking {
+            lisle_core::abort::process(format_args!(
+                "the effect {what} was performed at {site}, called through a function of another language that would \
+                 catch a panic, or must not be left by one, and its handler has not answered it. Answer the effect \
+                 (`answer`, `resume`), or do not perform it in what such functions call"
+            ));
+        }
         lisle_core::abort::process(format_args!(
             "the effect {what} was performed at {site} by a destructor that runs because of a panic, and its handler has \
              not answered it. A destructor cannot be unwound then. Answer the effect (`answer`, `resume`), or do not \

@@ -76,6 +76,11 @@
 //!   thread-locals. To set a thread-local, keep it across a blocking call and reset it works for
 //!   threads, but not here; and one whose initializer waits is unsound. Use
 //!   [`fiber_local!`](crate::fiber_local). See *Soundness*.
+//! - Frames of C++ may lie on a fiber's stack, and wait. What a fiber has caught is its own, if the C++
+//!   runtime is in the process when the Lisle runtime starts. An exception of C++ that leaves the
+//!   fiber's closure ends the process, as it does in a thread. When a runtime ends, frames that
+//!   destroy something are unwound. A fiber that waits below `catch (...)` or `noexcept` is not, and
+//!   is named: C++ must not swallow a panic, and no table tells whether it would.
 //! - Stacks are 1 MiB of address space unless [`Builder::stack_size`](crate::Builder::stack_size)
 //!   says otherwise. A stack overflow ends the process with a message that names the fiber.
 

@@ -100,8 +100,10 @@ impl fmt::Display for Report {
             Report::Unfinished(shutdown) => shutdown.fmt(f),
             Report::Staying(fibers) => write!(
                 f,
-                "`run` cannot return yet, since others may borrow from what has not ended on its thread: {}; what catches \
-                 the unwinding of a shutdown has to end, or to let it through",
+                "`run` cannot return yet, since others may borrow from what has not ended on its thread: {}. What catches \
+                 the unwinding of a shutdown has to end, or to let it through. What waits in a call that no panic may \
+                 leave is not unwound (a callback of foreign code, a `noexcept` function of C++ or one with `catch \
+                 (...)`, a destructor that a panic runs): it has to be woken",
                 fibers.join(", ")
             ),
             Report::NoStack(NoStack { error, .. }) => write!(f, "fibers wait for a stack: {error}"),

@@ -18,7 +18,8 @@ pub struct Straggler {
     /// Where it was spawned.
     pub site: Location<'static>,
     /// What it waits for, if it waits: because it catches the unwinding, or because it cannot be
-    /// unwound from there (foreign code has called it, or it is in a destructor that a panic runs).
+    /// unwound from there: foreign code has called it, a function of C++ with `catch (...)` has, which
+    /// may swallow a panic, or it is in a destructor that a panic runs.
     /// `None` if it runs, and does not give its worker back.
     pub waits: Option<Vec<BlockedOn>>,
 }

@@ -59,6 +59,7 @@ use either::{Either, either};
 use helping::AllJoining;
 use idle::Idle;
 use jobs::Jobs;
+use lisle_core::exceptions::OfThread;
 use queues::Queues;
 use runner::{Load, Resting};
 use starving::Starving;
@@ -99,6 +100,8 @@ pub struct Worker {
     random: Random,
     /// The hooks to call when a fiber is resumed and when it is suspended.
     hooks: HookList,
+    /// What the C++ runtime keeps for this thread, if there is one.
+    exceptions: Option<OfThread>,
     /// What this thread had counted before it became a worker.
     tally_before: (u64, u64),
     /// The fiber that runs now; null between turns.
@@ -129,6 +132,7 @@ impl Worker {
             stacks: RefCell::new(StackPool::new(shared.stack_size)),
             random: Random::from_entropy(),
             hooks: shared.hooks.clone(),
+            exceptions: OfThread::here(),
             tally_before: tally::read(),
             current: Cell::new(std::ptr::null_mut()),
             turn: Cell::new(0),
@@ -214,7 +218,7 @@ impl Worker {
         let why = "a panic has reached a worker's loop, which its fibers cannot survive";
         // Compiled twice: a runtime without hooks does not pay for checking whether it has any.
         abort::if_it_unwinds(why, || {
-            if self.hooks.is_empty() { self.work_on::<false>(done) } else { self.work_on::<true>(done) }
+            if self.is_hooked() { self.work_on::<true>(done) } else { self.work_on::<false>(done) }
         });
     }
 
@@ -268,15 +272,15 @@ impl Worker {
 
     /// Runs `fiber` until it parks, yields or ends.
     fn run(&self, fiber: NonNull<Fiber>, turn: u32) {
-        if self.hooks.is_empty() {
-            self.run_hooked::<false>(fiber, turn);
-        } else {
+        if self.is_hooked() {
             self.run_hooked::<true>(fiber, turn);
+        } else {
+            self.run_hooked::<false>(fiber, turn);
         }
     }
 
-    /// Does the same as [`run`](Worker::run), where it is known at compile time whether there are
-    /// hooks.
+    /// Does the same as [`run`](Worker::run), where it is known at compile time whether anything is
+    /// to be done around turns.
     #[cfg_attr(not(feature = "model"), inline)]
     #[cfg_attr(feature = "model", inline(always))]
     fn run_hooked<const HOOKED: bool>(&self, fiber: NonNull<Fiber>, turn: u32) {

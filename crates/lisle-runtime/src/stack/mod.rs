@@ -36,9 +36,11 @@ pub(crate) mod taken;
 #[cfg(test)]
 mod tests;
 
+use std::ptr::{NonNull, with_exposed_provenance_mut};
 use std::{io, mem, ops::Range};
 
 use corosensei::stack::StackPointer;
+use lisle_core::exceptions::Exceptions;
 use lisle_core::segment::Place;
 
 use self::slab::{Shape, Slab};
@@ -94,16 +96,25 @@ impl Stack {
         limit..limit + slab::guard_size()
     }
 
-    /// Returns the same stack for a segment to run on.
+    /// Returns the same stack for a segment to run on, without the uppermost words, see
+    /// [`exceptions`](Stack::exceptions).
     ///
     /// # Safety
     ///
     /// The segment ends before the stack is given back or dropped, and the stack is lent to one
     /// segment at a time.
     pub(crate) unsafe fn lend(&self) -> Place {
+        const { assert!(size_of::<Exceptions>().is_multiple_of(16)) };
         // SAFETY: the memory stays until the stack is dropped, which is not before the segment has
         // ended. Both ends are multiples of 16, and the guard lies at the limit.
-        unsafe { Place::new(self.base.get(), self.limit.get()) }
+        unsafe { Place::new(self.base.get() - size_of::<Exceptions>(), self.limit.get()) }
+    }
+
+    /// Returns the place for the exceptions of C++ of the fiber that runs on this stack. It is on the
+    /// stack, since few programs have any. What is there first is not theirs.
+    pub(crate) fn exceptions(&self) -> NonNull<Exceptions> {
+        let place = with_exposed_provenance_mut(self.base.get() - size_of::<Exceptions>());
+        NonNull::new(place).expect("a stack is not at address 0")
     }
 
     /// Returns the highest address, from where the stack grows down.

@@ -9,6 +9,7 @@ use crate::spawned::head::Outcome;
 use crate::spawned::hooks::Moment;
 use crate::stack::taken::{Supply, Taken, keep_spare, take_spare};
 use crate::unwinding;
+use lisle_core::exceptions::Exceptions;
 use lisle_core::segment::{Segment, Way};
 use std::io;
 use std::ptr::NonNull;
@@ -33,6 +34,10 @@ impl Worker {
         };
         // SAFETY: the fiber keeps the stack until its segment has ended, see `end`.
         let lent = unsafe { stack.lend() };
+        if self.exceptions.is_some() {
+            // SAFETY: the stack was just taken, and nothing runs on it.
+            unsafe { stack.exceptions().write(Exceptions::new()) };
+        }
         // SAFETY: a fiber that has not begun has no stack, and no other code reads this field.
         unsafe { *this.stack.get() = Some(stack) };
         this.domain.store(Arc::as_ptr(&self.domain).cast_mut().cast(), Ordering::Relaxed);
@@ -96,7 +101,7 @@ impl Worker {
     pub(super) fn end(&self, fiber: NonNull<Fiber>) {
         // SAFETY: the fiber's own reference keeps it alive.
         let this = unsafe { fiber.as_ref() };
-        if !self.hooks.is_empty() {
+        if self.is_hooked() {
             self.after_turn(this, Moment::Ends);
         }
         self.current.set(std::ptr::null_mut());

@@ -224,7 +224,7 @@ impl Worker {
         self.modelled.asking.retain(|asking| *asking != next);
         // SAFETY: what was queued is alive, and the worker that takes it runs it.
         match unsafe { either(next) } {
-            Either::Fiber(fiber) if self.hooks.is_empty() => self.run_hooked::<false>(fiber, turn),
+            Either::Fiber(fiber) if !self.is_hooked() => self.run_hooked::<false>(fiber, turn),
             Either::Fiber(fiber) => self.run(fiber, turn),
             Either::Task(task) => self.run_on_runner(Load::Task(task), turn),
         }

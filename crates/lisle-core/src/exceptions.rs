@@ -1,0 +1,226 @@
+//! The exceptions of C++ that code has caught and not left, or that it unwinds for.
+//!
+//! The C++ runtime keeps these for each thread, in two words: the exceptions whose handlers run, the
+//! last first, and how many are on their way. If a fiber waits in a handler, or in a destructor that
+//! an exception runs, and another fiber of its thread throws and catches meanwhile, then the first
+//! rethrows the exception of the second. So these words belong to the stack: whoever switches puts
+//! them aside.
+//!
+//! Most programs have no C++ in them. Whether this one has is asked once: if the function exists by
+//! which the C++ runtime tells where the words are.
+
+use std::cell::Cell;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The two words of a stack while it does not run. Both are 0 as long as it has no exceptions.
+#[derive(Debug)]
+pub struct Exceptions([Cell<usize>; 2]);
+
+impl Exceptions {
+    /// Creates those of a stack on which nothing has run.
+    #[inline(always)]
+    pub const fn new() -> Self {
+        Exceptions([const { Cell::new(0) }; 2])
+    }
+
+    /// Returns `true` if there are none.
+    pub fn are_none(&self) -> bool {
+        self.0.iter().all(|word| word.get() == 0)
+    }
+
+    /// Makes these the thread's, if they are those of a computation that was suspended within a
+    /// handler. Otherwise the computation is a call like others: what the code around it handles
+    /// may be thrown on in it. Returns what is to be put back when it has run.
+    #[cold]
+    #[inline(never)]
+    pub fn begin_turn(&self) -> Option<Around> {
+        let thread = OfThread::here()?;
+        let around = thread.read();
+        let mut own = around;
+        if !self.are_none() {
+            thread.swap(self);
+            own = thread.read();
+        }
+        Some(Around { thread, words: around, began_with: own })
+    }
+
+    /// Takes from the thread what a computation handles that has been suspended, and puts back what
+    /// was there before.
+    #[cold]
+    #[inline(never)]
+    pub fn end_turn(&self, around: Around) {
+        let now = around.thread.read();
+        let is_as_before = now == around.words && around.began_with == around.words;
+        for (kept, word) in self.0.iter().zip(now) {
+            kept.set(if is_as_before { 0 } else { word });
+        }
+        around.thread.write(around.words);
+    }
+}
+
+/// What the code that resumes a computation handles meanwhile.
+#[derive(Debug)]
+pub struct Around {
+    thread: OfThread,
+    words: [usize; 2],
+    began_with: [usize; 2],
+}
+
+impl Default for Exceptions {
+    fn default() -> Self {
+        Exceptions::new()
+    }
+}
+
+/// The words of the thread.
+#[derive(Debug, Clone, Copy)]
+pub struct OfThread(NonNull<[usize; 2]>);
+
+impl OfThread {
+    /// Returns those of this thread, or `None` in a program without C++.
+    pub fn here() -> Option<Self> {
+        let address = ADDRESS.load(Ordering::Relaxed);
+        if address == NONE {
+            return None;
+        }
+        Self::ask(if address == UNKNOWN { look_up() } else { address })
+    }
+
+    fn ask(function: usize) -> Option<Self> {
+        if function == NONE {
+            return None;
+        }
+        let function = std::ptr::with_exposed_provenance::<()>(function);
+        // SAFETY: this is `__cxa_get_globals`, whose type is given by the C++ ABI.
+        let words =
+            unsafe { std::mem::transmute::<*const (), unsafe extern "C" fn() -> *mut [usize; 2]>(function) };
+        // SAFETY: any thread may call it at any time.
+        NonNull::new(unsafe { words() }).map(OfThread)
+    }
+
+    /// Exchanges the thread's words and those of a stack: the stack is about to run, or has run.
+    #[inline]
+    pub fn swap(self, stack: &Exceptions) {
+        // SAFETY: the words stay as long as the thread, and this value does not leave it. Only code
+        // of the C++ runtime uses them besides, which does not run now.
+        let words = unsafe { &mut *self.0.as_ptr() };
+        for (word, kept) in words.iter_mut().zip(&stack.0) {
+            *word = kept.replace(*word);
+        }
+    }
+
+    fn write(self, words: [usize; 2]) {
+        // SAFETY: as above.
+        unsafe { self.0.write(words) };
+    }
+
+    /// Returns the thread's words.
+    #[inline]
+    pub fn read(self) -> [usize; 2] {
+        // SAFETY: as above.
+        unsafe { self.0.read() }
+    }
+}
+
+/// Returns `true` if the program has C++ in it.
+#[inline(always)]
+pub fn are_possible() -> bool {
+    ADDRESS.load(Ordering::Relaxed) != NONE
+}
+
+/// The address of `__cxa_get_globals`, once it was looked up.
+static ADDRESS: AtomicUsize = AtomicUsize::new(UNKNOWN);
+const NONE: usize = 0;
+const UNKNOWN: usize = 1;
+
+#[cold]
+fn look_up() -> usize {
+    let linked = imp::linked();
+    let address = if linked == 0 { imp::loaded() } else { linked };
+    ADDRESS.store(address, Ordering::Relaxed);
+    address
+}
+
+#[cfg(all(unix, not(miri), not(target_arch = "arm")))]
+mod imp {
+    /// Returns the address of the function in a library that has been loaded, or 0.
+    pub(super) fn loaded() -> usize {
+        // SAFETY: the name is a C string.
+        unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__cxa_get_globals".as_ptr()) }.expose_provenance()
+    }
+
+    /// Returns the address of the function if it is linked into the program, whose symbols need not
+    /// be known at run time, or 0.
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    pub(super) fn linked() -> usize {
+        let address: usize;
+        // SAFETY: this reads a word that the linker has made. A weak symbol that nothing defines is
+        // 0.
+        unsafe {
+            std::arch::asm!(
+                ".weak __cxa_get_globals",
+                "mov {}, qword ptr [rip + __cxa_get_globals@GOTPCREL]",
+                out(reg) address,
+                options(pure, readonly, nostack, preserves_flags),
+            );
+        }
+        address
+    }
+
+    #[cfg(all(target_os = "linux", target_arch = "aarch64"))]
+    pub(super) fn linked() -> usize {
+        let address: usize;
+        // SAFETY: as on x86-64.
+        unsafe {
+            std::arch::asm!(
+                ".weak __cxa_get_globals",
+                "adrp {0}, :got:__cxa_get_globals",
+                "ldr {0}, [{0}, :got_lo12:__cxa_get_globals]",
+                out(reg) address,
+                options(pure, readonly, nostack, preserves_flags),
+            );
+        }
+        address
+    }
+
+    #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+    pub(super) fn linked() -> usize {
+        0
+    }
+}
+
+#[cfg(not(all(unix, not(miri), not(target_arch = "arm"))))]
+mod imp {
+    pub(super) fn loaded() -> usize {
+        0
+    }
+    pub(super) fn linked() -> usize {
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The tests of this crate have no C++ in them.
+    #[test]
+    fn a_program_without_has_none() {
+        assert!(OfThread::here().is_none());
+        assert!(!are_possible());
+    }
+
+    #[test]
+    fn words_are_exchanged() {
+        let mut words = [1, 2];
+        let thread = OfThread(NonNull::from(&mut words));
+        let stack = Exceptions::new();
+        assert!(stack.are_none());
+        thread.swap(&stack);
+        assert_eq!(thread.read(), [0, 0]);
+        thread.swap(&stack);
+        assert_eq!(thread.read(), [1, 2]);
+        assert!(stack.are_none());
+    }
+}

@@ -1,0 +1,136 @@
+//! Whose a frame is: of which language, as far as that decides what it does with a panic of Rust.
+//!
+//! The exception table of a function has the same format in all languages, and each has a function
+//! that interprets it, its *personality*. Rust's lets a panic be caught where the table says so, and
+//! raised again. C++'s takes a panic for a foreign exception: no `catch` with a type gets it, and
+//! `catch (...)` does. If that does not throw it on, the process ends. A table does not tell whether
+//! it does, so a frame that would catch it counts as one that no panic passes.
+//!
+//! The unwinder does not say which personality a frame has. It is noted where the unwinder finds it:
+//! in the entry that is common to the functions of an object file (the CIE of DWARF's call frame
+//! information), to which the entry of each function (its FDE) refers.
+
+use std::ffi::c_void;
+use std::sync::OnceLock;
+
+/// The language that a frame's table is to be read in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Language {
+    Rust,
+    /// C++, in which a panic is caught by `catch (...)` only.
+    Cpp,
+    /// Another, in which anything may catch it.
+    Other,
+}
+
+/// Returns the language of the function in which the address lies, and which has an exception table.
+pub(super) fn language_at(address: usize) -> Language {
+    static RUST: OnceLock<Option<usize>> = OnceLock::new();
+    static CPP: OnceLock<usize> = OnceLock::new();
+    let rust = *RUST.get_or_init(|| personality_at(with_a_table as *const () as usize + 1));
+    let personality = personality_at(address);
+    // Where the library cannot tell its own, it can tell none.
+    if rust.is_none() || personality == rust {
+        return Language::Rust;
+    }
+    // SAFETY: the name is a C string.
+    let find = || unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__gxx_personality_v0".as_ptr()) }.addr();
+    match (personality, *CPP.get_or_init(find)) {
+        (Some(personality), cpp) if personality == cpp => Language::Cpp,
+        _ => Language::Other,
+    }
+}
+
+/// A function of Rust with an exception table, since it has something to drop if `f` panics.
+#[inline(never)]
+fn with_a_table(f: &dyn Fn()) {
+    struct Dropped;
+    impl Drop for Dropped {
+        #[inline(never)]
+        fn drop(&mut self) {
+            std::hint::black_box(());
+        }
+    }
+    let _dropped = Dropped;
+    f();
+}
+
+/// The addresses to which those in an entry may be relative.
+#[repr(C)]
+struct Bases {
+    text: *const c_void,
+    data: *const c_void,
+    function: *const c_void,
+}
+
+unsafe extern "C" {
+    // As the two above, of the unwinder that the standard library links.
+    fn _Unwind_Find_FDE(address: *const c_void, bases: *mut Bases) -> *const u8;
+}
+
+/// Returns the address of the personality of the function in which the address lies, or `None` if
+/// it has none or it cannot be read.
+fn personality_at(address: usize) -> Option<usize> {
+    let mut bases = Bases { text: std::ptr::null(), data: std::ptr::null(), function: std::ptr::null() };
+    // SAFETY: any address may be asked for, and there is room for the bases.
+    let fde = unsafe { _Unwind_Find_FDE(std::ptr::without_provenance(address), &raw mut bases) };
+    if fde.is_null() {
+        return None;
+    }
+    // SAFETY: an FDE begins with its length and the distance to its CIE. Both have four bytes: no
+    // compiler writes the form with more into what is loaded.
+    let distance = unsafe { fde.add(4).cast::<u32>().read_unaligned() };
+    // SAFETY: by the format, the distance is from its own place back to the CIE.
+    unsafe { personality_of(fde.add(4).wrapping_sub(distance as usize)) }
+}
+
+/// # Safety
+///
+/// `cie` points to a CIE.
+unsafe fn personality_of(cie: *const u8) -> Option<usize> {
+    // Length and identifier, of four bytes each.
+    let mut reader = super::table::Reader::at(cie.wrapping_add(8));
+    // SAFETY: the fields are read in the order of the format, and no further than it says. The same
+    // holds below.
+    let version = unsafe { reader.byte() };
+    let augmentation = reader.place();
+    let mut length = 0;
+    // SAFETY: as above.
+    while unsafe { reader.byte() } != 0 {
+        length += 1;
+    }
+    // SAFETY: these bytes were just read, and stay as long as the code is loaded.
+    let augmentation = unsafe { std::slice::from_raw_parts(augmentation, length) };
+    // How addresses and offsets are scaled, and the register of the return address.
+    // SAFETY: as above.
+    unsafe { reader.unsigned() };
+    // SAFETY: as above.
+    unsafe { reader.signed() };
+    if version == 1 {
+        // SAFETY: as above.
+        unsafe { reader.byte() };
+    } else {
+        // SAFETY: as above.
+        unsafe { reader.unsigned() };
+    }
+    let Some((b'z', rest)) = augmentation.split_first() else { return None };
+    // SAFETY: as above: the length of what follows.
+    unsafe { reader.unsigned() };
+    for what in rest {
+        match what {
+            b'R' | b'L' => {
+                // SAFETY: as above.
+                unsafe { reader.byte() };
+            }
+            b'P' => {
+                // SAFETY: as above.
+                let encoding = unsafe { reader.byte() };
+                // SAFETY: as above.
+                return unsafe { reader.address(encoding) };
+            }
+            b'S' | b'B' | b'G' => {}
+            _ => return None,
+        }
+    }
+    None
+}
