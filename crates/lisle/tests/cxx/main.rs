@@ -67,7 +67,10 @@ fn load() -> Functions {
             unsafe { Functions { $($name: std::mem::transmute(find(stringify!($name)))),+ } }
         };
     }
-    functions!(handles handles_two unwinds on_their_way throws catches destroys swallows throws_on is_noexcept destroys_and_is_noexcept)
+    functions!(
+        handles handles_two unwinds on_their_way throws catches destroys swallows throws_on is_noexcept
+        destroys_and_is_noexcept
+    )
 }
 
 extern "C-unwind" fn yields() {
