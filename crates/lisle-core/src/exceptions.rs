@@ -10,6 +10,7 @@
 //! which the C++ runtime tells where the words are.
 
 use std::cell::Cell;
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -23,54 +24,66 @@ impl Exceptions {
     pub const fn new() -> Self {
         Exceptions([const { Cell::new(0) }; 2])
     }
-
-    /// Returns `true` if there are none.
-    pub fn are_none(&self) -> bool {
-        self.0.iter().all(|word| word.get() == 0)
-    }
-
-    /// Makes these the thread's, if they are those of a computation that was suspended within a
-    /// handler. Otherwise the computation is a call like others: what the code around it handles
-    /// may be thrown on in it. Returns what is to be put back when it has run.
-    #[cold]
-    #[inline(never)]
-    pub fn begin_turn(&self) -> Option<Around> {
-        let thread = OfThread::here()?;
-        let around = thread.read();
-        let mut own = around;
-        if !self.are_none() {
-            thread.swap(self);
-            own = thread.read();
-        }
-        Some(Around { thread, words: around, began_with: own })
-    }
-
-    /// Takes from the thread what a computation handles that has been suspended, and puts back what
-    /// was there before.
-    #[cold]
-    #[inline(never)]
-    pub fn end_turn(&self, around: Around) {
-        let now = around.thread.read();
-        let is_as_before = now == around.words && around.began_with == around.words;
-        for (kept, word) in self.0.iter().zip(now) {
-            kept.set(if is_as_before { 0 } else { word });
-        }
-        around.thread.write(around.words);
-    }
-}
-
-/// What the code that resumes a computation handles meanwhile.
-#[derive(Debug)]
-pub struct Around {
-    thread: OfThread,
-    words: [usize; 2],
-    began_with: [usize; 2],
 }
 
 impl Default for Exceptions {
     fn default() -> Self {
         Exceptions::new()
     }
+}
+
+/// What the code of a handled computation has caught and not left, while it is suspended.
+///
+/// Unlike a fiber, a computation is a call: as long as it has caught nothing itself, what the code
+/// around it handles may be thrown on in it.
+#[derive(Debug)]
+pub struct Suspended {
+    /// `true` if the words are the computation's. They are not written before.
+    has_some: Cell<bool>,
+    words: Cell<MaybeUninit<[usize; 2]>>,
+}
+
+impl Suspended {
+    /// Creates those of a computation that has not begun.
+    #[inline(always)]
+    pub const fn new() -> Self {
+        Suspended { has_some: Cell::new(false), words: Cell::new(MaybeUninit::uninit()) }
+    }
+
+    /// Makes these the thread's, if there are any. Returns what is to be put back when the
+    /// computation has run.
+    pub(crate) fn begin_turn(&self) -> Option<Around> {
+        let thread = OfThread::here()?;
+        let words = thread.read();
+        if self.has_some.get() {
+            // SAFETY: they were written.
+            thread.write(unsafe { self.words.get().assume_init() });
+        }
+        Some(Around { thread, words })
+    }
+
+    /// Takes from the thread what a computation handles that has been suspended, and puts back what
+    /// was there before.
+    pub(crate) fn end_turn(&self, around: Around) {
+        let now = around.thread.read();
+        // None of its own: those around it, or, if it was suspended elsewhere before, none at all.
+        self.has_some.set(now != around.words && now != [0; 2]);
+        self.words.set(MaybeUninit::new(now));
+        around.thread.write(around.words);
+    }
+}
+
+impl Default for Suspended {
+    fn default() -> Self {
+        Suspended::new()
+    }
+}
+
+/// What the code handles that has resumed a computation.
+#[derive(Debug)]
+pub(crate) struct Around {
+    thread: OfThread,
+    words: [usize; 2],
 }
 
 /// The words of the thread.
@@ -116,8 +129,7 @@ impl OfThread {
     }
 
     /// Returns the thread's words.
-    #[inline]
-    pub fn read(self) -> [usize; 2] {
+    fn read(self) -> [usize; 2] {
         // SAFETY: as above.
         unsafe { self.0.read() }
     }
@@ -216,11 +228,11 @@ mod tests {
         let mut words = [1, 2];
         let thread = OfThread(NonNull::from(&mut words));
         let stack = Exceptions::new();
-        assert!(stack.are_none());
         thread.swap(&stack);
         assert_eq!(thread.read(), [0, 0]);
         thread.swap(&stack);
         assert_eq!(thread.read(), [1, 2]);
-        assert!(stack.are_none());
+        thread.swap(&stack);
+        assert_eq!(thread.read(), [0, 0]);
     }
 }

@@ -16,7 +16,7 @@
 
 use crate::marks::{Barrier, Marks};
 use crate::request::Clause;
-use lisle_core::exceptions::{self, Exceptions};
+use lisle_core::exceptions::{self, Suspended};
 use lisle_core::segment::{Request, Segment, Way};
 use lisle_runtime::handled::{self, Entry, Link, Taken};
 use lisle_runtime::jobs::pending::Inside;
@@ -24,6 +24,7 @@ use lisle_runtime::spawned::stack_state::StackState;
 use lisle_runtime::spawned::this_stack::ThisStack;
 use std::any::{Any, TypeId};
 use std::cell::{Cell, UnsafeCell};
+use std::hint::black_box;
 use std::mem::MaybeUninit;
 use std::panic::Location;
 use std::ptr::{NonNull, null};
@@ -90,7 +91,7 @@ pub(crate) struct Header {
     /// The panic to be raised in it, or the panic that has ended it.
     pub(crate) payload: Cell<Option<Box<dyn Any + Send>>>,
     /// The exceptions of C++ that its code handles while it is suspended.
-    exceptions: Exceptions,
+    exceptions: Suspended,
     segment: UnsafeCell<MaybeUninit<Segment>>,
     stack: Cell<Option<Taken>>,
 }
@@ -112,7 +113,7 @@ impl Header {
             is_left: Cell::new(false),
             order: Cell::new(Order::GoOn),
             payload: Cell::new(None),
-            exceptions: Exceptions::new(),
+            exceptions: Suspended::new(),
             segment: UnsafeCell::new(MaybeUninit::uninit()),
             stack: Cell::new(Some(stack)),
         }
@@ -210,6 +211,47 @@ impl Header {
     /// It is attached to the stack that runs this, and not running.
     #[inline(always)]
     pub(crate) unsafe fn turn(&self, stack: &StackState) -> Option<Request> {
+        if exceptions::are_possible() {
+            // By a pointer: the compiler must not find out that the call does not unwind, and leave
+            // it out of the caller's table. Frames beyond that of `turn_with_exceptions` are looked
+            // at by `lisle_core::unwinding` as others are.
+            let turn: unsafe fn(&Self, &StackState) -> Option<Request> =
+                black_box(Self::turn_with_exceptions);
+            // SAFETY: passed on to the caller.
+            return unsafe { turn(self, stack) };
+        }
+        // SAFETY: by the promise of `turn_by`.
+        let resume = |segment: &mut Segment| unsafe { segment.resume() };
+        // SAFETY: passed on to the caller.
+        unsafe { self.turn_by(stack, resume) }
+    }
+
+    /// Does the same in a process that has C++ in it.
+    ///
+    /// # Safety
+    ///
+    /// As for [`turn`](Header::turn).
+    #[cold]
+    #[inline(never)]
+    unsafe fn turn_with_exceptions(&self, stack: &StackState) -> Option<Request> {
+        // SAFETY: by the promise of `turn_by`.
+        let resume = |segment: &mut Segment| unsafe { segment.resume_with(&self.exceptions) };
+        // SAFETY: passed on to the caller.
+        unsafe { self.turn_by(stack, resume) }
+    }
+
+    /// Does the same by `resume`, which resumes the segment that it is given.
+    ///
+    /// # Safety
+    ///
+    /// As for [`turn`](Header::turn). The segment has not ended, and does not run, when `resume` is
+    /// called.
+    #[inline(always)]
+    unsafe fn turn_by(
+        &self,
+        stack: &StackState,
+        resume: impl FnOnce(&mut Segment) -> Option<Request>,
+    ) -> Option<Request> {
         let innermost = self.innermost.get();
         stack.handled.top.set(innermost);
         // SAFETY: the computations within this one stay as they are while it is suspended.
@@ -220,15 +262,10 @@ impl Header {
             stack.pending.inside.set(self.marks.get().inside);
             stack.handled.in_parts.update(|number| number + 1);
         }
-        let around_exceptions = if exceptions::are_possible() { self.exceptions.begin_turn() } else { None };
         // SAFETY: it has been begun, and only the code that owns it uses the segment, while it does
         // not run.
         let segment = unsafe { (*self.segment.get()).assume_init_mut() };
-        // SAFETY: as above, and by the caller's promise.
-        let request = unsafe { segment.resume() };
-        if let Some(around) = around_exceptions {
-            self.exceptions.end_turn(around);
-        }
+        let request = resume(segment);
         if is_apart {
             // The same ones as before: what runs apart does not suspend what surrounds it.
             stack.pending.inside.set(around);

@@ -147,15 +147,16 @@ impl Owned {
     }
 
     /// Puts the computation among those that wait in the fiber that runs here, which unwinds it when
-    /// it ends. A thread and a task have no such list.
-    #[inline]
-    pub(crate) fn wait_here(header: &Header) {
+    /// it ends. A thread and a task have no such list. Returns the home of both.
+    #[inline(always)]
+    pub(crate) fn wait_here(header: &Header) -> Home {
         let stack = this_stack();
         if stack.is_of_fiber() {
             // SAFETY: it leaves the list before it is freed, and only the code that has taken it out
             // uses it then.
             unsafe { stack.state().handled.kept.link(&header.entry, end_in_fiber) };
         }
+        Home::of_suspended(stack)
     }
 
     /// Ends the computation, which was suspended where `home` was home, as far as it can be ended

@@ -57,8 +57,8 @@ where
     // SAFETY: nothing is borrowed. Whoever owns the result owns the computation.
     let header = unsafe { Producing::create(producer, None, Location::caller()) };
     // SAFETY: it has just been made.
-    Owned::wait_here(unsafe { header.as_ref() });
-    Generator { header: Some(header), home: Home::of_suspended(), items: PhantomData }
+    let home = Owned::wait_here(unsafe { header.as_ref() });
+    Generator { header: Some(header), home, items: PhantomData }
 }
 
 /// Calls `consumer` with an iterator over what `producer` gives. Both may borrow.
@@ -190,14 +190,14 @@ impl<T> Iterator for Generator<T> {
             Home::describe(),
         );
         // SAFETY: the generator owns it.
-        if unsafe { header.as_ref() }.state.get() != State::Suspended {
-            // SAFETY: as above.
-            return not_waiting(unsafe { header.as_ref() });
-        }
-        // SAFETY: as above.
         let item = unsafe { next(header.as_ref()) };
         if let Ok(Some(item)) = item {
             return Some(item);
+        }
+        // SAFETY: as above.
+        if unsafe { header.as_ref() }.state.get() == State::Ending {
+            // A destructor of the producer asks, which is unwound since its fiber ends.
+            return None;
         }
         self.header = None;
         // SAFETY: the generator has just given it up.
@@ -216,7 +216,7 @@ impl<T> Drop for Generator<T> {
     }
 }
 
-/// Returns nothing, if the producer was unwound since its fiber ends.
+/// Returns nothing, if the producer has been unwound, or is, since its fiber ends.
 #[cold]
 fn not_waiting<T>(header: &Header) -> Option<T> {
     assert!(header.state.get() != State::Running, "a generator is asked for an item by its own producer");
@@ -269,7 +269,9 @@ impl<T> FusedIterator for Values<'_, T> {}
 /// The producer is suspended or has not begun, and gives items of this type.
 #[inline(always)]
 unsafe fn next<T>(header: &Header) -> std::thread::Result<Option<T>> {
-    assert!(header.state.get() == State::Suspended, "a generator is asked for an item by its own producer");
+    if header.state.get() != State::Suspended {
+        return Ok(not_waiting(header));
+    }
     let here = this_stack();
     let stack = here.state();
     header.attach(here);

@@ -67,8 +67,8 @@ impl<A, R> Suspended<A, R> {
     /// `room`, and its handler's results are of type `R`. The result of this owns it.
     pub(crate) unsafe fn new(header: NonNull<Header>, room: NonNull<MaybeUninit<A>>) -> Self {
         // SAFETY: by the caller's promise.
-        Owned::wait_here(unsafe { header.as_ref() });
-        Suspended { header, room, home: Home::of_suspended(), types: PhantomData }
+        let home = Owned::wait_here(unsafe { header.as_ref() });
+        Suspended { header, room, home, types: PhantomData }
     }
 
     fn header(&self) -> &Header {

@@ -82,7 +82,7 @@ pub use fiber::{blocking::blocking, spawn::spawn};
 pub use report::no_thread;
 #[cfg(not(lisle_loom))]
 pub use report::{
-    Awaited, Blocked, Deadlock, Delayed, NoStack, NoThread, PanicPolicy, Performer, Report, RunningFiber,
+    Asleep, Awaited, Blocked, Deadlock, Delayed, NoStack, NoThread, PanicPolicy, Performer, Report, RunningFiber,
     Shutdown, Stall, Straggler, Unjoined, WaitGraph,
 };
 #[cfg(not(lisle_loom))]
@@ -98,7 +98,7 @@ pub use task::spawn::spawn_task;
 #[doc(hidden)]
 pub mod facade {
     pub use crate::{
-        Awaited, Blocked, Builder, Deadlock, Delayed, Handle, InstallDefaultError, NoStack, NoThread,
+        Asleep, Awaited, Blocked, Builder, Deadlock, Delayed, Handle, InstallDefaultError, NoStack, NoThread,
         OnDeadlock, PanicPolicy, Performer, Report, RunningFiber, Runtime, Shutdown, Stall, Statistics,
         Straggler, Unjoined, WaitGraph, blocking, fiber, fiber_local, run, spawn, spawn_task, statistics,
         task, task_local, waiting,

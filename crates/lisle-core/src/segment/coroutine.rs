@@ -3,6 +3,7 @@
 //! The switch to a segment is in one function, [`resume`], by whose address `unwinding` knows it.
 
 use super::{Place, Request};
+use crate::exceptions::Suspended;
 use corosensei::stack::{Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::fmt;
@@ -54,6 +55,22 @@ impl Segment {
             CoroutineResult::Yield(request) => Some(request),
             CoroutineResult::Return(()) => None,
         }
+    }
+
+    /// Does the same in a process that has C++ in it. `exceptions` are those of the segment's code.
+    ///
+    /// # Safety
+    ///
+    /// As for [`resume`](Segment::resume).
+    #[inline(always)]
+    pub unsafe fn resume_with(&mut self, exceptions: &Suspended) -> Option<Request> {
+        let around = exceptions.begin_turn();
+        // SAFETY: passed on to the caller.
+        let request = unsafe { self.resume() };
+        if let Some(around) = around {
+            exceptions.end_turn(around);
+        }
+        request
     }
 }
 

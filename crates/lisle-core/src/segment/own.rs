@@ -14,6 +14,7 @@
 //! resumer.
 
 use super::{Place, Request};
+use crate::exceptions::Suspended;
 use std::cell::Cell;
 use std::ptr::NonNull;
 
@@ -89,6 +90,22 @@ impl Segment {
         let asked = unsafe { arch::switch(&way.resumer, &way.segment, std::ptr::null_mut()) };
         way.segment_on.set(Bounds::entered(left));
         NonNull::new(asked.cast()).map(Request)
+    }
+
+    /// Does the same in a process that has C++ in it. `exceptions` are those of the segment's code.
+    ///
+    /// # Safety
+    ///
+    /// As for [`resume`](Segment::resume).
+    #[inline(always)]
+    pub unsafe fn resume_with(&mut self, exceptions: &Suspended) -> Option<Request> {
+        let around = exceptions.begin_turn();
+        // SAFETY: passed on to the caller.
+        let request = unsafe { self.resume() };
+        if let Some(around) = around {
+            exceptions.end_turn(around);
+        }
+        request
     }
 }
 

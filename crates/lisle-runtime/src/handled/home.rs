@@ -26,8 +26,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 thread_local! {
     static LAST: Cell<u64> = const { Cell::new(0) };
-    /// The number of computations that were kept on this thread.
-    static SUSPENDED: Cell<u64> = const { Cell::new(0) };
+    /// The number of computations that were kept on this thread, outside of fibers, and of homes.
+    static COUNT: Cell<u64> = const { Cell::new(0) };
     /// How many of the ends have been made.
     static MADE: Cell<usize> = const { Cell::new(0) };
 }
@@ -64,6 +64,15 @@ fn make_end() {
     }
 }
 
+/// Counts what needs a home that ends with the thread.
+#[inline]
+fn count() {
+    COUNT.set(COUNT.get() + 1);
+    if COUNT.get().is_power_of_two() {
+        make_end();
+    }
+}
+
 /// What tells a fiber, a task, or what is neither, from all others that have been or will be on the
 /// same thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,15 +90,13 @@ impl Home {
         Self::of(this_stack())
     }
 
-    /// Returns that of the code that runs here, for a computation that has just been suspended.
+    /// Returns that of the code that runs on this stack, for a computation that has just been
+    /// suspended there.
     #[inline]
-    pub fn of_suspended() -> Self {
-        let stack = this_stack();
+    pub fn of_suspended(stack: ThisStack<'_>) -> Self {
         let home = Self::of(stack);
-        // Also for a fiber: a process may end in one.
-        SUSPENDED.set(SUSPENDED.get() + 1);
-        if SUSPENDED.get().is_power_of_two() {
-            make_end();
+        if stack.is_of_thread() {
+            count();
         }
         home
     }
@@ -127,9 +134,8 @@ impl Home {
 /// Returns a number that no fiber of this thread, nor the thread, has had.
 #[cold]
 fn next() -> u64 {
-    if parker::running().is_none() {
-        make_end();
-    }
+    // Also for a fiber: it may call `exit`.
+    count();
     LAST.set(LAST.get() + 1);
     LAST.get()
 }

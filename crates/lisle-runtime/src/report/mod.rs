@@ -21,7 +21,7 @@ pub use awaited::Awaited;
 pub use deadlock::Deadlock;
 pub use no_thread::{NoThread, no_thread};
 pub use shutdown::{Shutdown, Straggler};
-pub use stall::{Delayed, Stall};
+pub use stall::{Asleep, Delayed, Stall};
 pub(crate) use unjoined::nobody_joins;
 pub use unjoined::{PanicPolicy, Unjoined};
 #[cfg(feature = "model")]

@@ -19,6 +19,37 @@ pub struct Stall {
     pub lasted: Option<Duration>,
     /// What waits for the domain.
     pub delayed: Delayed,
+    /// What the thread of the domain sleeps in. `None` if it computes, or if the system does not
+    /// tell.
+    pub asleep: Option<Asleep>,
+}
+
+/// What a thread sleeps in, in the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Asleep {
+    /// A futex, by which locks, condition variables, channels and joins of the standard library
+    /// wait, and those of C libraries.
+    Futex,
+    /// The system call with this number.
+    Call(i64),
+}
+
+impl fmt::Display for Asleep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Asleep::Futex => f.write_str(
+                "its thread sleeps in the kernel, in a futex: in a lock, a condition variable, a channel, `park` or `join` \
+                 of the standard library, or of a C library. What it waits for may be held by another fiber of the \
+                 domain, which cannot go on: use those of this library (`sync`, `channel`, `thread`), or `blocking`",
+            ),
+            Asleep::Call(call) => write!(
+                f,
+                "its thread sleeps in the kernel, in the system call {call}: use this library's own sockets and sleep, or \
+                 `blocking`"
+            ),
+        }
+    }
 }
 
 /// What waits for a domain to be done with what it runs.
@@ -124,12 +155,13 @@ impl Stall {
 
 impl fmt::Display for Stall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}, and others wait: {}; it could call yield_now, or, if it waits for something foreign, blocking, or this \
-             library's own locks, sockets and sleep",
-            self.who(),
-            self.delayed
-        )
+        write!(f, "{}, and others wait: {}; ", self.who(), self.delayed)?;
+        match &self.asleep {
+            Some(asleep) => asleep.fmt(f),
+            None => f.write_str(
+                "it could call yield_now, or, if it waits for something foreign, blocking, or this library's own locks, \
+                 sockets and sleep",
+            ),
+        }
     }
 }

@@ -60,6 +60,10 @@ pub struct Blocked {
     /// What it waits for: the first of these that happens. Empty if its event does not describe
     /// that.
     pub waits: Vec<BlockedOn>,
+    /// Where the task was spawned that waits, by a call such as `sync` or `recv`, and keeps the
+    /// fiber on whose stack it runs from going on: a task that was to wait alone would `await` its
+    /// event. `None` if the fiber itself waits, or the task waits alone.
+    pub in_place: Option<&'static Location<'static>>,
 }
 
 /// A kind of performer of events.

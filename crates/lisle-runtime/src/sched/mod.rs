@@ -21,6 +21,7 @@ pub mod default;
 pub(crate) mod dump;
 pub(crate) mod forked;
 pub(crate) mod groups;
+mod kernel;
 pub(crate) mod lookouts;
 pub(crate) mod monitor;
 pub(crate) mod monitor_handle;
@@ -51,7 +52,7 @@ use crate::queue::stealable::Stealable;
 use crate::report::{Performer, RunningFiber};
 use crate::shim::{
     CachePadded,
-    atomic::{AtomicBool, AtomicU64, Ordering},
+    atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     sync::Arc,
     unseen,
 };
@@ -99,6 +100,8 @@ pub(crate) struct Domain {
     /// Guards the name of the fiber that runs now. Held while a named fiber is retired or its name
     /// is read.
     naming: Lock<()>,
+    /// The system's number for the thread of the worker, or 0.
+    thread: AtomicU32,
     /// Set when the worker has left and runs nothing any more.
     has_left: AtomicBool,
     /// Set when another thread has woken something here, which no model has decided.
@@ -124,6 +127,7 @@ impl Domain {
             watched: Watched::default(),
             mark: Mark::new(),
             naming: Lock::new(()),
+            thread: AtomicU32::new(0),
             has_left: AtomicBool::new(false),
             #[cfg(feature = "model")]
             woken_from_outside: AtomicBool::new(false),

@@ -97,6 +97,7 @@ impl Shared {
                 site: Some(told.site),
                 domain: None,
                 waits: told.waits.all,
+                in_place: None,
             })
             .collect();
         graph.unbegun = if graph.silent.is_empty() {
@@ -121,6 +122,7 @@ pub(crate) fn threads() -> Vec<Blocked> {
         site: None,
         domain: None,
         waits: told.waits,
+        in_place: None,
     })
     .collect()
 }

@@ -7,6 +7,7 @@
 //! not begun, and the descriptors, see `reactor/waited.rs`.
 
 use super::Domain;
+use super::kernel;
 use super::shared::Shared;
 use crate::report::{Delayed, Stall};
 use crate::shim::atomic::{AtomicU64, Ordering};
@@ -84,6 +85,7 @@ impl Domain {
         let now = clock::now();
         let mut delayed = self.delayed(shared, all_are_busy, now);
         delayed.descriptors = self.reactor.awaited();
-        Stall { domain: self.index, fiber: self.running_now(), lasted: self.lasted(now), delayed }
+        let asleep = kernel::asleep(self.thread.load(Ordering::Relaxed));
+        Stall { domain: self.index, fiber: self.running_now(), lasted: self.lasted(now), delayed, asleep }
     }
 }

@@ -36,6 +36,7 @@ pub mod way;
 
 use super::Domain;
 use super::forked;
+use super::kernel;
 use super::reactor::{self, Driver};
 use super::shared::Shared;
 use crate::abort;
@@ -47,7 +48,7 @@ use crate::event::{Context, Interrupted, Timer, Unparked, Waker, install, tally,
 use crate::jobs::heartbeat;
 use crate::own_threads;
 use crate::report;
-use crate::shim::{random::Random, sync::Arc};
+use crate::shim::{atomic::Ordering, random::Random, sync::Arc};
 use crate::spawned::fiber_cell::Fiber;
 use crate::spawned::hooks::{HookList, Moment};
 use crate::spawned::this_stack::this_stack;
@@ -167,6 +168,7 @@ impl Worker {
                 // If there is no thread for them, they wait for one when the wheel is given back.
                 let _ = self.0.domain.tasks_timers.close();
                 self.0.domain.mark.leave();
+                self.0.domain.thread.store(0, Ordering::Relaxed);
             }
         }
         // Leaked here: fibers that outlive a failed shutdown may still refer to it.
@@ -182,6 +184,7 @@ impl Worker {
             // SAFETY: `_leave` leaves it.
             unsafe { worker.domain.mark.settle(&WAYS) };
             WORKER.with(|current| current.set(worker));
+            worker.domain.thread.store(kernel::current_thread(), Ordering::Relaxed);
             reactor::set_current(Some(worker.domain.reactor.clone()));
             // SAFETY: the worker keeps its domain alive, and takes this back when it leaves.
             unsafe { heartbeat::set_here(Some(NonNull::from(&*worker.domain.heartbeat))) };

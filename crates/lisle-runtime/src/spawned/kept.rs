@@ -9,24 +9,26 @@
 //! out without knowing the list, by the place that refers to it, as long as the fiber lives.
 
 use std::cell::Cell;
+use std::mem::MaybeUninit;
 use std::ptr::{NonNull, null};
 
 /// A computation's place in the list of its fiber.
 #[derive(Debug)]
 pub struct Entry {
-    next: Cell<*const Entry>,
     /// The place that refers to this entry; null if it is in no list.
     back: Cell<*const Cell<*const Entry>>,
-    /// Unwinds the computation.
-    end: Cell<unsafe fn(NonNull<Entry>)>,
+    /// The next entry, and the function that unwinds the computation. Not written before the entry
+    /// is in a list.
+    next: Cell<MaybeUninit<*const Entry>>,
+    end: Cell<MaybeUninit<unsafe fn(NonNull<Entry>)>>,
 }
 
 impl Entry {
     /// Creates an entry that is in no list.
     #[inline(always)]
     pub const fn new() -> Self {
-        unsafe fn nothing(_: NonNull<Entry>) {}
-        Entry { next: Cell::new(null()), back: Cell::new(null()), end: Cell::new(nothing) }
+        let (next, end) = (Cell::new(MaybeUninit::uninit()), Cell::new(MaybeUninit::uninit()));
+        Entry { back: Cell::new(null()), next, end }
     }
 
     /// Returns `true` if it is in a list.
@@ -41,7 +43,8 @@ impl Entry {
         // SAFETY: the list stays as long as it has entries, and so does the entry before this one:
         // both belong to this thread.
         let Some(back) = (unsafe { self.back.replace(null()).as_ref() }) else { return };
-        let next = self.next.get();
+        // SAFETY: written when it came into the list.
+        let next = unsafe { self.next.get().assume_init() };
         back.set(next);
         // SAFETY: as above.
         if let Some(next) = unsafe { next.as_ref() } {
@@ -75,12 +78,12 @@ impl Kept {
     #[inline(always)]
     pub unsafe fn link(&self, entry: &Entry, end: unsafe fn(NonNull<Entry>)) {
         let next = self.0.replace(entry);
-        entry.next.set(next);
+        entry.next.set(MaybeUninit::new(next));
         entry.back.set(&raw const self.0);
-        entry.end.set(end);
+        entry.end.set(MaybeUninit::new(end));
         // SAFETY: entries stay as long as they are in the list.
         if let Some(next) = unsafe { next.as_ref() } {
-            next.back.set(&raw const entry.next);
+            next.back.set((&raw const entry.next).cast());
         }
     }
 
@@ -104,7 +107,8 @@ impl Kept {
         let last = self.0.get();
         // SAFETY: as above.
         let Some(entry) = (unsafe { last.as_ref() }) else { return false };
-        let end = entry.end.get();
+        // SAFETY: written when it came into the list.
+        let end = unsafe { entry.end.get().assume_init() };
         entry.unlink();
         // SAFETY: it has been taken out, and this is the function that it was put in with.
         unsafe { end(NonNull::from(entry)) };

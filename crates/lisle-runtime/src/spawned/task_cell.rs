@@ -53,10 +53,14 @@ impl Deref for Task {
 impl Task {
     /// Returns the task that runs on the stack of `fiber`, if that is a worker's runner.
     pub(crate) fn borne_by(fiber: &Fiber) -> Option<&Task> {
-        let borne = NonNull::new(fiber.parker.task.get().cast_mut());
-        let borne = borne.filter(|_| fiber.is_runner())?;
+        Task::on_top_of(fiber).filter(|_| fiber.is_runner())
+    }
+
+    /// Returns the innermost task that runs on the stack of `fiber`, if there is one.
+    pub(crate) fn on_top_of(fiber: &Fiber) -> Option<&Task> {
+        let top = NonNull::new(fiber.parker.task.get().cast_mut())?;
         // SAFETY: a task that runs on the stack of a fiber is alive.
-        Some(unsafe { Task::of(borne).as_ref() })
+        Some(unsafe { Task::of(top).as_ref() })
     }
 
     /// Makes memory the head of a vacant slot of `size` bytes.

@@ -98,3 +98,29 @@ fn a_computation_in_a_handler() {
     // SAFETY: it catches what it throws.
     assert_eq!(unsafe { (cxx().handles)(4, computes) }, 4);
 }
+
+/// A fiber that waits in a computation is unwound when its runtime ends, through the frames that
+/// have resumed the computation.
+#[test]
+#[ignore = "needs a C++ compiler"]
+fn a_shutdown_unwinds_computations() {
+    cxx();
+    let runtime = Runtime::builder().domains(1).start().unwrap();
+    let (tell, told) = lisle::channel::<()>();
+    drop(runtime.spawn(move || {
+        let items = generator(move |items| {
+            handle(|| {
+                perform(Wait);
+                tell.send(()).unwrap();
+                crate::waits_for_ever();
+            })
+            .on(|Wait, k| k.resume(()))
+            .run();
+            items.give(1);
+        });
+        items.sum::<u32>()
+    }));
+    told.recv().unwrap();
+    let shutdown = runtime.shutdown(std::time::Duration::from_secs(60));
+    assert!(shutdown.is_clean(), "{shutdown}");
+}

@@ -144,6 +144,55 @@ fn a_wake_from_outside_is_noticed() {
     reports("a_wake_from_outside_is_noticed", child, &["wakes from other threads"]);
 }
 
+/// A lock of the standard library that is held: the thread sleeps, and the report says in what.
+#[test]
+fn a_fiber_that_sleeps_in_a_futex_is_told_from_one_that_computes() {
+    let test = "a_fiber_that_sleeps_in_a_futex_is_told_from_one_that_computes";
+    let child = |who| {
+        // Long enough for the thread to come to the lock, whatever else the machine does.
+        Runtime::builder().domains(1).stall_report(Some(Duration::from_millis(500))).run(|| {
+            let lock = Arc::new(Mutex::new(()));
+            let (held, is_held) = std::sync::mpsc::channel();
+            let outside = thread::spawn({
+                let lock = lock.clone();
+                move || {
+                    let _held = lock.lock().unwrap();
+                    held.send(()).unwrap();
+                    block_until_let_go();
+                }
+            });
+            is_held.recv().unwrap();
+            stick(who, move || {
+                let waits = spawn(|| ());
+                drop(lock.lock().unwrap());
+                waits.join().unwrap();
+            });
+            outside.join().unwrap();
+        });
+    };
+    let is_told = std::fs::read_to_string("/proc/thread-self/syscall").is_ok();
+    let says = if is_told { "sleeps in the kernel, in a futex" } else { "it could call yield_now" };
+    reports(test, child, &[says, "`blocking`"][..if is_told { 2 } else { 1 }]);
+}
+
+/// One that waits in another system call.
+#[test]
+fn a_fiber_that_sleeps_in_a_system_call_is_told_with_it() {
+    let test = "a_fiber_that_sleeps_in_a_system_call_is_told_with_it";
+    let child = |who| {
+        Runtime::builder().domains(1).stall_report(Some(Duration::from_millis(500))).run(|| {
+            stick(who, || {
+                let waits = spawn(|| ());
+                block_until_let_go();
+                waits.join().unwrap();
+            });
+        });
+    };
+    let call = format!("in the system call {}:", libc::SYS_read);
+    let is_told = std::fs::read_to_string("/proc/thread-self/syscall").is_ok();
+    reports(test, child, &[if is_told { &call } else { "it could call yield_now" }]);
+}
+
 /// The same, but the fiber that wants the lock next wakes it.
 #[test]
 fn a_wake_within_the_turn_is_noticed() {

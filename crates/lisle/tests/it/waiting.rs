@@ -474,3 +474,47 @@ fn a_panic_in_a_description_is_caught() {
     tx.send(1).unwrap();
     until(|| runtime.waiting(), |graph| graph.fibers.is_empty());
 }
+
+/// A task that waits by a call keeps the fiber that runs it, be that its spawner or one of the
+/// library's: the report names the task, and what was meant.
+#[test]
+fn a_task_that_waits_by_a_call_is_told_with_its_fiber() {
+    let _watched = watched();
+    for begins in [true, false] {
+        let builder = Runtime::builder().domains(1).closed_world(true);
+        let outcome = builder.try_run(|| {
+            let (tx, rx) = channel::<u32>();
+            let task = lisle::spawn_task(async move {
+                if !begins {
+                    lisle::task::yield_now().await;
+                }
+                rx.recv().ok() // not `rx.recv_evt().await`
+            });
+            let _ = task.join();
+            drop(tx);
+        });
+        let deadlock = outcome.unwrap_err();
+        let graph = deadlock.waiting();
+        let in_place: Vec<_> = graph.fibers.iter().filter_map(|waiter| waiter.in_place).collect();
+        let [task] = in_place[..] else { panic!("one task waits in place: {deadlock}") };
+        let text = deadlock.to_string();
+        let named = if begins { "which runs a task (spawned at " } else { "a task (spawned at " };
+        for says in [&format!("{named}{task}"), "the task waits by a call", "write `.await`"] {
+            assert!(text.contains(says), "no {says:?} in: {text}");
+        }
+    }
+}
+
+/// A task that awaits its event keeps no fiber, and a fiber that waits runs no task.
+#[test]
+fn a_task_that_awaits_is_not_told_so() {
+    let _watched = watched();
+    let outcome = Runtime::builder().domains(1).closed_world(true).try_run(|| {
+        let (tx, rx) = channel::<u32>();
+        let task = lisle::spawn_task(async move { rx.recv_evt().await.ok() });
+        let _ = task.join();
+        drop(tx);
+    });
+    let text = outcome.unwrap_err().to_string();
+    assert!(!text.contains("waits by a call"), "{text}");
+}

@@ -62,6 +62,7 @@ mod tests {
             waits.on_held("lock", &Label::new("thing"), 0, holders.iter().copied());
         }
         Blocked {
+            in_place: None,
             kind: crate::Performer::Fiber,
             id,
             name: None,

@@ -13,6 +13,7 @@ struct Look<'a> {
     site: Option<&'static Location<'static>>,
     name: Option<&'a str>,
     waits: Vec<(&'static str, &'a Label)>,
+    in_place: Option<&'static Location<'static>>,
 }
 
 impl Blocked {
@@ -22,6 +23,7 @@ impl Blocked {
             site: self.site,
             name: self.name.as_deref(),
             waits: self.waits.iter().map(|wait| (wait.operation, &wait.object)).collect(),
+            in_place: self.in_place,
         }
     }
 }
@@ -99,7 +101,24 @@ const TOLD: usize = 8;
 /// Writes the block for waiters that look the same.
 fn block(f: &mut fmt::Formatter<'_>, alike: &[&Blocked]) -> fmt::Result {
     let first = alike[0];
-    writeln!(f, "{}:", who(first.kind, alike.len(), first.name.as_deref(), first.site))?;
+    let who = who(first.kind, alike.len(), first.name.as_deref(), first.site);
+    match first.in_place.filter(|_| first.kind == Performer::Fiber) {
+        Some(task) => writeln!(f, "{who}, which runs a task (spawned at {task}):")?,
+        None => writeln!(f, "{who}:")?,
+    }
+    waits(f, alike)?;
+    if first.in_place.is_some() {
+        writeln!(
+            f,
+            "    the task waits by a call, which keeps the fiber that runs it: write `.await` for a wait of the task alone"
+        )?;
+    }
+    Ok(())
+}
+
+/// Writes what waiters wait for that look the same.
+fn waits(f: &mut fmt::Formatter<'_>, alike: &[&Blocked]) -> fmt::Result {
+    let first = alike[0];
     if first.waits.is_empty() {
         return writeln!(f, "    its event does not tell");
     }
@@ -153,6 +172,9 @@ impl fmt::Display for WaitGraph {
                 writeln!(f, "    {}", stall.who())?;
                 if !stall.delayed.is_empty() {
                     writeln!(f, "    {}", stall.delayed)?;
+                }
+                if let Some(asleep) = &stall.asleep {
+                    writeln!(f, "    {asleep}")?;
                 }
             }
         }

@@ -76,6 +76,7 @@ impl Worker {
             Some(task) => (Performer::Task, task.site(), task.id()),
             None => (Performer::Fiber, fiber.code_site(), id),
         };
-        Blocked { kind, id, name, site: Some(site), domain: Some(self.domain.index), waits }
+        let in_place = Task::on_top_of(fiber).map(|task| task.site());
+        Blocked { kind, id, name, site: Some(site), domain: Some(self.domain.index), waits, in_place }
     }
 }
