@@ -12,6 +12,9 @@ use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::ptr::{NonNull, null};
 
+/// A function that unwinds the computation with this entry.
+type End = unsafe fn(NonNull<Entry>);
+
 /// A computation's place in the list of its fiber.
 #[derive(Debug)]
 pub struct Entry {
@@ -20,7 +23,7 @@ pub struct Entry {
     /// The next entry, and the function that unwinds the computation. Not written before the entry
     /// is in a list.
     next: Cell<MaybeUninit<*const Entry>>,
-    end: Cell<MaybeUninit<unsafe fn(NonNull<Entry>)>>,
+    end: Cell<MaybeUninit<End>>,
 }
 
 impl Entry {
@@ -76,7 +79,7 @@ impl Kept {
     /// belongs to the fiber that runs this. `end` may be called with the entry when it has been
     /// taken out.
     #[inline(always)]
-    pub unsafe fn link(&self, entry: &Entry, end: unsafe fn(NonNull<Entry>)) {
+    pub unsafe fn link(&self, entry: &Entry, end: End) {
         let next = self.0.replace(entry);
         entry.next.set(MaybeUninit::new(next));
         entry.back.set(&raw const self.0);

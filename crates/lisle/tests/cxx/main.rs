@@ -14,8 +14,23 @@ use std::sync::OnceLock;
 
 type Call = extern "C-unwind" fn();
 
-/// The functions of `frames.cpp`.
-struct Functions {
+/// Defines the functions of `frames.cpp`, and how they are found by their names.
+macro_rules! functions {
+    ($($name:ident: $type:ty,)+) => {
+        struct Functions {
+            $($name: $type,)+
+        }
+
+        impl Functions {
+            fn found(find: impl Fn(&str) -> *mut c_void) -> Self {
+                // SAFETY: each has this type in `frames.cpp`.
+                unsafe { Functions { $($name: std::mem::transmute::<*mut c_void, $type>(find(stringify!($name))),)+ } }
+            }
+        }
+    };
+}
+
+functions! {
     handles: unsafe extern "C-unwind" fn(c_int, Call) -> c_int,
     handles_two: unsafe extern "C-unwind" fn(c_int, Call) -> c_int,
     unwinds: unsafe extern "C-unwind" fn(Call) -> c_int,
@@ -61,16 +76,7 @@ fn load() -> Functions {
         assert!(!function.is_null(), "no {name:?}");
         function
     };
-    macro_rules! functions {
-        ($($name:ident)+) => {
-            // SAFETY: each has this type in `frames.cpp`.
-            unsafe { Functions { $($name: std::mem::transmute(find(stringify!($name)))),+ } }
-        };
-    }
-    functions!(
-        handles handles_two unwinds on_their_way throws catches destroys swallows throws_on is_noexcept
-        destroys_and_is_noexcept
-    )
+    Functions::found(find)
 }
 
 extern "C-unwind" fn yields() {
