@@ -6,6 +6,7 @@ use super::passes::Places;
 use super::quick;
 use super::sizes::Sizes;
 use crate::join_within as join;
+use crate::{looks, owner, within};
 use std::mem::{MaybeUninit, forget};
 use std::ptr;
 
@@ -17,9 +18,9 @@ where
     K: Ord + Send,
     F: Fn(&T) -> K + Sync,
 {
-    if sizes.workers < 2 || size_of::<T>() == 0 {
-        slice.sort_by_cached_key(key);
-    } else if u32::try_from(slice.len()).is_ok() {
+    let _within = within::enter(owner::pending());
+    looks::begin();
+    if u32::try_from(slice.len()).is_ok() {
         sort_by_number(
             slice,
             &|element, number| (key(element), number as u32),
@@ -100,6 +101,7 @@ unsafe fn make_keys<T: Send, E: Send>(
         // SAFETY: there is room at least up to there.
         let mut made = Made { start: unsafe { room.0.add(start) }, count: 0 };
         for (i, element) in part.iter().enumerate() {
+            looks::count();
             let key = keyed(element, start + i);
             // SAFETY: there is room for the keys of all elements.
             let place = unsafe { made.start.add(i) };
@@ -129,6 +131,9 @@ struct Scattered<'a, T>(&'a [T]);
 // the owners of the copies.
 unsafe impl<T: Send> Sync for Scattered<'_, T> {}
 
+/// Elements that lie anywhere take many times as long to copy as neighbours do.
+const FEWER: usize = 16;
+
 /// Copies to each place the element whose number is in its key.
 fn gather<T: Send, K: Send, N: Copy + Send>(
     from: &Scattered<'_, T>,
@@ -137,14 +142,14 @@ fn gather<T: Send, K: Send, N: Copy + Send>(
     number: &(impl Fn(N) -> usize + Sync),
     sizes: Sizes,
 ) {
-    if to.len() <= sizes.piece {
+    if to.len() <= sizes.piece::<T>().div_ceil(FEWER) {
         for ((_, n), to) in keys.iter().zip(to) {
             let element = &raw const from.0[number(*n)];
             // SAFETY: `to` has room for this element and is borrowed exclusively, and any bits may
             // be written to a `MaybeUninit`.
             unsafe { ptr::copy_nonoverlapping(element, to.as_mut_ptr(), 1) };
         }
-        return;
+        return looks::after_a_piece();
     }
     let (keys, later_keys) = keys.split_at_mut(keys.len() / 2);
     let (to, later_to) = to.split_at_mut(keys.len());

@@ -7,6 +7,7 @@
 
 use super::partition::{exchange, partition};
 use crate::join_within as join;
+use crate::looks;
 use std::ops::Range;
 
 /// Moves the elements of `slice` for which `goes_left(element, pivot)` returns `true`, with any of
@@ -15,11 +16,12 @@ pub(super) fn divide<T: Send>(
     pivots: &mut [T],
     slice: &mut [T],
     expected: usize,
+    piece: usize,
     goes_left: &(impl Fn(&T, &T) -> bool + Sync),
 ) -> usize {
     let shares = shares(slice.len(), expected, pivots.len());
     let mut pairs = pairs(pivots, slice, &shares);
-    run(&mut pairs, goes_left);
+    run(&mut pairs, piece, goes_left);
     let counts: Vec<_> = pairs.iter().map(|pair| pair.lefts).collect();
     mend(slice, &shares, &counts)
 }
@@ -61,26 +63,28 @@ fn pairs<'a, T>(
         .collect()
 }
 
-fn run<T: Send>(pairs: &mut [Pair<'_, T>], goes_left: &(impl Fn(&T, &T) -> bool + Sync)) {
+fn run<T: Send>(pairs: &mut [Pair<'_, T>], piece: usize, goes_left: &(impl Fn(&T, &T) -> bool + Sync)) {
     if let [pair] = pairs {
         let pivot = &*pair.pivot;
         let goes_left = |x: &T| goes_left(x, pivot);
-        let (lefts, rights) = exchange(pair.front, pair.back, &goes_left);
+        let (lefts, rights) = exchange(pair.front, pair.back, piece, &goes_left);
         let open = pair.back.len() - rights;
         pair.lefts = (
-            lefts + partition(&mut pair.front[lefts..], &goes_left),
-            partition(&mut pair.back[..open], &goes_left),
+            lefts + partition(&mut pair.front[lefts..], piece, &goes_left),
+            partition(&mut pair.back[..open], piece, &goes_left),
         );
         return;
     }
     let (pairs, later) = pairs.split_at_mut(pairs.len() / 2);
-    join(|| run(pairs, goes_left), || run(later, goes_left));
+    join(|| run(pairs, piece, goes_left), || run(later, piece, goes_left));
 }
 
 /// Exchanges the elements on the wrong side of the resulting boundary, and returns the boundary.
 ///
 /// These are few, unless the elements at one end of the slice differ from those in the middle.
 fn mend<T>(slice: &mut [T], shares: &[(Range<usize>, Range<usize>)], counts: &[(usize, usize)]) -> usize {
+    /// The most elements that are exchanged without a look at what others want.
+    const MOST: usize = 1 << 12;
     let boundary = counts.iter().map(|lefts| lefts.0 + lefts.1).sum();
     let (front, back) = slice.split_at_mut(boundary);
     let parts = || {
@@ -98,9 +102,12 @@ fn mend<T>(slice: &mut [T], shares: &[(Range<usize>, Range<usize>)], counts: &[(
             if other.is_empty() {
                 other = too_right.next().expect("as many are too far right as too far left");
             }
-            let count = part.len().min(other.len());
+            let count = part.len().min(other.len()).min(MOST);
             let start = other.start - boundary;
             front[part.start..part.start + count].swap_with_slice(&mut back[start..start + count]);
+            if count == MOST {
+                looks::after_a_piece();
+            }
             part.start += count;
             other.start += count;
         }

@@ -7,9 +7,11 @@
 //! Elements are `Send` and need not be `Sync`, so a thread may not access an element while another
 //! thread can. This is why sources are passed as `&mut`, although nothing here changes them.
 
+use super::measured::{Measured, with_order};
 use super::order::Order;
 use super::sizes::Sizes;
 use crate::join_within as join;
+use crate::looks;
 use std::hint::select_unpredictable;
 use std::mem::{MaybeUninit, needs_drop};
 use std::ptr;
@@ -26,7 +28,7 @@ pub(super) fn merge<T: Send>(
     left: &mut [T],
     right: &mut [T],
     out: &mut [MaybeUninit<T>],
-    order: &impl Order<T>,
+    order: &Measured<'_, impl Order<T>>,
     sizes: Sizes,
 ) {
     assert_eq!(left.len() + right.len(), out.len());
@@ -42,8 +44,9 @@ pub(super) fn merge<T: Send>(
     } else if order.is_less(&right[right.len() - 1], &left[0]) {
         let (right_out, left_out) = out.split_at_mut(right.len());
         join(|| copy(left, left_out, sizes), || copy(right, right_out, sizes));
-    } else if out.len() <= sizes.piece {
-        merge_here(left, right, out, order);
+    } else if out.len() <= order.piece::<T>(sizes) {
+        with_order!(order, |order| merge_here(left, right, out, order));
+        looks::after_a_piece();
     } else {
         let (lefts, rights) = divide(left, right, order);
         let (left, later_left) = left.split_at_mut(lefts);
@@ -63,10 +66,11 @@ pub(super) fn merge<T: Send>(
 /// Panics if the two are not equally long.
 pub(super) fn copy<T: Send>(from: &mut [T], to: &mut [MaybeUninit<T>], sizes: Sizes) {
     assert_eq!(from.len(), to.len());
-    if from.len() <= 4 * sizes.piece {
+    if from.len() <= 4 * sizes.piece::<T>() {
         // SAFETY: both are slices of this many elements, `to` is borrowed exclusively, so they are
         // disjoint, and any bits may be written to a `MaybeUninit`.
         unsafe { ptr::copy_nonoverlapping(from.as_ptr(), to.as_mut_ptr().cast(), to.len()) };
+        looks::after_a_piece();
     } else {
         let (from, later_from) = from.split_at_mut(from.len() / 2);
         let (to, later_to) = to.split_at_mut(from.len());
@@ -78,7 +82,7 @@ pub(super) fn copy<T: Send>(from: &mut [T], to: &mut [MaybeUninit<T>], sizes: Si
 /// Neither part is empty.
 ///
 /// The division is at the middle of the longer run, and at its place in the other.
-fn divide<T>(left: &[T], right: &[T], order: &impl Order<T>) -> (usize, usize) {
+fn divide<T>(left: &[T], right: &[T], order: &Measured<'_, impl Order<T>>) -> (usize, usize) {
     if left.len() >= right.len() {
         let middle = left.len() / 2;
         (middle, right.partition_point(|x| order.is_less(x, &left[middle])))

@@ -36,8 +36,10 @@
 //! time. The price is that threads cannot share a pivot of the quicksort. Threads that divide a
 //! slice together take one pivot each, and the elements between these pivots are sorted again.
 
+mod apart;
 mod cached;
 mod division;
+mod measured;
 mod merge;
 mod order;
 mod partition;

@@ -1,5 +1,6 @@
 //! The order of elements, in the three forms of the standard library.
 
+use crate::looks;
 use std::cmp::Ordering;
 
 /// An order of elements, with the serial sorts that go with it.
@@ -9,6 +10,9 @@ use std::cmp::Ordering;
 pub(super) trait Order<T>: Sync {
     /// Returns `true` if `a` comes before `b`.
     fn is_less(&self, a: &T, b: &T) -> bool;
+
+    /// Compares two elements.
+    fn compare(&self, a: &T, b: &T) -> Ordering;
 
     /// Sorts serially; equal elements keep their order.
     fn sort(&self, slice: &mut [T]);
@@ -24,6 +28,11 @@ impl<T: Ord> Order<T> for Natural {
     #[inline(always)]
     fn is_less(&self, a: &T, b: &T) -> bool {
         a.lt(b)
+    }
+
+    #[inline(always)]
+    fn compare(&self, a: &T, b: &T) -> Ordering {
+        a.cmp(b)
     }
 
     fn sort(&self, slice: &mut [T]) {
@@ -44,6 +53,11 @@ impl<T, F: Fn(&T, &T) -> Ordering + Sync> Order<T> for By<F> {
         (self.0)(a, b) == Ordering::Less
     }
 
+    #[inline(always)]
+    fn compare(&self, a: &T, b: &T) -> Ordering {
+        (self.0)(a, b)
+    }
+
     fn sort(&self, slice: &mut [T]) {
         slice.sort_by(&self.0);
     }
@@ -62,11 +76,44 @@ impl<T, K: Ord, F: Fn(&T) -> K + Sync> Order<T> for ByKey<F> {
         (self.0)(a).lt(&(self.0)(b))
     }
 
+    #[inline(always)]
+    fn compare(&self, a: &T, b: &T) -> Ordering {
+        (self.0)(a).cmp(&(self.0)(b))
+    }
+
     fn sort(&self, slice: &mut [T]) {
         slice.sort_by_key(&self.0);
     }
 
     fn sort_unstable(&self, slice: &mut [T]) {
         slice.sort_unstable_by_key(&self.0);
+    }
+}
+
+/// An order each of whose comparisons is counted, and looks at what others want when it is time.
+///
+/// A comparison is a call like any other to the sorts of the standard library: nothing but the sort
+/// has the slice while the comparison lets others have their turn.
+pub(super) struct Counted<'a, O>(pub(super) &'a O);
+
+impl<T, O: Order<T>> Order<T> for Counted<'_, O> {
+    #[inline(always)]
+    fn is_less(&self, a: &T, b: &T) -> bool {
+        looks::count();
+        self.0.is_less(a, b)
+    }
+
+    #[inline(always)]
+    fn compare(&self, a: &T, b: &T) -> Ordering {
+        looks::count();
+        self.0.compare(a, b)
+    }
+
+    fn sort(&self, slice: &mut [T]) {
+        slice.sort_by(|a, b| self.compare(a, b));
+    }
+
+    fn sort_unstable(&self, slice: &mut [T]) {
+        slice.sort_unstable_by(|a, b| self.compare(a, b));
     }
 }

@@ -6,6 +6,7 @@
 //! exchange these elements. Between comparisons, elements are only exchanged, so a comparison that
 //! panics loses none.
 
+use crate::looks;
 use std::mem::ManuallyDrop;
 use std::ptr;
 
@@ -13,13 +14,14 @@ use std::ptr;
 const BLOCK: usize = 128;
 
 /// Moves the elements that go left to the front, and returns their number.
-pub(super) fn partition<T>(slice: &mut [T], goes_left: &impl Fn(&T) -> bool) -> usize {
+/// It looks at what others want after each piece.
+pub(super) fn partition<T>(slice: &mut [T], piece: usize, goes_left: &impl Fn(&T) -> bool) -> usize {
     let (mut start, mut end) = (0, slice.len());
     // Each round halves the rest, or leaves little.
     while end - start >= 2 * BLOCK {
         let open = &mut slice[start..end];
         let (front, back) = open.split_at_mut(open.len() / 2);
-        let (lefts, rights) = exchange(front, back, goes_left);
+        let (lefts, rights) = exchange(front, back, piece, goes_left);
         start += lefts;
         end -= rights;
     }
@@ -38,6 +40,7 @@ pub(super) fn partition<T>(slice: &mut [T], goes_left: &impl Fn(&T) -> bool) -> 
 pub(super) fn exchange<T>(
     front: &mut [T],
     back: &mut [T],
+    piece: usize,
     goes_left: &impl Fn(&T) -> bool,
 ) -> (usize, usize) {
     let (fronts, _) = front.as_chunks_mut::<BLOCK>();
@@ -46,6 +49,7 @@ pub(super) fn exchange<T>(
     let (mut front, mut back) = (fronts.next(), backs.next());
     let (mut lefts, mut rights) = (0, 0);
     let (mut in_front, mut in_back) = (Wrong::none(), Wrong::none());
+    let mut done = 0;
     while let (Some(front_block), Some(back_block)) = (&mut front, &mut back) {
         if in_front.is_empty() {
             in_front.note(front_block.iter(), |x| !goes_left(x));
@@ -65,6 +69,10 @@ pub(super) fn exchange<T>(
         if in_back.are_right(count) {
             back = backs.next();
             rights += BLOCK;
+        }
+        if lefts + rights - done >= piece {
+            done = lefts + rights;
+            looks::after_a_piece();
         }
     }
     (lefts, rights)

@@ -1,49 +1,42 @@
 //! Stable sorting by merging, with a buffer.
 //!
-//! The slice is cut into a few runs, and the sort of the standard library sorts each in place. Then
-//! neighbours are merged, pass by pass, from the slice to the buffer and back again. A pass copies,
-//! and leaves its source as it was. Hence there is at any time one place where all elements lie,
-//! each once. If a comparison panics in the middle of a pass, going back to that place suffices. A
-//! tree of merges, in which each merge begins as soon as its two runs are complete, would have to
-//! know for each run where it lies. It would wait less at the end of a pass, but merges are divided
-//! until there are enough for all workers.
+//! The slice is cut into a few runs, one or more for each worker, and each is sorted in place
+//! ([`apart`](super::apart)). Then neighbours are merged, pass by pass, from the slice to the buffer
+//! and back again. A pass copies, and leaves its source as it was. Hence there is at any time one
+//! place where all elements lie, each once. If a comparison panics in the middle of a pass, going
+//! back to that place suffices. A tree of merges, in which each merge begins as soon as its two runs
+//! are complete, would have to know for each run where it lies. It would wait less at the end of a
+//! pass, but merges are divided until there are enough for all workers.
 
+use super::apart;
+use super::measured::Measured;
 use super::merge::{copy, merge};
 use super::order::Order;
 use super::runs::{is_descending, reverse};
 use super::sizes::Sizes;
 use crate::join_within as join;
+use crate::{owner, within};
 use std::mem::{MaybeUninit, needs_drop};
 use std::ptr;
 
 /// Sorts, with as many runs as suit these sizes; equal elements keep their order.
 pub(super) fn sort<T: Send>(slice: &mut [T], order: &impl Order<T>, sizes: Sizes) {
+    let order = &Measured::new(slice, order, sizes);
     let runs = runs::<T>(slice.len(), sizes);
-    if runs == 1 {
-        return order.sort(slice);
+    if runs == 1 && (order.are_slow() || slice.len() <= order.leaf(sizes)) {
+        return order.sort(slice, sizes);
     }
+    let _within = within::enter(owner::pending());
     if is_descending(slice, order, sizes) {
         return reverse(slice, sizes);
     }
     let len = slice.len();
-    // The last run takes the remainder of the division.
-    let mut ends: Vec<usize> = (1..runs).map(|i| len / runs * i).chain([len]).collect();
-    sort_runs(slice, 0, &ends, order);
-    ends.retain(|&end| end == len || order.is_less(&slice[end], &slice[end - 1]));
-    if ends.len() == 1 {
-        return;
-    }
     let mut buffer = Vec::with_capacity(len);
-    let mut places = Places::new(slice, &mut buffer.spare_capacity_mut()[..len]);
-    while ends.len() > 1 {
-        // SAFETY: merges copy every element once, each to a place of its own.
-        unsafe { places.pass(|from, to| merge_pairs(from, to, 0, &ends, order, sizes)) };
-        ends = ends.chunks(2).map(|pair| pair[pair.len() - 1]).collect();
-    }
-    if places.are_away {
-        // SAFETY: every element is copied, to the place of the same number.
-        unsafe { places.pass(|from, to| copy(from, to, sizes)) };
-    }
+    let buffer = &mut buffer.spare_capacity_mut()[..len];
+    // The last run takes the remainder of the division.
+    let ends: Vec<usize> = (1..runs).map(|i| len / runs * i).chain([len]).collect();
+    sort_runs(slice, buffer, 0, &ends, order, sizes);
+    merge_runs(slice, buffer, ends, order, sizes);
 }
 
 /// Returns the number of runs of a slice: a power of four. After an even number of passes, all
@@ -65,15 +58,52 @@ fn runs<T>(len: usize, Sizes { workers, run, .. }: Sizes) -> usize {
     runs
 }
 
-/// Sorts each of the runs that end at `ends`. The slice begins at `start`.
-fn sort_runs<T: Send>(slice: &mut [T], start: usize, ends: &[usize], order: &impl Order<T>) {
+/// Sorts each of the runs that end at `ends`. The slice, which is as long as the buffer, begins at
+/// `start`.
+fn sort_runs<T: Send>(
+    slice: &mut [T],
+    buffer: &mut [MaybeUninit<T>],
+    start: usize,
+    ends: &[usize],
+    order: &Measured<'_, impl Order<T>>,
+    sizes: Sizes,
+) {
     if let [_] = ends {
-        return order.sort(slice);
+        return apart::sort(slice, buffer, order, sizes);
     }
     let (ends, later_ends) = ends.split_at(ends.len() / 2);
     let middle = ends[ends.len() - 1];
     let (slice, later) = slice.split_at_mut(middle - start);
-    join(|| sort_runs(slice, start, ends, order), || sort_runs(later, middle, later_ends, order));
+    let (buffer, later_buffer) = buffer.split_at_mut(middle - start);
+    join(
+        || sort_runs(slice, buffer, start, ends, order, sizes),
+        || sort_runs(later, later_buffer, middle, later_ends, order, sizes),
+    );
+}
+
+/// Merges the runs that end at `ends`, each of which is in order.
+pub(super) fn merge_runs<T: Send>(
+    slice: &mut [T],
+    buffer: &mut [MaybeUninit<T>],
+    mut ends: Vec<usize>,
+    order: &Measured<'_, impl Order<T>>,
+    sizes: Sizes,
+) {
+    let len = slice.len();
+    ends.retain(|&end| end == len || order.is_less(&slice[end], &slice[end - 1]));
+    if ends.len() == 1 {
+        return;
+    }
+    let mut places = Places::new(slice, buffer);
+    while ends.len() > 1 {
+        // SAFETY: merges copy every element once, each to a place of its own.
+        unsafe { places.pass(|from, to| merge_pairs(from, to, 0, &ends, order, sizes)) };
+        ends = ends.chunks(2).map(|pair| pair[pair.len() - 1]).collect();
+    }
+    if places.are_away {
+        // SAFETY: every element is copied, to the place of the same number.
+        unsafe { places.pass(|from, to| copy(from, to, sizes)) };
+    }
 }
 
 /// Copies runs, merging each pair.
@@ -82,7 +112,7 @@ fn merge_pairs<T: Send>(
     to: &mut [MaybeUninit<T>],
     start: usize,
     ends: &[usize],
-    order: &impl Order<T>,
+    order: &Measured<'_, impl Order<T>>,
     sizes: Sizes,
 ) {
     match ends {

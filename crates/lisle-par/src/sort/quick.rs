@@ -6,12 +6,14 @@
 //! come to the wrong side, and are sorted once more after both sides.
 
 use super::division::divide;
+use super::measured::{Measured, with_order};
 use super::order::Order;
 use super::partition::partition;
 use super::runs::{is_ascending, is_descending, reverse};
 use super::sizes::Sizes;
 use crate::join_within as join;
 use crate::shim::random::Random;
+use crate::{owner, within};
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -21,10 +23,13 @@ const LEAF_BYTES: usize = 1 << 18;
 
 /// Sorts, divided to suit these sizes; equal elements come in any order.
 pub(super) fn sort<T: Send>(slice: &mut [T], order: &impl Order<T>, sizes: Sizes) {
+    let order = &Measured::new(slice, order, sizes);
     let (len, Sizes { workers, part, share, .. }) = (slice.len(), sizes);
-    if workers < 2 || len <= part || size_of::<T>() == 0 {
-        return order.sort_unstable(slice);
+    let is_whole = if order.are_slow() { workers < 2 } else { len <= order.leaf(sizes) };
+    if is_whole || len <= part || size_of::<T>() == 0 {
+        return order.sort_unstable(slice, sizes);
     }
+    let _within = within::enter(owner::pending());
     if is_ascending(slice, order, sizes) {
         return;
     }
@@ -32,17 +37,18 @@ pub(super) fn sort<T: Send>(slice: &mut [T], order: &impl Order<T>, sizes: Sizes
         return reverse(slice, sizes);
     }
     let largest_leaf = (LEAF_BYTES / size_of::<T>()).max(part);
-    let leaf = (len / (8 * workers)).clamp(part, largest_leaf);
+    let leaf = if workers < 2 { len } else { (len / (8 * workers)).clamp(part, largest_leaf) };
     // Twice as many divisions as good pivots need. The standard library sorts what is left after
     // them in any case.
-    let limit = 2 * (len / leaf).ilog2() + 4;
-    Quick { order, leaf, share }.sort(slice, workers, limit);
+    let limit = 2 * len.ilog2() + 4;
+    Quick { order, leaf, sizes, share }.sort(slice, None, workers, limit);
 }
 
-struct Quick<'a, O> {
-    order: &'a O,
-    /// The longest part that one worker sorts alone.
+struct Quick<'a, 'o, O> {
+    order: &'a Measured<'o, O>,
+    /// The longest part that one worker sorts alone if comparisons are slow.
     leaf: usize,
+    sizes: Sizes,
     /// The number of elements for which an additional pivot pays.
     share: usize,
 }
@@ -54,69 +60,61 @@ struct Middle {
     is_exact: bool,
 }
 
-impl<O> Quick<'_, O> {
+impl<O> Quick<'_, '_, O> {
     /// Sorts a part for which `workers` workers are available, with at most `limit` nested
-    /// divisions.
-    fn sort<T: Send>(&self, part: &mut [T], workers: usize, limit: u32)
+    /// divisions. No element comes before `least`, if there is one.
+    fn sort<T: Send>(&self, part: &mut [T], least: Option<&mut T>, workers: usize, limit: u32)
     where
         O: Order<T>,
     {
-        if part.len() <= self.leaf || limit == 0 {
-            return self.order.sort_unstable(part);
+        let leaf = if self.order.are_slow() { self.leaf } else { self.order.leaf(self.sizes) };
+        if part.len() <= leaf || limit == 0 {
+            return self.order.sort_unstable(part, self.sizes);
         }
         // More than there are workers: a worker that comes late does not keep the others waiting.
         let pivots = if workers > 1 { (2 * workers).min(part.len() / self.share) } else { 1 };
-        let middle = if pivots > 1 { self.divide(part, pivots) } else { self.divide_alone(part) };
+        let middle = match pivots {
+            0 | 1 => self.divide_alone(part, least.as_deref()),
+            _ => self.divide(part, pivots),
+        };
         let (left, others) = part.split_at_mut(middle.range.start);
-        let (_, right) = others.split_at_mut(middle.range.len());
+        let (pivots, right) = others.split_at_mut(middle.range.len());
+        // Only one of the two sides knows of each element, since they may run on two threads.
+        let least_of_right = pivots.last_mut().filter(|_| middle.is_exact);
         let workers = workers.div_ceil(2);
-        join(|| self.sort(left, workers, limit - 1), || self.sort(right, workers, limit - 1));
+        join(
+            || self.sort(left, least, workers, limit - 1),
+            || self.sort(right, least_of_right, workers, limit - 1),
+        );
         if !middle.is_exact {
             self.sort_seam(part, middle.range);
         }
     }
 
     /// Divides by one pivot.
-    fn divide_alone<T>(&self, part: &mut [T]) -> Middle
+    fn divide_alone<T>(&self, part: &mut [T], least: Option<&T>) -> Middle
     where
         O: Order<T>,
     {
         let samples = (part.len().ilog2().saturating_sub(5) / 3).min(4);
-        let place = self.median(part, 0..part.len(), samples);
+        let place = median(part, 0..part.len(), samples, self.order);
         part.swap(0, place);
         let Some((pivot, rest)) = part.split_first_mut() else { unreachable!("a pivot was found") };
-        let less = partition(rest, &|x: &T| self.order.is_less(x, pivot));
+        let piece = self.order.piece::<T>(self.sizes);
+        // If the pivot is one of the least elements, those that are equal to it are taken out: the
+        // next pivot might be one of them again.
+        let is_known_least = least.is_some_and(|least| !self.order.is_less(least, pivot));
+        let less = match is_known_least {
+            true => 0,
+            false => with_order!(self.order, |order| partition(rest, piece, &|x| order.is_less(x, pivot))),
+        };
         if less == 0 {
-            // The pivot is one of the least elements. Elements equal to it are taken out, because
-            // the next pivot might be one of them again.
-            let equal = partition(rest, &|x: &T| !self.order.is_less(pivot, x));
+            let equal =
+                with_order!(self.order, |order| partition(rest, piece, &|x| !order.is_less(pivot, x)));
             return Middle { range: 0..equal + 1, is_exact: true };
         }
         part.swap(0, less);
         Middle { range: less..less + 1, is_exact: true }
-    }
-
-    /// Returns the place of an element near the median of a range: the median of the medians of
-    /// three thirds, recursively to `depth`.
-    fn median<T>(&self, part: &[T], range: Range<usize>, depth: u32) -> usize
-    where
-        O: Order<T>,
-    {
-        if depth == 0 {
-            return range.start + range.len() / 2;
-        }
-        let third = range.len() / 3;
-        let of_third = |i: usize| {
-            let start = range.start + i * third;
-            self.median(part, start..start + third, depth - 1)
-        };
-        let (a, b, c) = (of_third(0), of_third(1), of_third(2));
-        let is_less = |a: usize, b: usize| self.order.is_less(&part[a], &part[b]);
-        match (is_less(a, b), is_less(b, c), is_less(a, c)) {
-            (true, true, _) | (false, false, _) => b,
-            (true, false, false) | (false, true, true) => a,
-            _ => c,
-        }
     }
 
     /// Divides by several pivots, from the middle of a sample.
@@ -140,13 +138,17 @@ impl<O> Quick<'_, O> {
             part.swap(i, place);
         }
         let (pivot, rest) = part.split_at_mut(pivots);
-        let (lefts, not_rights) = if less == 0 && is_exact {
-            let not_greater = divide(pivot, rest, share * not_greater, &|x, pivot| !is_less(pivot, x));
-            (divide(pivot, &mut rest[..not_greater], 0, &is_less), not_greater)
-        } else {
-            let less = divide(pivot, rest, share * less, &is_less);
-            (less, less)
-        };
+        let piece = self.order.piece::<T>(self.sizes);
+        let (lefts, not_rights) = with_order!(self.order, |order| {
+            let is_less = |a: &T, b: &T| order.is_less(a, b);
+            if less == 0 && is_exact {
+                let not_greater = divide(pivot, rest, share * not_greater, piece, &|x, pivot| !is_less(pivot, x));
+                (divide(pivot, &mut rest[..not_greater], 0, piece, &is_less), not_greater)
+            } else {
+                let less = divide(pivot, rest, share * less, piece, &is_less);
+                (less, less)
+            }
+        });
         if lefts < pivots {
             part[..lefts + pivots].rotate_left(pivots);
         } else {
@@ -200,6 +202,31 @@ impl<O> Quick<'_, O> {
         }
         let start = left.partition_point(|x| !is_less(least, x));
         let end = middle.end + right.partition_point(|x| is_less(x, greatest));
-        self.order.sort(&mut part[start..end]);
+        self.order.sort(&mut part[start..end], self.sizes);
+    }
+}
+
+/// Returns the place of an element near the median of a range: the median of the medians of three
+/// thirds, recursively to `depth`.
+pub(super) fn median<T>(
+    part: &[T],
+    range: Range<usize>,
+    depth: u32,
+    order: &Measured<'_, impl Order<T>>,
+) -> usize {
+    if depth == 0 {
+        return range.start + range.len() / 2;
+    }
+    let third = range.len() / 3;
+    let of_third = |i: usize| {
+        let start = range.start + i * third;
+        median(part, start..start + third, depth - 1, order)
+    };
+    let (a, b, c) = (of_third(0), of_third(1), of_third(2));
+    let is_less = |a: usize, b: usize| order.is_less(&part[a], &part[b]);
+    match (is_less(a, b), is_less(b, c), is_less(a, c)) {
+        (true, true, _) | (false, false, _) => b,
+        (true, false, false) | (false, true, true) => a,
+        _ => c,
     }
 }

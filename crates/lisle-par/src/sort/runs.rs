@@ -1,29 +1,41 @@
 //! Slices that are already in order, or in reverse order.
 
+use super::measured::{Measured, with_order};
 use super::order::Order;
 use super::sizes::Sizes;
 use crate::event::is_modelled;
 use crate::join_within as join;
+use crate::looks;
 use crate::shim::atomic::{AtomicBool, Ordering::Relaxed};
 use std::mem;
 
 /// Returns `true` if each element after the first is less than the one before it.
-pub(super) fn is_descending<T: Send>(slice: &mut [T], order: &impl Order<T>, sizes: Sizes) -> bool {
-    is_chain(slice, &|before, after| order.is_less(after, before), sizes)
+pub(super) fn is_descending<T: Send>(
+    slice: &mut [T],
+    order: &Measured<'_, impl Order<T>>,
+    sizes: Sizes,
+) -> bool {
+    let piece = order.piece::<T>(sizes);
+    with_order!(order, |order| is_chain(slice, &|before, after| order.is_less(after, before), piece))
 }
 
 /// Returns `true` if no element is less than the one before it.
-pub(super) fn is_ascending<T: Send>(slice: &mut [T], order: &impl Order<T>, sizes: Sizes) -> bool {
-    is_chain(slice, &|before, after| !order.is_less(after, before), sizes)
+pub(super) fn is_ascending<T: Send>(
+    slice: &mut [T],
+    order: &Measured<'_, impl Order<T>>,
+    sizes: Sizes,
+) -> bool {
+    let piece = order.piece::<T>(sizes);
+    with_order!(order, |order| is_chain(slice, &|before, after| !order.is_less(after, before), piece))
 }
 
 /// Returns `true` if `follows` holds between all neighbours.
 ///
 /// Most slices fail soon, in the part that the caller checks alone. Only a slice whose beginning
 /// passes is checked by all participants.
-fn is_chain<T: Send>(slice: &mut [T], follows: &(impl Fn(&T, &T) -> bool + Sync), sizes: Sizes) -> bool {
-    let start = slice.len().min(sizes.piece);
-    slice[..start].is_sorted_by(follows) && is_chain_in_parts(slice, follows, &AtomicBool::new(false), sizes)
+fn is_chain<T: Send>(slice: &mut [T], follows: &(impl Fn(&T, &T) -> bool + Sync), piece: usize) -> bool {
+    let start = slice.len().min(piece);
+    slice[..start].windows(2).all(|pair| follows(&pair[0], &pair[1])) && is_chain_in_parts(slice, follows, &AtomicBool::new(false), piece)
 }
 
 /// Sets `broken` where `follows` does not hold; the other participants stop then. In a model they
@@ -33,13 +45,15 @@ fn is_chain_in_parts<T: Send>(
     slice: &mut [T],
     follows: &(impl Fn(&T, &T) -> bool + Sync),
     broken: &AtomicBool,
-    sizes: Sizes,
+    piece: usize,
 ) -> bool {
     if !is_modelled() && broken.load(Relaxed) {
         return false;
     }
-    let holds = if slice.len() <= sizes.piece {
-        slice.is_sorted_by(follows)
+    let holds = if slice.len() <= piece {
+        let holds = slice.windows(2).all(|pair| follows(&pair[0], &pair[1]));
+        looks::after_a_piece();
+        holds
     } else {
         let middle = slice.len() / 2;
         // This comparison comes before the halves go to two threads, which may not access the same
@@ -47,8 +61,8 @@ fn is_chain_in_parts<T: Send>(
         follows(&slice[middle - 1], &slice[middle]) && {
             let (left, right) = slice.split_at_mut(middle);
             let (left, right) = join(
-                || is_chain_in_parts(left, follows, broken, sizes),
-                || is_chain_in_parts(right, follows, broken, sizes),
+                || is_chain_in_parts(left, follows, broken, piece),
+                || is_chain_in_parts(right, follows, broken, piece),
             );
             left && right
         }
@@ -68,8 +82,9 @@ pub(super) fn reverse<T: Send>(slice: &mut [T], sizes: Sizes) {
 
 /// Exchanges the first of `front` with the last of `back`, and so on; they are equally long.
 fn exchange<T: Send>(front: &mut [T], back: &mut [T], sizes: Sizes) {
-    if front.len() <= sizes.piece {
-        return front.iter_mut().zip(back.iter_mut().rev()).for_each(|(a, b)| mem::swap(a, b));
+    if front.len() <= sizes.piece::<T>() {
+        front.iter_mut().zip(back.iter_mut().rev()).for_each(|(a, b)| mem::swap(a, b));
+        return looks::after_a_piece();
     }
     let half = front.len() / 2;
     let (front, later_front) = front.split_at_mut(half);

@@ -15,8 +15,13 @@ pub(super) struct Sizes {
     pub(super) workers: usize,
     /// The least length of a run of a stable sort.
     pub(super) run: usize,
-    /// The largest merge that is not divided: some ten microseconds.
-    pub(super) piece: usize,
+    /// The largest piece of numbers, see [`piece`](Sizes::piece).
+    pub(super) numbers: usize,
+    /// The longest part that is sorted by one call without a count of its comparisons. For numbers
+    /// that is some fifty microseconds.
+    pub(super) leaf: usize,
+    /// Whether comparisons count as slow; `None` if that is measured.
+    pub(super) are_slow: Option<bool>,
     /// The longest part that an unstable sort leaves to one worker in any case.
     pub(super) part: usize,
     /// The number of elements for which an additional pivot pays.
@@ -35,10 +40,18 @@ impl Sizes {
     /// Returns the sizes for so many workers.
     pub(super) const fn of_workers(workers: usize) -> Sizes {
         if cfg!(test) {
-            Sizes { workers, run: 8, piece: 16, part: 24, share: 8, keys: 4 }
+            Sizes { workers, run: 8, numbers: 16, leaf: 12, are_slow: None, part: 24, share: 8, keys: 4 }
         } else {
-            Sizes { workers, run: 2048, piece: 1 << 14, part: 2048, share: 1 << 14, keys: 64 }
+            Sizes { workers, run: 2048, numbers: 1 << 14, leaf: 2048, are_slow: None, part: 2048, share: 1 << 14, keys: 64 }
         }
+    }
+
+    /// Returns the length of the longest piece that is merged, compared or copied without a look at
+    /// what others want: some ten microseconds.
+    pub(super) fn piece<T>(self) -> usize {
+        /// What a piece of numbers takes.
+        const BYTES: usize = 1 << 17;
+        self.numbers.min((BYTES / size_of::<T>().max(1)).max(2))
     }
 
     /// Returns the sizes for a slice whose sort a model decides.
@@ -58,7 +71,9 @@ impl Sizes {
         Sizes {
             workers: parts,
             run: (len / runs).max(1),
-            piece: least(2),
+            numbers: least(2),
+            leaf: len,
+            are_slow: Some(false),
             part: least(2),
             share: least(4),
             keys: least(1),

@@ -1,5 +1,6 @@
 //! In tests, quite short slices are divided already, and every phase of a sort is exercised.
 
+use super::measured::Measured;
 use super::order::{By, ByKey, Natural, Order};
 use super::sizes::Sizes;
 use super::{cached, merge, partition, passes, quick, runs};
@@ -57,9 +58,19 @@ fn inputs(len: usize) -> Vec<Vec<u64>> {
     inputs
 }
 
+/// Returns the sizes for so many workers. Comparisons count as slow half of the time, whatever they
+/// take.
+fn sizes(workers: usize) -> Sizes {
+    thread_local!(static SORTS: Cell<u32> = const { Cell::new(0) });
+    SORTS.set(SORTS.get() + 1);
+    // In no period that a test might have.
+    let are_slow = SORTS.get().count_ones().is_multiple_of(2);
+    Sizes { are_slow: Some(are_slow), ..Sizes::of_workers(workers) }
+}
+
 /// Runs one of the two sorts.
 fn sort<T: Send>(stable: bool, slice: &mut [T], order: &impl Order<T>, workers: usize) {
-    let sizes = Sizes::of_workers(workers);
+    let sizes = sizes(workers);
     if stable { passes::sort(slice, order, sizes) } else { quick::sort(slice, order, sizes) }
 }
 
@@ -79,7 +90,7 @@ fn stable_sorts_are_those_of_std() {
         let mut ours: Vec<(u64, usize)> = input.iter().map(|n| n / 2).zip(0..).collect();
         let mut theirs = ours.clone();
         theirs.sort_by_key(|pair| pair.0);
-        passes::sort(&mut ours, &ByKey(|pair: &(u64, usize)| pair.0), Sizes::of_workers(workers));
+        passes::sort(&mut ours, &ByKey(|pair: &(u64, usize)| pair.0), sizes(workers));
         assert_eq!(ours, theirs, "{} elements, {workers} workers", input.len());
     });
 }
@@ -89,7 +100,7 @@ fn unstable_sorts_are_those_of_std() {
     each_input(|input, workers| {
         let (mut ours, mut theirs) = (input.to_vec(), input.to_vec());
         theirs.sort_unstable();
-        quick::sort(&mut ours, &Natural, Sizes::of_workers(workers));
+        quick::sort(&mut ours, &Natural, sizes(workers));
         assert_eq!(ours, theirs, "{} elements, {workers} workers", input.len());
     });
 }
@@ -105,7 +116,7 @@ fn cached_keys_are_computed_once_each_and_sort_stably() {
             keys.fetch_add(1, Relaxed);
             pair.0
         };
-        cached::sort(&mut ours, &key, Sizes::of_workers(workers));
+        cached::sort(&mut ours, &key, sizes(workers));
         assert_eq!(ours, theirs, "{} elements, {workers} workers", input.len());
         assert!(keys.into_inner() <= input.len());
     });
@@ -118,19 +129,19 @@ fn elements_that_own_something_and_elements_without_a_size() {
         let mut theirs = words.clone();
         theirs.sort();
         let mut ours = words.clone();
-        passes::sort(&mut ours, &Natural, Sizes::of_workers(workers));
+        passes::sort(&mut ours, &Natural, sizes(workers));
         assert_eq!(ours, theirs);
         let mut ours = words.clone();
-        quick::sort(&mut ours, &Natural, Sizes::of_workers(workers));
+        quick::sort(&mut ours, &Natural, sizes(workers));
         assert_eq!(ours, theirs);
         let mut ours = words;
-        cached::sort(&mut ours, &String::clone, Sizes::of_workers(workers));
+        cached::sort(&mut ours, &String::clone, sizes(workers));
         assert_eq!(ours, theirs);
 
         let mut nothing = vec![(); input.len()];
-        passes::sort(&mut nothing, &Natural, Sizes::of_workers(workers));
-        quick::sort(&mut nothing, &Natural, Sizes::of_workers(workers));
-        cached::sort(&mut nothing, &|()| 0, Sizes::of_workers(workers));
+        passes::sort(&mut nothing, &Natural, sizes(workers));
+        quick::sort(&mut nothing, &Natural, sizes(workers));
+        cached::sort(&mut nothing, &|()| 0, sizes(workers));
         assert_eq!(nothing.len(), input.len());
     });
 }
@@ -162,7 +173,7 @@ fn what_is_in_order_or_strictly_backwards_takes_no_more_than_a_look() {
 fn reversing_is_that_of_std() {
     for len in 0..at_most(200) {
         let mut ours: Vec<usize> = (0..len).collect();
-        runs::reverse(&mut ours, Sizes::of_workers(1));
+        runs::reverse(&mut ours, sizes(1));
         assert!(ours.iter().copied().eq((0..len).rev()));
     }
 }
@@ -183,7 +194,8 @@ fn merges_take_the_left_one_of_equals() {
             expected.sort_by_key(|pair| pair.0);
             let mut out = vec![MaybeUninit::uninit(); expected.len()];
             let order = ByKey(|pair: &(u64, char)| pair.0);
-            merge::merge(&mut left, &mut right, &mut out, &order, Sizes::of_workers(1));
+            let order = Measured::new(&left, &order, sizes(1));
+            merge::merge(&mut left, &mut right, &mut out, &order, sizes(1));
             // SAFETY: a merge fills all of it.
             assert_eq!(unsafe { out.assume_init_ref() }, expected);
         }
@@ -197,7 +209,7 @@ fn partitions_are_partitions() {
         for boundary in [0, 1, 10, 50, 90, 100] {
             let mut numbers: Vec<u64> = (0..len).map(|_| random.next() % 100).collect();
             let mut sorted = numbers.clone();
-            let left = partition::partition(&mut numbers, &|n| *n < boundary);
+            let left = partition::partition(&mut numbers, 300, &|n| *n < boundary);
             assert!(numbers[..left].iter().all(|n| *n < boundary));
             assert!(numbers[left..].iter().all(|n| *n >= boundary));
             numbers.sort();
@@ -248,7 +260,7 @@ fn elements_need_not_be_sync() {
             cached::sort(
                 &mut elements,
                 &|element: &Fragile| Cell::new(element.number),
-                Sizes::of_workers(workers),
+                sizes(workers),
             );
             assert!(elements.is_sorted_by_key(|element| element.number));
         }
@@ -361,7 +373,7 @@ fn a_key_that_panics_loses_no_element_and_no_key() {
                 cached::sort(
                     elements,
                     &|element: &Owned| Key::new(*element.0, fuse, &alive),
-                    Sizes::of_workers(workers),
+                    sizes(workers),
                 );
             });
             assert_eq!(alive.into_inner(), 0);
