@@ -30,6 +30,7 @@ use super::pending::{Entry, Offer, Pending};
 use super::plan::Plan;
 use super::within;
 use crate::event::is_modelled;
+use crate::kept::without;
 use crate::panics::forget_panic;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::ticks;
@@ -304,7 +305,7 @@ impl<C: Consumer> Loop<'_, C> {
     /// into halves of whole blocks, down to one block.
     fn fixed<P: Part<Item = C::Item>>(&self, part: P, at: usize, acc: C::Acc) -> C::Acc {
         if self.stop.load(Ordering::Relaxed) || self.consumer.is_done(&acc, at) {
-            return acc;
+            return without(acc, part);
         }
         let grain = self.grain.unwrap_or(1);
         let blocks = part.len().div_ceil(grain);
@@ -399,7 +400,7 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
             };
             let left = part.len();
             if left == 0 || self.looping.stop.load(Ordering::Relaxed) || consumer.is_done(&acc, at) {
-                return acc;
+                return without(acc, part);
             }
             if !pace.is_proven && left > 1 {
                 let first = if pace.is_fixed { pace.block } else { pace.block.min(left.div_ceil(TRIAL)) };

@@ -35,6 +35,8 @@ mod join;
 #[cfg(not(lisle_loom))]
 mod join_history;
 #[cfg(not(lisle_loom))]
+mod kept;
+#[cfg(not(lisle_loom))]
 mod looks;
 #[cfg(not(lisle_loom))]
 mod origin;

@@ -13,6 +13,8 @@ use crate::event::is_modelled;
 use crate::shim::ticks;
 use crate::{heartbeat, owner};
 use std::cell::Cell;
+use std::mem::{MaybeUninit, needs_drop};
+use std::ptr;
 
 /// The intended time between two looks.
 const PERIOD: u64 = 5 * ticks::A_MICROSECOND;
@@ -20,7 +22,7 @@ const PERIOD: u64 = 5 * ticks::A_MICROSECOND;
 /// those that follow.
 const MOST: u32 = 256;
 /// The number of calls before the first look of work that begins.
-const FIRST: u32 = 16;
+const FIRST: u32 = 4;
 
 thread_local! {
     static HERE: Here = const {
@@ -69,6 +71,95 @@ pub(crate) fn after_a_piece() {
 /// Returns the reading of a clock that stands still while others have their turn.
 pub(crate) fn time() -> u64 {
     ticks::now().wrapping_sub(HERE.with(|here| here.away.get()))
+}
+
+/// Returns the items, and counts what is done with each.
+pub(crate) fn counted<T>(items: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
+    begin();
+    items.into_iter().inspect(|_| count())
+}
+
+/// Drops values, and lets others have their turn in between. If one panics, the others are still
+/// dropped.
+///
+/// # Safety
+///
+/// The caller owns the values, and does not use them afterwards.
+pub(crate) unsafe fn drop_in_place<T>(values: *mut [T]) {
+    /// The number of values that are dropped between two looks.
+    const PIECE: usize = 256;
+    /// Values that have not been dropped.
+    struct Rest<T>(*mut [T]);
+    impl<T> Drop for Rest<T> {
+        fn drop(&mut self) {
+            // SAFETY: passed on to the caller of the function around this.
+            unsafe { self.0.drop_in_place() };
+        }
+    }
+    if !needs_drop::<T>() {
+        return;
+    }
+    let mut rest = Rest(values);
+    while rest.0.len() > PIECE {
+        let first = rest.0.cast::<T>();
+        // SAFETY: there are more values than these.
+        let later = unsafe { first.add(PIECE) };
+        rest.0 = ptr::slice_from_raw_parts_mut(later, rest.0.len() - PIECE);
+        // SAFETY: these values are no longer in `rest`. The rest is passed on to the caller.
+        unsafe { ptr::slice_from_raw_parts_mut(first, PIECE).drop_in_place() };
+        after_a_piece();
+    }
+}
+
+/// Drops what is in these slots, as [`drop_in_place`] does.
+///
+/// # Safety
+///
+/// All of them are initialized, and nothing else takes or drops what is in them.
+pub(crate) unsafe fn drop_slots<T>(slots: &mut [MaybeUninit<T>]) {
+    // SAFETY: the values lie where the slots are. The rest is passed on to the caller.
+    unsafe { drop_in_place(ptr::from_mut(slots) as *mut [T]) };
+}
+
+/// The lengths of the pieces of something that is done step by step, so that each takes some
+/// microseconds. A look follows each but the last.
+pub(crate) struct Pieces {
+    left: usize,
+    len: usize,
+    start: u64,
+}
+
+impl Pieces {
+    /// Begins `steps` steps.
+    pub(crate) fn of(steps: usize) -> Self {
+        Pieces { left: steps, len: 0, start: 0 }
+    }
+}
+
+impl Iterator for Pieces {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        /// The most steps of a piece, and those of the first.
+        const STEPS: (u64, usize) = (1 << 12, FIRST as usize);
+
+        let now = ticks::now();
+        self.len = match self.len {
+            _ if self.left == 0 => return None,
+            // In a model time decides nothing.
+            _ if is_modelled() => self.left,
+            0 => STEPS.1,
+            len => {
+                after_a_piece();
+                let took = now.wrapping_sub(self.start).max(1);
+                (len as u64 * PERIOD / took).clamp(1, (4 * len as u64).min(STEPS.0)) as usize
+            }
+        };
+        self.start = ticks::now();
+        let len = self.len.min(self.left);
+        self.left -= len;
+        Some(len)
+    }
 }
 
 impl Here {

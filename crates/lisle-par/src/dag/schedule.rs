@@ -10,6 +10,7 @@ use super::super::cost_history;
 use super::super::scope::Scope;
 use crate::event::lock::Lock;
 use crate::event::{declare, gone, is_modelled};
+use crate::looks;
 use crate::panics::forget_panic;
 use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::shim::ticks;
@@ -107,6 +108,7 @@ impl<'s> Running<'s, '_> {
                 |&&dependent: &&usize| self.nodes[dependent].missing.fetch_sub(1, Ordering::AcqRel) == 1;
             let ready = node.dependents.iter().filter(is_ready).copied().collect();
             self.distribute(ready, &mut here, scope);
+            looks::after_a_piece();
         }
     }
 

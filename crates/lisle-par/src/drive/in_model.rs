@@ -14,6 +14,7 @@ use super::Loop;
 use crate::consumer::Consumer;
 use crate::event::{gone, visible_on};
 use crate::join::join_at;
+use crate::kept::without;
 use crate::part::Part;
 use crate::shim::atomic::Ordering;
 use crate::{modelled, owner};
@@ -78,13 +79,13 @@ fn feed<P: Part, C: Consumer<Item = P::Item>>(
         visible_on(&looping.stop);
         let left = part.len();
         if left == 0 || looping.stop.load(Ordering::Relaxed) || looping.consumer.is_done(&acc, at) {
-            return acc;
+            return without(acc, part);
         }
         let block = looping.grain.map_or(left, |grain| grain.min(left));
         let (now, rest) = part.split_at(block);
         acc = looping.or_stop(|| looping.consumer.feed(acc, at, now.items()));
         if block == left {
-            return acc;
+            return without(acc, rest);
         }
         at += block;
         part = rest;

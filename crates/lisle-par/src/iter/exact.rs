@@ -1,6 +1,7 @@
 //! Parts that know their number of items.
 
 use super::Part;
+use crate::kept::without;
 
 /// A [`Part`] each of whose steps gives exactly one item, and which can also be run from its end.
 ///
@@ -23,10 +24,7 @@ pub(super) fn first<P: Part>(part: P, count: usize) -> P {
         return part;
     }
     let (first, rest) = part.split_at(count);
-    // Dropped explicitly: if this panicked at the end of the scope, the value that is returned
-    // would not be dropped.
-    drop(rest);
-    first
+    without(first, rest)
 }
 
 /// Returns what comes after the first `count` steps of `part`.
@@ -36,8 +34,7 @@ pub(super) fn rest<P: Part>(part: P, count: usize) -> P {
         return part;
     }
     let (first, rest) = part.split_at(count);
-    drop(first);
-    rest
+    without(rest, first)
 }
 
 /// Implements the methods of a parallel iterator all of whose parts are exact, in terms of its

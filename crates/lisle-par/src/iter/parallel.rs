@@ -20,6 +20,7 @@ use super::ends::tries::{TryForEach, TryReduce};
 use super::run::run;
 use super::{Consumer, FromParallelIterator, IntoParallelIterator, ParallelExtend, Part, Plan, Try};
 use crate::Progress;
+use crate::kept::without;
 use lisle_core::Event;
 use std::cmp::Ordering;
 use std::iter;
@@ -842,7 +843,7 @@ pub trait ParallelIterator: Sized + Send {
     where
         Self::Item: Ord,
     {
-        self.reduce_with(Ord::min)
+        self.min_by(Ord::cmp)
     }
 
     /// Returns the least item in the order of `compare`, or the first of several.
@@ -858,7 +859,7 @@ pub trait ParallelIterator: Sized + Send {
     where
         F: Fn(&Self::Item, &Self::Item) -> Ordering + Sync + Send,
     {
-        self.reduce_with(|a, b| if compare(&a, &b).is_gt() { b } else { a })
+        self.reduce_with(|a, b| if compare(&a, &b).is_gt() { without(b, a) } else { without(a, b) })
     }
 
     /// Returns the item for which `key` returns the least value, or the first of several.
@@ -876,7 +877,7 @@ pub trait ParallelIterator: Sized + Send {
         F: Fn(&Self::Item) -> K + Sync + Send,
     {
         let least = self.map(|item| (key(&item), item)).min_by(|a, b| a.0.cmp(&b.0));
-        least.map(|(_, item)| item)
+        least.map(|(key, item)| without(item, key))
     }
 
     /// Returns the greatest item, or the last of several greatest items.
@@ -892,7 +893,7 @@ pub trait ParallelIterator: Sized + Send {
     where
         Self::Item: Ord,
     {
-        self.reduce_with(Ord::max)
+        self.max_by(Ord::cmp)
     }
 
     /// Returns the greatest item in the order of `compare`, or the last of several.
@@ -908,7 +909,7 @@ pub trait ParallelIterator: Sized + Send {
     where
         F: Fn(&Self::Item, &Self::Item) -> Ordering + Sync + Send,
     {
-        self.reduce_with(|a, b| if compare(&a, &b).is_gt() { a } else { b })
+        self.reduce_with(|a, b| if compare(&a, &b).is_gt() { without(a, b) } else { without(b, a) })
     }
 
     /// Returns the item for which `key` returns the greatest value, or the last of several.
@@ -926,7 +927,7 @@ pub trait ParallelIterator: Sized + Send {
         F: Fn(&Self::Item) -> K + Sync + Send,
     {
         let greatest = self.map(|item| (key(&item), item)).max_by(|a, b| a.0.cmp(&b.0));
-        greatest.map(|(_, item)| item)
+        greatest.map(|(key, item)| without(item, key))
     }
 
     /// Returns any item for which `predicate` returns `true`. The loop ends when one is found.

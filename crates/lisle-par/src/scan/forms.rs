@@ -1,6 +1,8 @@
 //! The forms of a scan: how each adds a chunk up and scans it.
 
 use super::chain::Form;
+use crate::kept::without;
+use crate::looks::Pieces;
 use std::marker::PhantomData;
 use std::mem;
 
@@ -68,12 +70,14 @@ where
 
     #[inline(always)]
     fn next(&self, sum: &T, element: &A) -> T {
-        (self.op)(sum, &(self.map)(element))
+        let element = (self.map)(element);
+        without((self.op)(sum, &element), element)
     }
 
     #[inline(always)]
     fn two(&self, left: &A, right: &A) -> T {
-        (self.op)(&(self.map)(left), &(self.map)(right))
+        let (left, right) = ((self.map)(left), (self.map)(right));
+        without((self.op)(&left, &right), (left, right))
     }
 }
 
@@ -92,14 +96,17 @@ where
 #[inline(always)]
 fn sum<A, T>(elements: &[A], add: &impl Add<A, T>, is_to_stop: impl Fn() -> bool) -> Option<T> {
     let mut sum = add.two(&elements[0], &elements[1]);
-    let (half, rest) = elements[2..].split_at(elements[2..].len() / 2);
-    for part in half.chunks(half.len().div_ceil(4).max(1)) {
-        if is_to_stop() {
+    let mut rest = &elements[2..];
+    let half = rest.len() / 2;
+    for len in Pieces::of(rest.len()) {
+        if rest.len() > half && is_to_stop() {
             return None;
         }
-        sum = part.iter().fold(sum, |sum, element| add.next(&sum, element));
+        let (piece, later) = rest.split_at(len);
+        sum = piece.iter().fold(sum, |sum, element| without(add.next(&sum, element), sum));
+        rest = later;
     }
-    Some(rest.iter().fold(sum, |sum, element| add.next(&sum, element)))
+    Some(sum)
 }
 
 /// Writes to each place of another slice the sum up to and including the element there.
@@ -128,14 +135,19 @@ impl<'a, A: Sync, T: Send, S: Begin<A, T>> Form for Inclusive<'a, A, T, S> {
             }
         };
         let (last_input, last_output) = (input.split_off_last()?, output.split_off_last_mut()?);
-        for (element, place) in input.iter().zip(output) {
-            *place = self.0.next(sum, element);
-            sum = place;
+        for len in Pieces::of(input.len()) {
+            let (elements, later) = input.split_at(len);
+            let (places, later_places) = output.split_at_mut(len);
+            (input, output) = (later, later_places);
+            for (element, place) in elements.iter().zip(places) {
+                *place = self.0.next(sum, element);
+                sum = place;
+            }
         }
         // Computed twice, because one sum stays here and the other goes on.
         let next = go_on.then(|| self.0.next(sum, last_input));
         *last_output = self.0.next(sum, last_input);
-        next
+        without(next, carry)
     }
 }
 
@@ -156,13 +168,18 @@ impl<'a, A: Sync, T: Send, S: Add<A, T>> Form for Exclusive<'a, A, T, S> {
     }
 
     fn scan(&self, (mut input, output): Self::Piece, carry: Option<T>, go_on: bool) -> Option<T> {
-        let Some((first, output)) = output.split_first_mut() else { return carry };
+        let Some((first, mut output)) = output.split_first_mut() else { return carry };
         *first = carry?;
         let mut sum = &*first;
         let last = input.split_off_last()?;
-        for (element, place) in input.iter().zip(output) {
-            *place = self.0.next(sum, element);
-            sum = place;
+        for len in Pieces::of(input.len()) {
+            let (elements, later) = input.split_at(len);
+            let (places, later_places) = output.split_at_mut(len);
+            (input, output) = (later, later_places);
+            for (element, place) in elements.iter().zip(places) {
+                *place = self.0.next(sum, element);
+                sum = place;
+            }
         }
         go_on.then(|| self.0.next(sum, last))
     }
@@ -190,14 +207,18 @@ impl<'a, T: Send, S: Add<T, T>> Form for InclusiveInPlace<'a, T, S> {
             None => piece.split_off_first_mut()?,
         };
         let last = piece.split_off_last_mut()?;
-        for place in piece {
-            *place = self.0.next(sum, place);
-            sum = place;
+        for len in Pieces::of(piece.len()) {
+            let (places, later) = piece.split_at_mut(len);
+            piece = later;
+            for place in places {
+                *place = self.0.next(sum, place);
+                sum = place;
+            }
         }
         // Computed twice, because one sum stays here and the other goes on.
         let next = go_on.then(|| self.0.next(sum, last));
         *last = self.0.next(sum, last);
-        next
+        without(next, carry)
     }
 }
 
@@ -217,11 +238,15 @@ impl<'a, T: Send, S: Add<T, T>> Form for ExclusiveInPlace<'a, T, S> {
         sum(piece, &self.0, is_to_stop)
     }
 
-    fn scan(&self, piece: &'a mut [T], carry: Option<T>, _: bool) -> Option<T> {
+    fn scan(&self, mut piece: &'a mut [T], carry: Option<T>, _: bool) -> Option<T> {
         let mut sum = carry?;
-        for place in piece {
-            let next = self.0.next(&sum, place);
-            *place = mem::replace(&mut sum, next);
+        for len in Pieces::of(piece.len()) {
+            let (places, later) = piece.split_at_mut(len);
+            piece = later;
+            for place in places {
+                let next = self.0.next(&sum, place);
+                *place = mem::replace(&mut sum, next);
+            }
         }
         Some(sum)
     }

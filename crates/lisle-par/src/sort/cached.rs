@@ -42,7 +42,8 @@ fn sort_by_number<T: Send, K: Ord + Send, N: Ord + Copy + Send>(
     sizes: Sizes,
 ) {
     let len = slice.len();
-    let mut keys = Vec::with_capacity(len);
+    let mut keys = Keys(Vec::with_capacity(len));
+    let keys = &mut keys.0;
     let room = Room(keys.as_mut_ptr());
     // SAFETY: there is room for as many keys as there are elements.
     let made = unsafe { make_keys(slice, 0, &room, keyed, sizes) };
@@ -51,14 +52,27 @@ fn sort_by_number<T: Send, K: Ord + Send, N: Ord + Copy + Send>(
     // SAFETY: all of the keys were made, and no other value owns them any more.
     unsafe { keys.set_len(len) };
 
-    quick::sort(&mut keys, &Natural, sizes);
+    quick::sort(keys, &Natural, sizes);
 
     let mut buffer = Vec::with_capacity(len);
     let mut places = Places::new(slice, &mut buffer.spare_capacity_mut()[..len]);
     // SAFETY: the numbers are those of all elements, in another order.
-    unsafe { places.pass(|from, to| gather(&Scattered(from), &mut keys, to, &number, sizes)) };
+    unsafe { places.pass(|from, to| gather(&Scattered(from), keys, to, &number, sizes)) };
     // SAFETY: every element is copied, to the place of the same number.
     unsafe { places.pass(|from, to| copy(from, to, sizes)) };
+}
+
+/// Keys, with the numbers of their elements. There may be many to be dropped.
+struct Keys<E>(Vec<E>);
+
+impl<E> Drop for Keys<E> {
+    fn drop(&mut self) {
+        let keys: *mut [E] = &raw mut *self.0;
+        // SAFETY: no keys is less than there is room for.
+        unsafe { self.0.set_len(0) };
+        // SAFETY: the vector had these keys, and does not own them any more.
+        unsafe { looks::drop_in_place(keys) };
+    }
 }
 
 /// The place where keys are written.
@@ -80,7 +94,7 @@ unsafe impl<E: Send> Send for Made<E> {}
 impl<E> Drop for Made<E> {
     fn drop(&mut self) {
         // SAFETY: these keys have been made, and no other value owns them.
-        unsafe { ptr::slice_from_raw_parts_mut(self.start, self.count).drop_in_place() };
+        unsafe { looks::drop_in_place(ptr::slice_from_raw_parts_mut(self.start, self.count)) };
     }
 }
 

@@ -139,8 +139,8 @@ impl Inside {
 /// back soon.
 pub(crate) const FIRST_LEVELS: u32 = 3;
 
-/// The number of joins between two looks at the clock.
-const JOINS_A_LOOK: u32 = 64;
+/// The most joins between two looks at the clock.
+const MOST_JOINS_A_LOOK: u32 = 64;
 
 /// The list of one stack, and what else a stack keeps for its loops.
 pub struct Pending {
@@ -155,6 +155,10 @@ pub struct Pending {
     held: AtomicBool,
     /// The number of joins until the next look at the clock.
     until_look: Cell<u32>,
+    /// The number of joins between two looks at the clock.
+    joins_a_look: Cell<u32>,
+    /// When the last look at the clock ended.
+    last_look: Cell<u64>,
     /// The job taken from elsewhere that runs on this stack, or null for the stack's own code.
     pub(crate) job: Cell<*const Job>,
     /// Whether the code that runs here is part of a join or a loop.
@@ -180,6 +184,8 @@ impl Pending {
                 disturbed: AtomicU32::new(0),
                 held: AtomicBool::new(false),
                 until_look: Cell::new(0),
+                joins_a_look: Cell::new(1),
+                last_look: Cell::new(0),
                 job: Cell::new(null()),
                 inside: Cell::new(Inside::Nothing),
                 origin: Cell::new(None),
@@ -253,9 +259,23 @@ impl Pending {
         left == 0
     }
 
-    /// Says that the clock has been looked at.
-    pub(crate) fn looked(&self) {
-        self.until_look.set(JOINS_A_LOOK);
+    /// Says that the clock is looked at, and reads `now`. The next look is to come about `period`
+    /// later: after fewer joins, if those since the last look have taken longer.
+    pub(crate) fn looked(&self, now: u64, period: u64) {
+        let took = now.wrapping_sub(self.last_look.replace(now)).max(1);
+        let joins = u64::from(self.joins_a_look.get());
+        let joins = joins.saturating_mul(period) / took;
+        // More only by one: on the way down a tree of joins they follow each other at once, and long
+        // calls may come at the bottom.
+        let most = MOST_JOINS_A_LOOK.min(self.joins_a_look.get() + 1);
+        let joins = joins.clamp(1, u64::from(most)) as u32;
+        self.joins_a_look.set(joins);
+        self.until_look.set(joins - 1);
+    }
+
+    /// Says that what was done between the last look and `now` was no join of this stack.
+    pub(crate) fn was_away(&self, now: u64) {
+        self.last_look.set(now);
     }
 
     /// Puts nothing off here for others until the returned guard is dropped.

@@ -11,7 +11,7 @@ use crate::jobs::pending::{Inside, Pending};
 use crate::runtime::{default_runtime, try_default_runtime};
 use crate::sched::default::started_default_runtime;
 use crate::sched::shared::Shared;
-use crate::sched::sharing::LastBeat;
+use crate::sched::sharing::{LastBeat, PERIOD};
 use crate::sched::within::{self, in_domain};
 use crate::sched::worker::{Worker, with_current};
 use crate::shim::ticks;
@@ -127,8 +127,9 @@ thread_local! {
 /// the stack.
 #[cold]
 pub fn heartbeat(pending: &Pending) {
+    pending.looked(ticks::now(), PERIOD / 5);
     if !may_wait() {
-        return pending.looked();
+        return;
     }
     abort::if_it_unwinds("a panic has reached the sharing of a loop, whose parts are on the stack", || {
         with_current(|worker| match worker {
@@ -136,11 +137,11 @@ pub fn heartbeat(pending: &Pending) {
             None => beat_outside(pending),
         });
     });
+    pending.was_away(ticks::now());
 }
 
 /// Does the same for a thread that is no worker: the domains of the default runtime help it.
 fn beat_outside(pending: &Pending) {
-    pending.looked();
     if heartbeat::OUTSIDE.is_wanted() {
         heartbeat::OUTSIDE.heard();
         if let Some(shared) = started_default_runtime() {

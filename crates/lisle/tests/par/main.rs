@@ -18,5 +18,6 @@ mod sorting;
 mod stacks;
 mod support;
 mod trouble;
+mod turns;
 #[path = "../it/support/watch.rs"]
 mod watch;

@@ -7,6 +7,7 @@
 //! each block.
 
 use crate::iter::tries::Try;
+use crate::kept::without;
 use crate::iter::{Consumer, ParallelIterator, Part, Plan};
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
@@ -79,10 +80,7 @@ where
             ControlFlow::Continue(acc) => items.try_fold(acc, |acc, item| (self.op)(acc, item).branch()),
             over => over,
         };
-        // Dropped explicitly: if this panicked at the end of the scope, the value that is returned
-        // would not be dropped.
-        drop(items);
-        R::from_branch(folded)
+        R::from_branch(without(folded, items))
     }
 
     fn is_over(&self, acc: &R) -> bool {

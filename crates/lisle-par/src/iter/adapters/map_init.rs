@@ -7,6 +7,7 @@
 
 use crate::iter::exact::exact_part;
 use crate::iter::{Consumer, ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
+use crate::kept::without;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
@@ -59,7 +60,8 @@ where
     #[track_caller]
     fn drive<C: Consumer<Item = R>>(self, consumer: &C, plan: Plan) -> C::Acc {
         let mapped = Mapped { mapping: &self.mapping, consumer, takes: PhantomData };
-        self.base.drive(&mapped, plan).acc
+        let run = self.base.drive(&mapped, plan);
+        without(run.acc, run.value)
     }
 }
 
@@ -163,7 +165,8 @@ where
 
     #[inline]
     fn fold<A, G: FnMut(A, R) -> A>(mut self, acc: A, op: G) -> A {
-        mapped(self.items, &mut self.value, self.mapping).fold(acc, op)
+        let acc = mapped(self.items, &mut self.value, self.mapping).fold(acc, op);
+        without(acc, self.value)
     }
 }
 
@@ -216,7 +219,8 @@ where
     }
 
     fn merge(&self, left: Self::Acc, right: Self::Acc) -> Self::Acc {
-        Run { value: left.value, acc: self.consumer.merge(left.acc, right.acc) }
+        let acc = self.consumer.merge(left.acc, right.acc);
+        without(Run { value: left.value, acc }, right.value)
     }
 
     fn is_done(&self, run: &Self::Acc, at: usize) -> bool {

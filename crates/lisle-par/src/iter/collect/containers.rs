@@ -3,6 +3,8 @@
 use super::runs::gather;
 use super::{FromParallelIterator, ParallelExtend, extend_in_place};
 use crate::iter::{Consumer, IntoParallelIterator, ParallelIterator};
+use crate::looks;
+use crate::sort::sort_by;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
 use std::hash::{BuildHasher, Hash};
@@ -84,7 +86,7 @@ macro_rules! one_by_one {
             }
 
             fn par_extend_vec(&mut self, vec: Vec<$Item>) {
-                self.extend(vec);
+                self.extend(looks::counted(vec));
             }
         }
 
@@ -100,11 +102,55 @@ macro_rules! one_by_one {
 one_by_one! {
     [K: Eq + Hash + Send, V: Send, S: BuildHasher + Default + Send] (K, V) => HashMap<K, V, S>;
     [T: Eq + Hash + Send, S: BuildHasher + Default + Send] T => HashSet<T, S>;
-    [K: Ord + Send, V: Send] (K, V) => BTreeMap<K, V>;
-    [T: Ord + Send] T => BTreeSet<T>;
     [T: Ord + Send] T => BinaryHeap<T>;
     [T: Send] T => VecDeque<T>;
     [T: Send] T => LinkedList<T>;
+}
+
+/// Implements trees: items that are in order become a tree in one pass, and all participants put
+/// them in order.
+macro_rules! trees {
+    ($([$($generics:tt)*] $Item:ty => $Tree:ty, $compare:expr;)*) => {$(
+        impl<$($generics)*> ParallelExtend<$Item> for $Tree {
+            #[track_caller]
+            fn par_extend<I: IntoParallelIterator<Item = $Item>>(&mut self, iter: I) {
+                self.extend(gather(iter.into_par_iter()).into_items());
+            }
+
+            fn par_extend_vec(&mut self, vec: Vec<$Item>) {
+                self.extend(looks::counted(vec));
+            }
+        }
+
+        impl<$($generics)*> FromParallelIterator<$Item> for $Tree {
+            #[track_caller]
+            fn from_par_iter<I: IntoParallelIterator<Item = $Item>>(iter: I) -> Self {
+                let mut items = Vec::from_par_iter(iter);
+                sort_by(&mut items, $compare);
+                items.into_iter().collect()
+            }
+        }
+    )*};
+}
+
+trees! {
+    [K: Ord + Send, V: Send] (K, V) => BTreeMap<K, V>, |a, b| a.0.cmp(&b.0);
+    [T: Ord + Send] T => BTreeSet<T>, Ord::cmp;
+}
+
+/// Appends a text in pieces, between which others may have their turn.
+fn append(mut text: String, mut more: &str) -> String {
+    /// The most bytes that are copied without a look at what others want.
+    const PIECE: usize = 1 << 17;
+    text.reserve(more.len());
+    while more.len() > PIECE {
+        let (piece, later) = more.split_at(more.floor_char_boundary(PIECE));
+        text.push_str(piece);
+        more = later;
+        looks::after_a_piece();
+    }
+    text.push_str(more);
+    text
 }
 
 /// Concatenates pieces of text.
@@ -128,7 +174,7 @@ where
     }
 
     fn merge(&self, left: String, right: String) -> String {
-        if left.is_empty() { right } else { left + &right }
+        if left.is_empty() { right } else { append(left, &right) }
     }
 }
 
@@ -143,7 +189,7 @@ macro_rules! texts {
                 if self.capacity() == 0 {
                     *self = text;
                 } else {
-                    self.push_str(&text);
+                    *self = append(std::mem::take(self), &text);
                 }
             }
         }

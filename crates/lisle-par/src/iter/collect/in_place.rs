@@ -8,6 +8,8 @@
 
 use crate::iter::run::run;
 use crate::iter::{Consumer, ParallelIterator, Part};
+use crate::kept::without;
+use crate::looks;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -156,7 +158,7 @@ impl<T> Written<'_, T> {
         if self.from + self.len == next.from {
             self.len += std::mem::take(&mut next.len);
         }
-        self
+        without(self, next)
     }
 
     /// Gives the slots to the caller.
@@ -176,7 +178,7 @@ impl<T> Drop for Written<'_, T> {
         let start = unsafe { self.first.add(self.from) };
         let written = std::ptr::slice_from_raw_parts_mut(start, self.len);
         // SAFETY: the slots are initialized, and this value owns them.
-        unsafe { std::ptr::drop_in_place(written) }
+        unsafe { looks::drop_in_place(written) }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::extend_in_place;
 use crate::iter::{Consumer, ParallelIterator};
+use crate::looks;
 use std::marker::PhantomData;
 
 /// Items in order, in one vector for each range that was run.
@@ -41,19 +42,53 @@ impl<T> Runs<T> {
 
     /// Appends the items to `vec`.
     pub(super) fn append_to(mut self, vec: &mut Vec<T>) {
+        /// The most items that are moved without a look at what others want.
+        const PIECE: usize = 1 << 13;
         if vec.capacity() == 0 {
             *vec = std::mem::take(&mut self.first);
         }
         vec.reserve(self.len());
-        self.into_vecs().for_each(|mut run| vec.append(&mut run));
+        for run in self.into_vecs() {
+            let mut items = run.into_iter();
+            while items.len() > 0 {
+                vec.extend(items.by_ref().take(PIECE));
+                looks::after_a_piece();
+            }
+        }
     }
 
     fn into_vecs(self) -> impl Iterator<Item = Vec<T>> {
         std::iter::once(self.first).chain(self.others)
     }
 
+    /// Returns the items, each of which is about to be put into a collection.
     pub(super) fn into_items(self) -> impl Iterator<Item = T> {
-        self.into_vecs().flatten()
+        let len = self.len();
+        looks::counted(Known { items: self.into_vecs().flatten(), len })
+    }
+}
+
+/// An iterator that knows its number of items, so that a collection takes the memory for all at
+/// once.
+struct Known<I> {
+    items: I,
+    len: usize,
+}
+
+impl<I: Iterator> Iterator for Known<I> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        self.len = self.len.saturating_sub(1);
+        self.items.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.len, Some(self.len))
+    }
+
+    fn fold<A, G: FnMut(A, I::Item) -> A>(self, init: A, op: G) -> A {
+        self.items.fold(init, op)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::FromParallelIterator;
 use crate::iter::ends::stop::First;
 use crate::iter::tries::Try;
+use crate::kept::without;
 use crate::iter::{Consumer, IntoParallelIterator, ParallelIterator, Part, Plan};
 use crate::shim::sync::Mutex;
 use std::marker::PhantomData;
@@ -162,7 +163,7 @@ where
 
     fn fold<A, G: FnMut(A, R::Output) -> A>(mut self, init: A, mut op: G) -> A {
         if self.is_over {
-            return init;
+            return without(init, self.items);
         }
         let folded = self.items.try_fold(init, |acc, item| match item.branch() {
             ControlFlow::Continue(output) => ControlFlow::Continue(op(acc, output)),
@@ -171,10 +172,7 @@ where
                 ControlFlow::Break(acc)
             }
         });
-        // Dropped explicitly: if this panicked at the end of the scope, the value that is returned
-        // would not be dropped.
-        drop(self.items);
-        match folded {
+        match without(folded, self.items) {
             ControlFlow::Continue(acc) | ControlFlow::Break(acc) => acc,
         }
     }
@@ -203,7 +201,7 @@ where
     #[inline]
     fn feed<I: Iterator<Item = R>>(&self, (acc, mut failure): Self::Acc, at: usize, items: I) -> Self::Acc {
         if failure.is_some() || self.at.is_before(at) {
-            return (acc, failure);
+            return without((acc, failure), items);
         }
         let acc = self.consumer.feed(acc, at, Successful { items, put: &mut failure, is_over: false });
         if failure.is_some() {
@@ -213,7 +211,8 @@ where
     }
 
     fn merge(&self, left: Self::Acc, right: Self::Acc) -> Self::Acc {
-        (self.consumer.merge(left.0, right.0), left.1.or(right.1))
+        let acc = self.consumer.merge(left.0, right.0);
+        (acc, if left.1.is_some() { without(left.1, right.1) } else { right.1 })
     }
 
     fn end(&self, (acc, failure): Self::Acc) -> Self::Acc {
@@ -236,7 +235,7 @@ where
     let failure = Failure::new();
     let all = C::from_par_iter(Successes { base: iter.into_par_iter(), failure: &failure });
     match failure.into_inner() {
-        Some(residual) => ControlFlow::Break(residual),
+        Some(residual) => without(ControlFlow::Break(residual), all),
         None => ControlFlow::Continue(all),
     }
 }

@@ -2,16 +2,24 @@
 
 use super::stop::{First, Found, Last};
 use crate::iter::Consumer;
+use crate::kept::without;
 use std::marker::PhantomData;
 
 /// Returns the first `Some` that `op` returns for an item.
 #[inline]
 fn find<I: Iterator, R>(mut items: I, op: impl FnMut(I::Item) -> Option<R>) -> Option<R> {
     let found = items.find_map(op);
-    // Dropped explicitly: if this panicked at the end of the scope, the value that is returned
-    // would not be dropped.
-    drop(items);
-    found
+    without(found, items)
+}
+
+/// Returns the first of two that is there.
+fn earlier<R>(left: Option<R>, right: Option<R>) -> Option<R> {
+    if left.is_some() { without(left, right) } else { right }
+}
+
+/// Returns the last of two that is there.
+fn later<R>(left: Option<R>, right: Option<R>) -> Option<R> {
+    if right.is_some() { without(right, left) } else { left }
 }
 
 macro_rules! finder {
@@ -56,7 +64,7 @@ impl<T, R: Send, F: Fn(T) -> Option<R> + Sync> Consumer for FindAny<T, F> {
     #[inline]
     fn feed<I: Iterator<Item = T>>(&self, acc: Option<R>, at: usize, items: I) -> Option<R> {
         if self.is_done(&acc, at) {
-            return acc;
+            return without(acc, items);
         }
         let found = find(items, &self.op);
         if found.is_some() {
@@ -66,7 +74,7 @@ impl<T, R: Send, F: Fn(T) -> Option<R> + Sync> Consumer for FindAny<T, F> {
     }
 
     fn merge(&self, left: Option<R>, right: Option<R>) -> Option<R> {
-        left.or(right)
+        earlier(left, right)
     }
 
     fn is_done(&self, _: &Option<R>, _: usize) -> bool {
@@ -85,7 +93,7 @@ impl<T, R: Send, F: Fn(T) -> Option<R> + Sync> Consumer for FindFirst<T, F> {
     #[inline]
     fn feed<I: Iterator<Item = T>>(&self, acc: Option<R>, at: usize, items: I) -> Option<R> {
         if self.is_done(&acc, at) {
-            return acc;
+            return without(acc, items);
         }
         let found = find(items, &self.op);
         if found.is_some() {
@@ -95,7 +103,7 @@ impl<T, R: Send, F: Fn(T) -> Option<R> + Sync> Consumer for FindFirst<T, F> {
     }
 
     fn merge(&self, left: Option<R>, right: Option<R>) -> Option<R> {
-        left.or(right)
+        earlier(left, right)
     }
 
     fn is_done(&self, acc: &Option<R>, at: usize) -> bool {
@@ -116,16 +124,16 @@ impl<T, R: Send, F: Fn(T) -> Option<R> + Sync> Consumer for FindLast<T, F> {
     #[inline]
     fn feed<I: Iterator<Item = T>>(&self, acc: Option<R>, at: usize, items: I) -> Option<R> {
         if self.stop.is_after(at) {
-            return acc;
+            return without(acc, items);
         }
-        let found = items.filter_map(&self.op).last();
+        let found = items.filter_map(&self.op).fold(None, |before, found| without(Some(found), before));
         if found.is_some() {
             self.stop.found_at(at);
         }
-        found.or(acc)
+        later(acc, found)
     }
 
     fn merge(&self, left: Option<R>, right: Option<R>) -> Option<R> {
-        right.or(left)
+        later(left, right)
     }
 }

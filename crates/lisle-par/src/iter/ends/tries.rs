@@ -6,6 +6,7 @@
 use super::stop::First;
 use crate::iter::Consumer;
 use crate::iter::tries::Try;
+use crate::kept::without;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
@@ -33,23 +34,21 @@ impl<T, R: Try<Output = ()> + Send, F: Fn(T) -> R + Sync> Consumer for TryForEac
     #[inline]
     fn feed<I: Iterator<Item = T>>(&self, acc: R, at: usize, mut items: I) -> R {
         if self.is_done(&acc, at) {
-            return acc;
+            return without(acc, items);
         }
         let outcome = items.try_for_each(|item| (self.op)(item).branch());
-        // Dropped explicitly: if this panicked at the end of the scope, the value that is returned
-        // would not be dropped.
-        drop(items);
+        let outcome = without(outcome, items);
         match outcome {
             ControlFlow::Continue(()) => acc,
             ControlFlow::Break(residual) => {
                 self.stop.found_at(at);
-                R::from_residual(residual)
+                without(R::from_residual(residual), acc)
             }
         }
     }
 
     fn merge(&self, left: R, right: R) -> R {
-        if left.is_over() { left } else { right }
+        if left.is_over() { without(left, right) } else { without(right, left) }
     }
 
     fn is_done(&self, acc: &R, at: usize) -> bool {
@@ -87,17 +86,16 @@ where
     #[inline]
     fn feed<I: Iterator<Item = R>>(&self, acc: R, at: usize, mut items: I) -> R {
         if self.is_done(&acc, at) {
-            return acc;
+            return without(acc, items);
         }
         let reduced = match acc.branch() {
             ControlFlow::Continue(acc) => items.try_fold(acc, |acc, item| match item.branch() {
                 ControlFlow::Continue(item) => (self.op)(acc, item).branch(),
-                over => over,
+                over => without(over, acc),
             }),
             over => over,
         };
-        // As above.
-        drop(items);
+        let reduced = without(reduced, items);
         if reduced.is_break() {
             self.stop.found_at(at);
         }
@@ -108,9 +106,9 @@ where
         match left.branch() {
             ControlFlow::Continue(left) => match right.branch() {
                 ControlFlow::Continue(right) => (self.op)(left, right),
-                over => R::from_branch(over),
+                over => without(R::from_branch(over), left),
             },
-            over => R::from_branch(over),
+            over => without(R::from_branch(over), right),
         }
     }
 

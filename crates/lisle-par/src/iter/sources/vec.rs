@@ -2,6 +2,7 @@
 
 use crate::iter::exact::parts_are_exact;
 use crate::iter::{ExactPart, IndexedParallelIterator, IntoParallelIterator, ParallelIterator, Part};
+use crate::looks;
 use std::iter::FusedIterator;
 use std::mem::MaybeUninit;
 use std::slice;
@@ -90,7 +91,7 @@ impl<T> Drop for Moved<'_, T> {
     fn drop(&mut self) {
         // SAFETY: the slots are initialized and belong to this part, which is not used any more. If
         // one element panics in its drop, the others are still dropped.
-        unsafe { self.take().assume_init_drop() }
+        unsafe { looks::drop_slots(self.take()) }
     }
 }
 
@@ -99,7 +100,7 @@ impl<T> Drop for MovedItems<'_, T> {
         let slots = std::mem::take(&mut self.slots).into_slice();
         // SAFETY: the slots that have not been given are initialized and belong to this iterator.
         // The rest is as above.
-        unsafe { slots.assume_init_drop() }
+        unsafe { looks::drop_slots(slots) }
     }
 }
 
@@ -159,7 +160,7 @@ impl<T> Iterator for MovedItems<'_, T> {
         let (skipped, rest) = slots.split_at_mut(skipped);
         self.slots = rest.iter_mut();
         // SAFETY: the slots are initialized, and no longer in the iterator.
-        unsafe { skipped.assume_init_drop() };
+        unsafe { looks::drop_slots(skipped) };
         self.next()
     }
 }

@@ -15,6 +15,8 @@ struct Ledger {
     dropped_twice: usize,
     /// The number of calls until one of them panics.
     left: Option<usize>,
+    /// The number of drops until one of them panics.
+    drops_left: Option<usize>,
 }
 
 type Book = Arc<Mutex<Ledger>>;
@@ -63,9 +65,17 @@ impl Clone for Thing {
 
 impl Drop for Thing {
     fn drop(&mut self) {
-        let ledger = &mut *self.book.lock().unwrap();
-        let was_live = std::mem::replace(&mut ledger.live[self.id], false);
-        ledger.dropped_twice += usize::from(!was_live || *self.body != self.id);
+        let is_last = {
+            let ledger = &mut *self.book.lock().unwrap();
+            let was_live = std::mem::replace(&mut ledger.live[self.id], false);
+            ledger.dropped_twice += usize::from(!was_live || *self.body != self.id);
+            let is_last = ledger.drops_left == Some(0) && !std::thread::panicking();
+            ledger.drops_left = ledger.drops_left.and_then(|left| left.checked_sub(1));
+            is_last
+        };
+        if is_last {
+            std::panic::resume_unwind(Box::new("in a drop"));
+        }
     }
 }
 
@@ -282,6 +292,101 @@ fn of_things_that_panic_when_dropped() {
             let outcome = catch_unwind(AssertUnwindSafe(|| divided(seed, program)));
             assert!(outcome.is_err());
             assert_eq!(DROPPED.get(), THINGS, "program {i}, seed {seed}");
+        }
+    }
+}
+
+/// A destructor that panics, whichever it is, loses nothing else: neither other items, nor what a
+/// function was about to return.
+#[test]
+fn of_loops_in_which_a_drop_panics() {
+    let is_third = |thing: &Thing| thing.id % 3 == 2;
+    let id = |thing: Thing| {
+        let id = thing.id;
+        drop(thing);
+        id
+    };
+    let merge = |left: Vec<Thing>, mut right: Vec<Thing>| {
+        let mut all = left;
+        all.append(&mut right);
+        all
+    };
+    let programs: &[(&str, &dyn Fn(&Book))] = &[
+        ("a body", &|book| things(book).into_par_iter().for_each(drop)),
+        ("any", &|book| drop(things(book).into_par_iter().find_any(is_third))),
+        ("first", &|book| drop(things(book).into_par_iter().find_first(is_third))),
+        ("last", &|book| drop(things(book).into_par_iter().find_last(is_third))),
+        ("least", &|book| drop(things(book).into_par_iter().min_by(|a, b| b.id.cmp(&a.id)))),
+        ("greatest", &|book| drop(things(book).into_par_iter().max_by(|a, b| b.id.cmp(&a.id)))),
+        ("least by key", &|book| drop(things(book).into_par_iter().min_by_key(|thing| thing.id % 5))),
+        ("reduced", &|book| {
+            drop(things(book).into_par_iter().reduce_with(crate::kept::without));
+        }),
+        ("tried", &|book| {
+            let outcome = things(book).into_par_iter().try_for_each(|t| match t.id {
+                5 | 9 => Err(t),
+                _ => Ok(drop(t)),
+            });
+            drop(outcome);
+        }),
+        ("reduced until it fails", &|book| {
+            let outcome = things(book).into_par_iter().map(|t| if t.id == 7 { Err(t) } else { Ok(t) });
+            drop(outcome.try_reduce(|| Thing::new(book), |a, b| Ok(crate::kept::without(b, a))));
+        }),
+        ("folded", &|book| {
+            let folds = things(book).into_par_iter().fold(Vec::new, |mut all, thing| {
+                all.push(thing);
+                all
+            });
+            drop(folds.reduce(Vec::new, merge));
+        }),
+        ("collected", &|book| drop(things(book).into_par_iter().filter(is_third).collect::<Vec<_>>())),
+        ("results", &|book| {
+            let all = things(book).into_par_iter().map(|t| if t.id == 7 { Err(t) } else { Ok(t) });
+            drop(all.collect::<Result<Vec<_>, _>>());
+        }),
+        ("results in a list", &|book| {
+            let all = things(book).into_par_iter().filter(|t| t.id > 0);
+            let all = all.map(|t| if t.id % 4 == 3 { Err(t) } else { Ok(t) });
+            drop(all.collect::<Result<LinkedList<_>, _>>());
+        }),
+        ("two", &|book| {
+            let two: (Vec<_>, LinkedList<_>) = things(book).into_par_iter().partition(is_third);
+            drop(two);
+        }),
+        ("with values", &|book| {
+            let ids = things(book).into_par_iter().map_init(|| Thing::new(book), |_, thing| thing);
+            drop(ids.collect::<Vec<_>>());
+        }),
+        ("with values in blocks", &|book| {
+            let ids = things(book).into_par_iter().map_init(|| Thing::new(book), |_, thing| thing);
+            drop(ids.rev().collect::<Vec<_>>());
+        }),
+        ("cut", &|book| {
+            let short = things(book).into_par_iter().take(5);
+            drop(things(book).into_par_iter().skip(3).zip(short).collect::<Vec<_>>());
+        }),
+        ("in steps", &|book| {
+            let all = things(book).into_par_iter().step_by(3).rev().chunks(2);
+            drop(all.map(|chunk| chunk.into_iter().map(id).max()).collect::<Vec<_>>());
+        }),
+    ];
+    let (tries, stride) = if cfg!(miri) { (1, 3) } else { (40, 1) };
+    for (name, program) in programs {
+        for seed in 0..tries {
+            for panic_at in (0..).step_by(stride) {
+                let book = Book::default();
+                book.lock().unwrap().drops_left = Some(panic_at);
+                // The panic may come to nobody, if it comes beside another one.
+                let _ = catch_unwind(AssertUnwindSafe(|| divided(seed * 1_000, || program(&book))));
+                let ledger = book.lock().unwrap();
+                assert_eq!(ledger.dropped_twice, 0, "{name}, seed {seed}, panic at {panic_at}");
+                let left = ledger.live.iter().filter(|live| **live).count();
+                assert_eq!(left, 0, "{name}, seed {seed}, panic at {panic_at}");
+                if ledger.drops_left.is_some() {
+                    break;
+                }
+            }
         }
     }
 }

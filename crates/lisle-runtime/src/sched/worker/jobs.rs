@@ -33,7 +33,6 @@ impl Worker {
     /// Checks whether others want work or a turn, on behalf of the code that runs on this stack.
     #[cold]
     pub(crate) fn heartbeat(&self, pending: &Pending) {
-        pending.looked();
         if parker::running().is_none() {
             // What runs between fibers cannot wait for what it gives away.
             return;
