@@ -181,7 +181,11 @@ impl Frame {
         let all = Descendants::all(&self.ancestor);
         loop {
             while let Some((newest, may_offer)) = self.take_newest(pending) {
-                let is_due = || heartbeat::here().is_wanted() || pending.count() || (may_offer && owner::is_due(ticks::now()));
+                let is_due = || {
+                    heartbeat::here().is_wanted()
+                        || pending.count()
+                        || (may_offer && owner::is_due(ticks::now()))
+                };
                 if !is_modelled() && !heartbeat::here().is_quiet() && is_due() {
                     owner::heartbeat(pending);
                 }

@@ -59,7 +59,11 @@ impl<'o, O> Measured<'o, O> {
         O: Order<T>,
     {
         if let Some(are_slow) = sizes.are_slow {
-            return Measured { order, cost: AtomicU64::new(if are_slow { SLOW + 1 } else { 0 }), is_fixed: true };
+            return Measured {
+                order,
+                cost: AtomicU64::new(if are_slow { SLOW + 1 } else { 0 }),
+                is_fixed: true,
+            };
         }
         looks::begin();
         let cost = if slice.len() < SHORT { SLOW + 1 } else { Self::first_cost(slice, order) };
@@ -151,7 +155,11 @@ impl<'o, O> Measured<'o, O> {
         counted: impl FnOnce(&mut [T]),
     ) {
         let (len, start) = (part.len(), looks::time());
-        if self.are_slow() || len > self.leaf(sizes) { counted(part) } else { plain(part) }
+        if self.are_slow() || len > self.leaf(sizes) {
+            counted(part)
+        } else {
+            plain(part)
+        }
         if len >= SHORT && !self.is_fixed {
             let took = looks::time().wrapping_sub(start);
             let measured = took / (len as u64 * u64::from(len.ilog2()));

@@ -17,13 +17,20 @@
 //!
 //! | | equal elements | algorithm | memory |
 //! |---|---|---|---|
-//! | [`sort`], [`sort_by`], [`sort_by_key`] | keep their order | merge sort | room for all elements once, and up to as much for the parts that are being sorted |
+//! | [`sort`], [`sort_by`], [`sort_by_key`] | keep their order | merge sort, and quicksort in the runs | room for all elements once, and up to as much for the parts that are being sorted |
 //! | [`sort_by_cached_key`] | keep their order | quicksort of the keys | room for all elements once, their keys and as many numbers |
 //! | [`sort_unstable`], [`sort_unstable_by`], [`sort_unstable_by_key`] | in any order | quicksort | in place except for a few per cent |
 //!
 //! Each takes O(*n* log *n*) comparisons in the worst case, and O(*n*) if the slice is already in
-//! order or strictly in reverse order. The sorts of the standard library sort the parts, short
-//! slices as a whole, and all slices if there is only one worker.
+//! order or strictly in reverse order. The sorts of the standard library sort the leaves, which take
+//! less than a hundred microseconds, or longer parts where comparisons are slow.
+//!
+//! # Turns
+//!
+//! About every 50 µs a sort lets other fibers of its domain have their turn, also if there is only
+//! one worker: between two leaves or pieces of a merge, and, where comparisons take longer than a
+//! quarter of a microsecond, between any two of them. Hence a sort may suspend the fiber, like every
+//! loop. A single comparison is not interrupted.
 //!
 //! # Panics
 //!

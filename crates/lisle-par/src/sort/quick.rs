@@ -142,7 +142,8 @@ impl<O> Quick<'_, '_, O> {
         let (lefts, not_rights) = with_order!(self.order, |order| {
             let is_less = |a: &T, b: &T| order.is_less(a, b);
             if less == 0 && is_exact {
-                let not_greater = divide(pivot, rest, share * not_greater, piece, &|x, pivot| !is_less(pivot, x));
+                let not_greater =
+                    divide(pivot, rest, share * not_greater, piece, &|x, pivot| !is_less(pivot, x));
                 (divide(pivot, &mut rest[..not_greater], 0, piece, &is_less), not_greater)
             } else {
                 let less = divide(pivot, rest, share * less, piece, &is_less);

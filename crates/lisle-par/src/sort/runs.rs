@@ -35,7 +35,8 @@ pub(super) fn is_ascending<T: Send>(
 /// passes is checked by all participants.
 fn is_chain<T: Send>(slice: &mut [T], follows: &(impl Fn(&T, &T) -> bool + Sync), piece: usize) -> bool {
     let start = slice.len().min(piece);
-    slice[..start].windows(2).all(|pair| follows(&pair[0], &pair[1])) && is_chain_in_parts(slice, follows, &AtomicBool::new(false), piece)
+    slice[..start].windows(2).all(|pair| follows(&pair[0], &pair[1]))
+        && is_chain_in_parts(slice, follows, &AtomicBool::new(false), piece)
 }
 
 /// Sets `broken` where `follows` does not hold; the other participants stop then. In a model they
@@ -82,7 +83,7 @@ pub(super) fn reverse<T: Send>(slice: &mut [T], sizes: Sizes) {
 
 /// Exchanges the first of `front` with the last of `back`, and so on; they are equally long.
 fn exchange<T: Send>(front: &mut [T], back: &mut [T], sizes: Sizes) {
-    if front.len() <= sizes.piece::<T>() {
+    if front.len() <= sizes.piece::<T>().div_ceil(2) {
         front.iter_mut().zip(back.iter_mut().rev()).for_each(|(a, b)| mem::swap(a, b));
         return looks::after_a_piece();
     }

@@ -42,7 +42,16 @@ impl Sizes {
         if cfg!(test) {
             Sizes { workers, run: 8, numbers: 16, leaf: 12, are_slow: None, part: 24, share: 8, keys: 4 }
         } else {
-            Sizes { workers, run: 2048, numbers: 1 << 14, leaf: 2048, are_slow: None, part: 2048, share: 1 << 14, keys: 64 }
+            Sizes {
+                workers,
+                run: 2048,
+                numbers: 1 << 14,
+                leaf: 2048,
+                are_slow: None,
+                part: 2048,
+                share: 1 << 14,
+                keys: 64,
+            }
         }
     }
 

@@ -257,11 +257,7 @@ fn elements_need_not_be_sync() {
                 assert!(elements.is_sorted_by_key(|element| element.number));
             }
             let mut elements = fragile(&input);
-            cached::sort(
-                &mut elements,
-                &|element: &Fragile| Cell::new(element.number),
-                sizes(workers),
-            );
+            cached::sort(&mut elements, &|element: &Fragile| Cell::new(element.number), sizes(workers));
             assert!(elements.is_sorted_by_key(|element| element.number));
         }
     }
@@ -370,11 +366,7 @@ fn a_key_that_panics_loses_no_element_and_no_key() {
         for workers in [2, 4] {
             let alive = AtomicUsize::new(0);
             with_fuses(&input, |elements, fuse| {
-                cached::sort(
-                    elements,
-                    &|element: &Owned| Key::new(*element.0, fuse, &alive),
-                    sizes(workers),
-                );
+                cached::sort(elements, &|element: &Owned| Key::new(*element.0, fuse, &alive), sizes(workers));
             });
             assert_eq!(alive.into_inner(), 0);
         }

@@ -7,8 +7,8 @@
 //! each block.
 
 use crate::iter::tries::Try;
-use crate::kept::without;
 use crate::iter::{Consumer, ParallelIterator, Part, Plan};
+use crate::kept::without;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 

@@ -3,8 +3,8 @@
 use super::FromParallelIterator;
 use crate::iter::ends::stop::First;
 use crate::iter::tries::Try;
-use crate::kept::without;
 use crate::iter::{Consumer, IntoParallelIterator, ParallelIterator, Part, Plan};
+use crate::kept::without;
 use crate::shim::sync::Mutex;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
