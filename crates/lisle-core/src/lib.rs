@@ -85,6 +85,8 @@ pub mod thread_end;
 #[doc(hidden)]
 pub mod threads;
 pub mod time;
+#[cfg(not(lisle_loom))]
+mod unwind_safe;
 #[cfg(all(feature = "fibers", not(lisle_loom)))]
 #[doc(hidden)]
 pub mod unwinding;

@@ -12,6 +12,7 @@ use crate::shim::CachePadded;
 use crate::shim::atomic::{AtomicU64, Ordering};
 use lisle_core::Event;
 use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::pin::Pin;
 
 /// The mark if no waiter waits.
@@ -80,6 +81,10 @@ struct Counts {
     mark: AtomicU64,
     total: AtomicU64,
 }
+
+// Counts, which change in one step.
+impl UnwindSafe for Progress {}
+impl RefUnwindSafe for Progress {}
 
 impl Progress {
     /// Creates a counter of no loops.

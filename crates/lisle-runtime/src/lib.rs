@@ -69,6 +69,8 @@ pub mod spawned {
 mod stack;
 #[cfg(not(lisle_loom))]
 pub mod task;
+#[cfg(not(lisle_loom))]
+mod unwind_safe;
 
 // The layer below, under the names that the modules here use for it.
 #[cfg(not(lisle_loom))]

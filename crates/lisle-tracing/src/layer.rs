@@ -2,6 +2,7 @@
 
 use crate::entered::{self, Keep, Owner};
 use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::{Arc, Once};
 use tracing::span::Id;
 use tracing::{Dispatch, Subscriber, dispatcher};
@@ -49,6 +50,10 @@ pub fn layer() -> FiberSpans {
     HOOKED.call_once(|| lisle::fiber::add_hooks(Keep));
     FiberSpans { owner: Arc::default() }
 }
+
+// It remembers which subscriber it belongs to, which is written once.
+impl UnwindSafe for FiberSpans {}
+impl RefUnwindSafe for FiberSpans {}
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for FiberSpans {
     fn on_register_dispatch(&self, dispatch: &Dispatch) {

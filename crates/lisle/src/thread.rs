@@ -11,7 +11,7 @@ use crate::shim::sync::Arc;
 use crate::{Event, affinity, threads};
 use std::fmt;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::thread::Thread;
 
@@ -169,6 +169,10 @@ pub struct ThreadHandle<T> {
     outcome: Arc<Source<Outcome<T>, ()>>,
     thread: Thread,
 }
+
+// A result is written when its thread has ended, and is taken out whole.
+impl<T> UnwindSafe for ThreadHandle<T> {}
+impl<T> RefUnwindSafe for ThreadHandle<T> {}
 
 impl<T> ThreadHandle<T> {
     /// Returns the event that the thread's function has returned or panicked. It gives the result.

@@ -54,7 +54,9 @@ use std::time::Duration;
 ///
 /// If a holder panics, its guard is dropped, and the next holder finds the value as it was left.
 /// There is no poisoning, as in parking_lot and unlike in `std`. Where a value may be left half
-/// changed, consider this, or record it in the value.
+/// changed, consider this, or record it in the value. So a reference to a mutex is not
+/// [`UnwindSafe`](std::panic::UnwindSafe): code that locks one within `catch_unwind` says by
+/// [`AssertUnwindSafe`](std::panic::AssertUnwindSafe) that the value stays good.
 ///
 /// # Fairness
 ///

@@ -8,6 +8,7 @@ use crate::error::{Failure, StreamError};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
 
 /// A handle of a stream: 16 bytes that can be copied and sent anywhere.
@@ -39,6 +40,10 @@ pub struct Stream<T> {
 unsafe impl<T> Send for Stream<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for Stream<T> {}
+
+// A handle names a stream. The world in which that lies is neither.
+impl<T> UnwindSafe for Stream<T> {}
+impl<T> RefUnwindSafe for Stream<T> {}
 
 impl<T> Stream<T> {
     pub(crate) fn new(core: &Core, stream: Living) -> Self {

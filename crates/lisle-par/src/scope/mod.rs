@@ -27,7 +27,7 @@ use spawned::Header;
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
-use std::panic::Location;
+use std::panic::{Location, RefUnwindSafe};
 use std::ptr::NonNull;
 
 /// Runs `f`, which may spawn jobs that borrow from outside the scope, and returns when all of them
@@ -172,6 +172,9 @@ pub struct Scope<'scope, 'env: 'scope> {
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
 }
+
+// Only references to a scope are given out, as by `std::thread::scope`.
+impl RefUnwindSafe for Scope<'_, '_> {}
 
 impl<'scope> Scope<'scope, '_> {
     /// Puts `f` off, to be run when its promise is waited for, by another domain, or at the end of

@@ -10,7 +10,7 @@ use crate::pending::Pending;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::thread;
 
@@ -39,6 +39,10 @@ enum Found<T> {
     /// A job that has ended.
     Result(thread::Result<T>),
 }
+
+// A result is written when its job has ended, and is taken out whole.
+impl<T> UnwindSafe for Promise<'_, T> {}
+impl<T> RefUnwindSafe for Promise<'_, T> {}
 
 impl<'scope, T> Promise<'scope, T> {
     /// Creates the promise of `spawned`, whose result type is `T`.

@@ -1,7 +1,7 @@
 //! Waiting for a fiber's result.
 
+use super::payload::Payload;
 use crate::event::{Description, Unlabelled, awaitable, sync_masked, turn, waits_at};
-use crate::panics;
 #[cfg(feature = "model")]
 use crate::sched::worker::with_current;
 use crate::spawned::fiber_cell::{self, Fiber};
@@ -31,14 +31,33 @@ unsafe impl<T: Send> Send for JoinHandle<T> {}
 // time.
 unsafe impl<T: Send> Sync for JoinHandle<T> {}
 
+// No result is pinned where it waits to be taken.
+impl<T> Unpin for JoinHandle<T> {}
+
 /// The reason why there is no result.
+///
+/// It may be sent and shared, so that it can be kept as any other error:
+///
+/// ```
+/// # use lisle_runtime::facade as lisle;
+/// use std::error::Error;
+///
+/// fn parsed(text: &'static str) -> Result<u32, Box<dyn Error + Send + Sync>> {
+///     Ok(lisle::spawn(move || text.parse::<u32>().unwrap()).join()?)
+/// }
+///
+/// lisle::run(|| {
+///     assert_eq!(parsed("42").unwrap(), 42);
+///     assert!(parsed("x").unwrap_err().to_string().contains("InvalidDigit"));
+/// });
+/// ```
 pub struct JoinError {
     kind: Kind,
     who: String,
 }
 
 enum Kind {
-    Panicked(Box<dyn Any + Send>),
+    Panicked(Payload),
     /// The runtime has shut down.
     ShutDown,
     /// The holder of the handle has cancelled it.
@@ -294,7 +313,7 @@ impl JoinError {
     /// Returns the error for the panic of `who`, which is not a fiber.
     #[doc(hidden)]
     pub fn panicked(who: String, panic: Box<dyn Any + Send>) -> Self {
-        JoinError { kind: Kind::Panicked(panic), who }
+        JoinError { kind: Kind::Panicked(Payload::new(panic)), who }
     }
 
     /// Returns the value that was `taken` from `who`, or the error that says why there is none.
@@ -304,7 +323,7 @@ impl JoinError {
     ) -> Result<T, JoinError> {
         let kind = match taken {
             Ok(Ok(value)) => return Ok(value),
-            Ok(Err(panic)) => Kind::Panicked(panic),
+            Ok(Err(panic)) => Kind::Panicked(Payload::new(panic)),
             Err(Outcome::Cancelled) => Kind::Cancelled,
             Err(Outcome::ShutDown) => Kind::ShutDown,
             Err(Outcome::Start | Outcome::Done | Outcome::Taken) => Kind::Taken,
@@ -379,7 +398,7 @@ impl JoinError {
     /// ```
     pub fn into_panic(self) -> Result<Box<dyn Any + Send>, JoinError> {
         match self.kind {
-            Kind::Panicked(panic) => Ok(panic),
+            Kind::Panicked(panic) => Ok(panic.into_inner()),
             kind => Err(JoinError { kind, who: self.who }),
         }
     }
@@ -388,7 +407,7 @@ impl JoinError {
 impl fmt::Display for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
-            Kind::Panicked(panic) => write!(f, "{} panicked: {}", self.who, panics::message(&**panic)),
+            Kind::Panicked(panic) => write!(f, "{} panicked: {}", self.who, panic.message()),
             Kind::ShutDown => write!(f, "{} was ended when its runtime shut down", self.who),
             Kind::Cancelled => write!(f, "the future of {} was cancelled", self.who),
             Kind::Taken => write!(f, "the result of {} has been taken already", self.who),

@@ -92,6 +92,7 @@ mod domain;
 mod join;
 mod local;
 pub(crate) mod no_suspend;
+mod payload;
 mod scope;
 pub(crate) mod spawn;
 

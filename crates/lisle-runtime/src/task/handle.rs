@@ -70,6 +70,9 @@ unsafe impl<T: Send> Send for TaskHandle<T> {}
 // time.
 unsafe impl<T: Send> Sync for TaskHandle<T> {}
 
+// No result is pinned where it waits to be taken.
+impl<T> Unpin for TaskHandle<T> {}
+
 impl<T> TaskHandle<T> {
     /// # Safety
     ///

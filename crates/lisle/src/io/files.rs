@@ -8,6 +8,7 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use std::collections::VecDeque;
 use std::fmt;
 use std::io;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::path::{Path, PathBuf};
 
 /// The largest number of changes in the queue.
@@ -120,6 +121,10 @@ pub fn watch_files(path: impl AsRef<Path>) -> io::Result<Changes> {
 pub fn watch_tree(path: impl AsRef<Path>) -> io::Result<Changes> {
     Changes::new(path.as_ref(), RecursiveMode::Recursive, MOST)
 }
+
+// Changes go in and come out whole, and no code of the user's runs meanwhile.
+impl UnwindSafe for Changes {}
+impl RefUnwindSafe for Changes {}
 
 impl Changes {
     #[track_caller]

@@ -22,6 +22,19 @@ pub(super) struct LineBuffer {
     at_end: bool,
 }
 
+/// The bytes with room for one more piece. What was not filled goes with this, also if reading
+/// panics: it would else count as read.
+struct Room<'a> {
+    bytes: &'a mut Vec<u8>,
+    filled: usize,
+}
+
+impl Drop for Room<'_> {
+    fn drop(&mut self) {
+        self.bytes.truncate(self.filled);
+    }
+}
+
 impl LineBuffer {
     pub(super) fn new(limit: usize) -> Self {
         LineBuffer { bytes: Vec::new(), start: 0, scanned: 0, limit, skips: false, at_end: false }
@@ -59,11 +72,11 @@ impl LineBuffer {
         self.bytes.drain(..self.start);
         self.scanned -= self.start;
         self.start = 0;
-        let length = self.bytes.len();
-        self.bytes.resize(length + PIECE, 0);
-        let outcome = read(&mut self.bytes[length..]);
-        let count = *outcome.as_ref().unwrap_or(&0);
-        self.bytes.truncate(length + count);
+        let mut room = Room { filled: self.bytes.len(), bytes: &mut self.bytes };
+        room.bytes.resize(room.filled + PIECE, 0);
+        let outcome = read(&mut room.bytes[room.filled..]);
+        room.filled += *outcome.as_ref().unwrap_or(&0);
+        drop(room);
         self.at_end |= outcome.as_ref().is_ok_and(|&count| count == 0);
         outcome.map(drop)
     }
@@ -89,6 +102,7 @@ impl LineBuffer {
 #[cfg(test)]
 mod tests {
     use super::LineBuffer;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
 
     /// Returns the lines of `text`, read in pieces of `size` bytes. An error becomes its message.
     fn lines(text: &[u8], size: usize) -> Vec<String> {
@@ -109,6 +123,20 @@ mod tests {
                 Some(Err(error)) => all.push(error.to_string()),
             }
         }
+    }
+
+    #[test]
+    fn a_read_that_panics_leaves_nothing() {
+        let mut buffer = LineBuffer::new(5);
+        let read = AssertUnwindSafe(|| buffer.fill(|_| panic!("no descriptor")));
+        assert!(catch_unwind(read).is_err());
+        let text = b"one\n";
+        let read = buffer.fill(|room| {
+            room[..text.len()].copy_from_slice(text);
+            Ok(text.len())
+        });
+        assert!(read.is_ok());
+        assert_eq!(buffer.take().unwrap().unwrap().unwrap(), "one");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::shim::sync::Mutex;
 use crate::{Event, choose};
 use std::fmt;
 use std::io;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 
 /// A stream of bytes that is read line by line.
 ///
@@ -52,6 +53,10 @@ pub type LineEvt<'a, R> = Until<'a, Lines<R>, Sign<'a, <R as TryRead>::Io>>;
 /// The event that more bytes have come, or that another performer has left a line.
 type Sign<'a, Io> = Choose<(ReadyEvt<'a, Io>, SourceEvent<'a, bool, io::Result<()>, More>)>;
 type More = fn(&mut bool) -> Option<io::Result<()>>;
+
+// What is kept of the stream changes only when the reader has returned.
+impl<R: UnwindSafe> UnwindSafe for Lines<R> {}
+impl<R: RefUnwindSafe> RefUnwindSafe for Lines<R> {}
 
 impl<R: TryRead> Lines<R> {
     /// Creates the lines of `reader`, each of at most 1 MiB.

@@ -4,6 +4,7 @@
 //! coroutines, Hopac, OCaml's `Event`, and from Reppy's *Concurrent Programming in ML*.
 
 mod acml;
+mod auto_traits;
 mod barrier;
 mod by_hand;
 mod cells;

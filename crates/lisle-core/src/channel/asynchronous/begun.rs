@@ -40,6 +40,9 @@ pub enum Begun<R, W> {
     UnderWay(W),
 }
 
+// No outcome is pinned where it waits to be taken.
+impl<R, W> Unpin for Begun<R, W> {}
+
 impl<R: Outcome, W: UnderWay<R>> Begun<R, W> {
     #[doc(hidden)]
     /// Creates an operation that ended as it began.

@@ -1,0 +1,1 @@
+../../../lisle/tests/it/auto_traits/has.rs
