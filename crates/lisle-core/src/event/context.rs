@@ -80,8 +80,7 @@ pub unsafe trait Context {
     }
 
     /// Returns `true` if the performer is a plain thread. It then does not spin before it next
-    /// sleeps: it is asked by an event that spins itself, in its own way. And while it sleeps it
-    /// calls [`Event::look_in_sleep`](super::Event::look_in_sleep) now and then.
+    /// sleeps: it is asked by an event that spins itself, in its own way.
     fn leaves_spinning(&self) -> bool {
         false
     }

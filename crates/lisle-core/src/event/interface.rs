@@ -226,14 +226,6 @@ pub trait Event {
         let _ = (branch, waits);
     }
 
-    /// Looks whether this branch, which is published, could be committed though no partner has done
-    /// so, and commits it then as a partner does. Called now and then on a plain thread that sleeps
-    /// for it, if the event has asked for that.
-    #[doc(hidden)]
-    fn look_in_sleep<'e>(&'e self, branch: &Self::Branch<'e>) {
-        let _ = branch;
-    }
-
     /// Returns what a performer with this branch waits for, if that is one thing, and nobody can
     /// see that it waits. For a model.
     #[cfg(feature = "model")]
@@ -548,8 +540,5 @@ impl<E: Event> Event for &E {
     }
     fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
         (**self).describe(branch, waits);
-    }
-    fn look_in_sleep<'e>(&'e self, branch: &Self::Branch<'e>) {
-        (**self).look_in_sleep(branch);
     }
 }

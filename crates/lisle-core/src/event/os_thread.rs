@@ -103,7 +103,7 @@ thread_local! {
 pub(super) struct OsThread {
     woken: WakeWord,
     parked: Cell<Option<ParkedEvent>>,
-    /// The event spins itself, and wants to look, see [`Context::leaves_spinning`].
+    /// The event spins itself, see [`Context::leaves_spinning`].
     has_spun: Cell<bool>,
 }
 
@@ -127,20 +127,17 @@ impl OsThread {
     }
 
     #[cfg(not(lisle_loom))]
-    fn sleep(&self, interruptible: bool, looks: bool) -> Unparked {
+    fn sleep(&self, interruptible: bool) -> Unparked {
         let asleep = crate::shim::clock::now();
         self.woken.fall_asleep();
-        let unparked = sleepers::sleep(self.parked.get(), &self.woken, interruptible, looks);
+        let unparked = sleepers::sleep(self.parked.get(), &self.woken, interruptible);
         SPIN.with(|spin| spin.slept(crate::shim::clock::now() - asleep));
         unparked
     }
 
     #[cfg(lisle_loom)]
-    fn sleep(&self, _: bool, looks: bool) -> Unparked {
+    fn sleep(&self, _: bool) -> Unparked {
         self.woken.fall_asleep();
-        // Once, at any moment.
-        // SAFETY: this thread is in the park for that event.
-        self.parked.get().filter(|_| looks).into_iter().for_each(|parked| unsafe { parked.look_in_sleep() });
         while !self.woken.is_set() {
             thread::park();
         }
@@ -169,7 +166,7 @@ unsafe impl Context for OsThread {
 
     fn park(&self, interruptible: bool) -> Unparked {
         let has_spun = self.has_spun.take();
-        if !self.look(has_spun) && self.sleep(interruptible, has_spun) == Unparked::Interrupted {
+        if !self.look(has_spun) && self.sleep(interruptible) == Unparked::Interrupted {
             return Unparked::Interrupted;
         }
         self.woken.reset();

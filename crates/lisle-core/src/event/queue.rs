@@ -223,6 +223,13 @@ impl<M> Committed<M> {
         waker
     }
 
+    /// Returns the waker, for a committer that has the performer come and keeps the waiter. It wakes
+    /// once, before or after it ends the commit.
+    pub(crate) fn waker(&self) -> Waker {
+        // SAFETY: as in `finish`.
+        unsafe { self.record.as_ref() }.waker()
+    }
+
     /// Takes the commit back; the performer will start over. The caller calls `wake` on the
     /// returned waker.
     pub(crate) fn revoke(self) -> Waker {
@@ -365,30 +372,6 @@ impl<M> WaitQueue<M> {
             cursor = next;
         }
         Ok(None)
-    }
-
-    /// Commits `waiter`, if it is linked and can be committed with `by`.
-    ///
-    /// # Safety
-    ///
-    /// The waiter is alive, and linked into this queue or into none.
-    pub(crate) unsafe fn commit_linked(
-        &mut self,
-        waiter: NonNull<Waiter<M>>,
-        by: &impl Committer,
-    ) -> Option<Committed<M>> {
-        // SAFETY: by the caller's promise.
-        let linked = unsafe { waiter.as_ref() };
-        if linked.place.load(Ordering::Relaxed) != LINKED {
-            return None;
-        }
-        // SAFETY: linked waiters and their records are alive while we hold the lock.
-        let record = unsafe { &*linked.links(|links| links.record) };
-        (Candidate { waiter: linked, record }.meet(by) == Meeting::Committed).then(|| {
-            // SAFETY: it is linked here.
-            unsafe { self.remove(waiter, HELD) };
-            Committed { waiter, record: NonNull::from(record) }
-        })
     }
 
     /// Commits the first waiter that can be committed, for a caller without a record at stake.

@@ -104,58 +104,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// The first and the longest pause before a thread that sleeps looks whether it could go on, if its
-/// event wants that. Few sleeps for a lock are as long, even with many more threads than cores.
-const FIRST_LOOK: Duration = Duration::from_millis(20);
-const LONGEST_PAUSE: Duration = Duration::from_millis(160);
-
-/// When a thread that sleeps looks next.
-struct Looks {
-    next: u64,
-    pause: Duration,
-}
-
-impl Looks {
-    fn new() -> Self {
-        Looks { next: after(FIRST_LOOK), pause: FIRST_LOOK }
-    }
-
-    /// Parks until the thread is unparked or it is time to look, and then looks.
-    fn park(&mut self, parked: ParkedEvent) {
-        thread::park_timeout(Duration::from_nanos(self.next.saturating_sub(clock::now())));
-        if clock::now() >= self.next {
-            self.pause = (2 * self.pause).min(LONGEST_PAUSE);
-            self.next = after(self.pause);
-            // SAFETY: this thread is the performer, and in the park that this was made for.
-            panics::told("an event that a thread sleeps for", || unsafe { parked.look_in_sleep() });
-        }
-    }
-}
-
-fn after(pause: Duration) -> u64 {
-    clock::now().saturating_add(clock::saturating_nanos(pause))
-}
-
 /// Parks this thread until `woken` is set, or, if it is in a foreign call and `interruptible`,
-/// until the call must stop waiting. If it `looks`, it calls `look_in_sleep` of its event now and
-/// then.
-pub(super) fn sleep(
-    parked: Option<ParkedEvent>,
-    woken: &WakeWord,
-    interruptible: bool,
-    looks: bool,
-) -> Unparked {
-    let mut looks = parked.filter(|_| looks).map(|parked| (Looks::new(), parked));
-    let mut park = || match &mut looks {
-        Some((looks, parked)) => looks.park(*parked),
-        None => thread::park(),
-    };
+/// until the call must stop waiting.
+pub(super) fn sleep(parked: Option<ParkedEvent>, woken: &WakeWord, interruptible: bool) -> Unparked {
     // A thread that is ending has no place any more and is not listed; nor are the library's own
     // threads.
     let sleeper = if own_threads::is_own() { None } else { PLACE.try_with(Place::listed).ok() };
     let Some(sleeper) = sleeper else {
         while !woken.is_set() {
-            park();
+            thread::park();
         }
         return Unparked::Woken;
     };
@@ -177,7 +134,7 @@ pub(super) fn sleep(
             break Unparked::Interrupted;
         }
         sleeper.answer(parked);
-        park();
+        thread::park();
     };
     drop(in_call);
     sleeper.wakes();

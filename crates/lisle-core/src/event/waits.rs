@@ -224,12 +224,6 @@ impl Description {
     }
 }
 
-/// What a parked event is called for.
-enum Call<'a> {
-    Describe(&'a mut Description),
-    LookInSleep,
-}
-
 /// What a parked performer waits for: its event, its branch, and a function that knows their types.
 ///
 /// It may be asked until the park returns, by the thread on which the performer is parked; that of
@@ -238,7 +232,7 @@ enum Call<'a> {
 pub struct ParkedEvent {
     event: *const (),
     branch: *const (),
-    call: unsafe fn(*const (), *const (), Call<'_>),
+    describe: unsafe fn(*const (), *const (), &mut Description),
 }
 
 impl ParkedEvent {
@@ -248,20 +242,17 @@ impl ParkedEvent {
         ///
         /// The pointers are those of a live event and branch of these types, which are not changed
         /// meanwhile.
-        unsafe fn call<'e, E: Event + 'e>(event: *const (), branch: *const (), call: Call<'_>) {
+        unsafe fn describe<'e, E: Event + 'e>(event: *const (), branch: *const (), waits: &mut Description) {
             // SAFETY: by the caller's promise.
             let event: &'e E = unsafe { &*event.cast() };
             // SAFETY: by the caller's promise.
             let branch: &E::Branch<'e> = unsafe { &*branch.cast() };
-            match call {
-                Call::Describe(waits) => event.describe(branch, waits),
-                Call::LookInSleep => event.look_in_sleep(branch),
-            }
+            event.describe(branch, waits);
         }
         ParkedEvent {
             event: std::ptr::from_ref(event).cast(),
             branch: std::ptr::from_ref(branch.get_ref()).cast(),
-            call: call::<E>,
+            describe: describe::<E>,
         }
     }
 
@@ -275,16 +266,6 @@ impl ParkedEvent {
         // SAFETY: a parked performer keeps its event and branch and touches neither; both are of
         // the types that the function was made for. No other thread uses them: the caller is on the
         // performer's own thread, or has exclusive access to the performer.
-        unsafe { (self.call)(self.event, self.branch, Call::Describe(waits)) }
-    }
-
-    /// Calls [`Event::look_in_sleep`] of the event.
-    ///
-    /// # Safety
-    ///
-    /// The performer is parked in the park that this was made for, on the current thread.
-    pub(super) unsafe fn look_in_sleep(&self) {
-        // SAFETY: as for `describe`.
-        unsafe { (self.call)(self.event, self.branch, Call::LookInSleep) }
+        unsafe { (self.describe)(self.event, self.branch, waits) }
     }
 }

@@ -29,9 +29,6 @@ impl<E: Event, U, F: Fn(E::Output) -> U> Event for Wrap<E, F> {
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> U {
         (self.function)(self.event.complete(branch))
     }
-    fn look_in_sleep<'e>(&'e self, branch: &Self::Branch<'e>) {
-        self.event.look_in_sleep(branch);
-    }
     #[inline]
     fn at_once(&self) -> Option<U> {
         self.event.at_once().map(&self.function)

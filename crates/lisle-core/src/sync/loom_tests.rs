@@ -1,19 +1,20 @@
 //! Loom models of the locks.
 
-use super::mutex::OVERDUE;
+use super::mutex::{OVERDUE, Overdue};
 use super::{Condition, Condvar, Mutex, MutexGuard, RwLock, RwLockWriteGuard};
+use crate::event::basic::never;
 use crate::event::{Event, choose};
 use crate::loom_models::{explore, join_all, poll_once, spawn_with, spawn_with_both};
 use crate::shim::sync::Arc;
 use loom::cell::UnsafeCell;
 use std::task::{Context, Waker};
 
-/// Explores `model` twice: with waiters that are told to try again, and with waiters that are
-/// handed the lock.
+/// Explores `model` with waiters that are told to try again; with waiters for which the lock is kept;
+/// and with such waiters where each turn is late at once, so that whoever comes takes it back.
 fn both_ways(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let model = std::sync::Arc::new(model);
-    for overdue in [false, true] {
-        OVERDUE.set(overdue);
+    for (reserves, late) in [(false, false), (true, false), (true, true)] {
+        OVERDUE.set(Overdue { reserves, late });
         let model = model.clone();
         explore(preemptions, move || model());
     }
@@ -105,6 +106,96 @@ fn a_turn_is_passed_on_beside_one_that_looks_at_the_time() {
         let [told, mut behind] = futures;
         drop(told);
         other.join().unwrap();
+        assert!(behind.as_mut().poll(&mut context).is_ready(), "nobody has told it");
+    });
+}
+
+/// Explores `model` with turns that are late at once, and waiters that are told or for which the lock
+/// is kept.
+fn late(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
+    let model = std::sync::Arc::new(model);
+    for reserves in [false, true] {
+        OVERDUE.set(Overdue { reserves, late: true });
+        let model = model.clone();
+        explore(preemptions, move || model());
+    }
+}
+
+/// The clock thread takes a turn back at any moment: before its waiter comes, as it comes, after it
+/// has had the lock.
+#[test]
+fn a_late_turn_is_taken_back_while_its_waiter_comes() {
+    late(3, || {
+        let mutex = Arc::new(Mutex::new(Count::new(0)));
+        let holder = mutex.lock();
+        let waiter = spawn_with(&mutex, |mutex| add(&mutex.lock()));
+        let clock = spawn_with(&mutex, Mutex::see_to_late_turn);
+        add(&holder);
+        drop(holder);
+        join_all([waiter, clock]);
+        assert_eq!(count(&mutex), 2);
+    });
+}
+
+/// One that was given the turn does not come, and nobody unlocks: the one behind it has the lock. The
+/// first comes late, and has it too.
+#[test]
+fn a_turn_that_is_not_used_goes_to_the_next() {
+    late(3, || {
+        let mutex = Arc::new(Mutex::new(Count::new(0)));
+        let holder = mutex.lock();
+        let mut slow = Box::pin(mutex.lock_evt().future());
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(slow.as_mut().poll(&mut context).is_pending());
+        let mut behind = Box::pin(mutex.lock_evt().future());
+        assert!(behind.as_mut().poll(&mut context).is_pending());
+        let clock = spawn_with(&mutex, Mutex::see_to_late_turn);
+        drop(holder);
+        clock.join().unwrap();
+        // If the clock thread came before there was a turn.
+        mutex.see_to_late_turn();
+        let guard = match behind.as_mut().poll(&mut context) {
+            std::task::Poll::Ready(guard) => guard,
+            std::task::Poll::Pending => panic!("it waits for one that does not come"),
+        };
+        add(&guard);
+        assert!(slow.as_mut().poll(&mut context).is_pending());
+        drop(guard);
+        assert!(slow.as_mut().poll(&mut context).is_ready(), "it was not told again");
+    });
+}
+
+/// A turn is taken back from a choice while that is committed elsewhere, or comes, or leaves.
+#[test]
+fn a_late_turn_is_taken_back_from_a_choice() {
+    late(2, || {
+        let mutexes = [(); 2].map(|()| Arc::new(Mutex::new(Count::new(0))));
+        let guards = [mutexes[0].lock(), mutexes[1].lock()];
+        let chooser = spawn_with_both(&mutexes[0], &mutexes[1], |a, b| {
+            add(&choose((a.lock_evt(), b.lock_evt())).sync());
+        });
+        let clock = spawn_with(&mutexes[0], Mutex::see_to_late_turn);
+        drop(guards);
+        join_all([chooser, clock]);
+        assert_eq!(count(&mutexes[0]) + count(&mutexes[1]), 1);
+    });
+}
+
+/// A choice is dropped while a turn that it has not used is taken back: the turn is used once.
+#[test]
+fn a_late_turn_is_taken_back_from_one_that_leaves() {
+    late(3, || {
+        let mutex = Arc::new(Mutex::new(Count::new(0)));
+        let holder = mutex.lock();
+        let mut leaves = Box::pin(choose((mutex.lock_evt(), never())).future());
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(leaves.as_mut().poll(&mut context).is_pending());
+        let mut behind = Box::pin(mutex.lock_evt().future());
+        assert!(behind.as_mut().poll(&mut context).is_pending());
+        drop(holder);
+        let clock = spawn_with(&mutex, Mutex::see_to_late_turn);
+        drop(leaves);
+        clock.join().unwrap();
         assert!(behind.as_mut().poll(&mut context).is_ready(), "nobody has told it");
     });
 }

@@ -1,21 +1,24 @@
 //! Mutual exclusion between fibers, plain threads and futures.
 
+#[cfg(not(lisle_loom))]
+mod late;
 mod locking;
 mod raw;
+mod turns;
 
 use crate::event::{Event, Label, awaitable, choose, debug_by_name, forwarded, is_modelled, turn};
 use crate::shim::{cell::UnsafeCell, const_fn};
 use crate::sync::contended::tell;
 use crate::time::after;
 use locking::Locking;
-#[cfg(all(test, lisle_loom))]
-pub(super) use raw::OVERDUE;
 use raw::RawMutex;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
 use std::time::Duration;
+#[cfg(all(test, lisle_loom))]
+pub(super) use turns::{OVERDUE, Overdue};
 
 /// A value that one performer at a time may use.
 ///
@@ -241,6 +244,13 @@ impl<T: ?Sized> Mutex<T> {
         self.value.with_mut(|value| unsafe { &mut *value })
     }
 
+    /// Does what the clock thread does, at a moment that a model chooses.
+    #[cfg(all(test, lisle_loom))]
+    pub(super) fn see_to_late_turn(&self) {
+        let woken = crate::event::woken::Woken::default();
+        self.raw.see_to_late_turn(&woken);
+    }
+
     /// Returns the id of the holder: the address of a fiber's parker, or an address that stands for
     /// a thread. Returns `None` if the mutex is free or is being handed over.
     pub(crate) fn holder(&self) -> Option<usize> {
@@ -370,9 +380,6 @@ impl<'a, T: ?Sized> Event for LockEvt<'a, T> {
     fn complete<'e>(&'e self, branch: Pin<&mut Locking<'e>>) -> MutexGuard<'a, T> {
         self.mutex.raw.complete(branch);
         MutexGuard::new(self.mutex)
-    }
-    fn look_in_sleep<'e>(&'e self, branch: &Locking<'e>) {
-        self.mutex.raw.look_in_sleep(branch);
     }
     #[inline]
     fn at_once(&self) -> Option<MutexGuard<'a, T>> {

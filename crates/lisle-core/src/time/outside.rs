@@ -26,13 +26,27 @@ use std::thread::Builder;
 use std::time::Duration;
 
 /// What the process has of the clock thread.
-#[derive(Default)]
 struct Clock {
     starting: Mutex<()>,
     thread: OnceLock<ClockThread>,
     /// Counts each time that the clock thread begins, and ends, to fire timers and to wake their
     /// performers.
     steps: AtomicU64,
+    /// The time at which the clock thread calls `called`, or the end of time.
+    call: AtomicU64,
+    called: OnceLock<fn()>,
+}
+
+impl Clock {
+    fn new() -> Self {
+        Clock {
+            starting: Mutex::default(),
+            thread: OnceLock::new(),
+            steps: AtomicU64::new(0),
+            call: AtomicU64::new(u64::MAX),
+            called: OnceLock::new(),
+        }
+    }
 }
 
 struct ClockThread {
@@ -40,7 +54,7 @@ struct ClockThread {
     thread: Thread,
 }
 
-static CLOCK: PerProcess<Clock> = PerProcess::new(Clock::default);
+static CLOCK: PerProcess<Clock> = PerProcess::new(Clock::new);
 
 /// Arms `timer` for `deadline` with the clock thread.
 ///
@@ -101,11 +115,24 @@ pub(super) fn hand_over(give: impl FnOnce(&'static SharedWheel) -> bool) -> io::
     Ok(())
 }
 
+/// Has the clock thread call `look` at `deadline`. There is one such function, which the late turns of
+/// mutexes need, and it is called at one time; who calls this again has seen that it was called. If
+/// there can be no such thread, it is not called.
+pub(crate) fn call_at(deadline: u64, look: fn()) {
+    let Ok(thread) = clock_thread() else { return };
+    let clock = CLOCK.get();
+    clock.called.get_or_init(|| look);
+    // SeqCst: `stillness` sees it before it sees what follows.
+    clock.call.store(deadline, Ordering::SeqCst);
+    thread.thread.unpark();
+}
+
 /// Returns how much the clock thread has done; `None` while it does something, or if a timer is armed
 /// there.
 pub fn stillness() -> Option<u64> {
     let Some(clock) = CLOCK.made() else { return Some(0) };
-    let is_empty = clock.thread.get().is_none_or(|clock| clock.wheel.is_empty());
+    let is_empty = clock.thread.get().is_none_or(|clock| clock.wheel.is_empty())
+        && clock.call.load(Ordering::SeqCst) == u64::MAX;
     let steps = clock.steps.load(Ordering::SeqCst);
     (is_empty && steps.is_multiple_of(2)).then_some(steps)
 }
@@ -123,7 +150,7 @@ fn clock_thread() -> io::Result<&'static ClockThread> {
     let wheel: &'static SharedWheel = Box::leak(Box::new(SharedWheel::new()));
     wheel.open(clock::now());
     let builder = Builder::new().name("lisle-clock".into()).stack_size(64 * 1024);
-    let keep_time = affinity::elsewhere(move || keep_time(wheel, &clock.steps));
+    let keep_time = affinity::elsewhere(move || keep_time(wheel, clock));
     let thread = threads::start_as(builder, "timers outside a runtime", keep_time)?;
     let thread = clock.thread.get_or_init(|| ClockThread { wheel, thread: thread.thread().clone() });
     // After the others can see the thread, see `LentWheel::drop`.
@@ -145,14 +172,19 @@ pub(super) fn take_over_if_started() {
     }
 }
 
-fn keep_time(wheel: &SharedWheel, steps: &AtomicU64) {
+fn keep_time(wheel: &SharedWheel, clock: &Clock) {
     let _enlisted = own_threads::enlist(own_threads::Owner::Everybody);
     loop {
-        steps.fetch_add(1, Ordering::SeqCst);
-        wheel.fire(clock::now());
-        steps.fetch_add(1, Ordering::SeqCst);
+        clock.steps.fetch_add(1, Ordering::SeqCst);
+        let now = clock::now();
+        wheel.fire(now);
+        if clock.call.load(Ordering::Acquire) <= now {
+            clock.call.store(u64::MAX, Ordering::SeqCst);
+            clock.called.get().into_iter().for_each(|look| look());
+        }
+        clock.steps.fetch_add(1, Ordering::SeqCst);
         // Who arms for an earlier time, or has done so since, unparks this thread.
-        match wheel.next() {
+        match wheel.next().min(clock.call.load(Ordering::Acquire)) {
             u64::MAX => std::thread::park(),
             next => std::thread::park_timeout(Duration::from_nanos(next.saturating_sub(clock::now()).max(1))),
         }

@@ -32,6 +32,7 @@ mod hooks;
 mod interchange;
 mod kill_safe;
 mod latch;
+mod late_turns;
 mod lines;
 mod mailbox;
 mod misuse;

@@ -1,9 +1,11 @@
 //! Taking the lock of a mutex, as an event: what a performer does that finds the lock taken. The
 //! word and the turns of those that wait are in `raw.rs`.
 
-use super::raw::{Place, RawMutex};
+use super::raw::{RawMutex, is_given};
+use super::turns::{Later, Place};
 use crate::event::queue::Waiter;
 use crate::event::{Attempt, Description, Event, Step, declare_made};
+use crate::shim::atomic::Ordering;
 #[cfg(feature = "model")]
 use crate::shim::model::Touch;
 use std::fmt;
@@ -36,24 +38,33 @@ impl Event for RawMutex {
         branch.must_be_of(self);
         branch.waiter.must_not_be_published();
         let is_thread = attempt.record().is_single() && attempt.context().leaves_spinning();
-        if branch.place(|place| place.told) {
-            let taken = attempt.commit_if(|| self.try_told(attempt, is_thread).then_some(()));
+        let turn = branch.place(|place| place.turn);
+        if let Some(turn) = turn {
+            let taken = attempt.commit_if(|| self.try_turn(turn, attempt, is_thread).then_some(()));
             let step = branch.as_mut().took(taken);
             if step == Step::Committed {
-                branch.place(|place| place.told = false);
+                branch.place(|place| place.turn = None);
                 return step;
             }
         }
+        // Dropped after the guard.
+        let later = Later::default();
         let mut queue = self.queue.lock();
+        let missed = turn.is_some() && !is_given(self.state.load(Ordering::Relaxed), turn);
         let taken = attempt.commit_if(|| {
-            let told = branch.place(|place| std::mem::take(&mut place.told));
-            self.lock_or_queue(told).then_some(())
+            branch.place(|place| place.turn = None);
+            (self.take_late(&mut queue, turn) || self.lock_or_queue(turn)).then_some(())
         });
         let step = branch.as_mut().took(taken);
         if step == Step::Committed || attempt.is_decided() {
             return step;
         }
-        let waited = branch.place(|place| std::mem::replace(&mut place.waited, true));
+        let waited = branch.place(|place| {
+            place.missed += u8::from(missed);
+            place.is_thread = is_thread;
+            std::mem::replace(&mut place.waited, true)
+        });
+        self.watch_before_wait(&mut queue, attempt.context(), &later);
         if waited {
             // SAFETY: the waiter is not linked, since it is not published. It is pinned, and it is
             // not freed before `withdraw` has unlinked it. Single events publish only one branch.
@@ -70,9 +81,15 @@ impl Event for RawMutex {
         // If it is called again after completion, the branch has not won anew.
         let was_published = branch.waiter.is_published();
         if !branch.waiter.is_free() {
+            // Dropped after the guard.
+            let later = Later::default();
             let mut queue = self.queue.lock();
+            if branch.waiter.is_held() {
+                self.claim(&mut queue);
+            }
             // SAFETY: the waiter is alive and was linked into this queue or into none.
             unsafe { queue.waiters.unlink(NonNull::from(&branch.waiter)) };
+            self.watch(&mut queue, &later);
         }
         branch.waiter.taken_back(attempt);
         let won = attempt.record().won_by(branch.waiter.id());
@@ -89,13 +106,6 @@ impl Event for RawMutex {
         self.note_holder();
         #[cfg(feature = "model")]
         self.touched(Touch::Write);
-    }
-
-    /// Takes the lock if it is free. The one that was told to try may be a fiber whose domain is
-    /// busy for long, and if nobody unlocks nobody else is told meanwhile.
-    fn look_in_sleep<'e>(&'e self, branch: &Locking<'e>) {
-        branch.must_be_of(self);
-        self.take_for(&branch.waiter);
     }
 
     fn describe<'e>(&'e self, _: &Locking<'e>, waits: &mut Description) {
@@ -146,8 +156,8 @@ impl Drop for Locking<'_> {
         if self.holds {
             self.raw.unlock();
         }
-        if self.place(|place| place.told) {
-            self.raw.pass_on();
+        if let Some(turn) = self.place(|place| place.turn) {
+            self.raw.pass_on(turn);
         }
     }
 }
