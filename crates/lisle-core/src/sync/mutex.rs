@@ -64,18 +64,19 @@ pub(super) use turns::{OVERDUE, Overdue};
 /// # Fairness
 ///
 /// A free mutex may be taken by any performer that comes, even before those that wait: waking a
-/// waiter would leave the mutex idle for a while. Every half a millisecond, however, unlocking
-/// hands the mutex to the performer that has waited longest; every millisecond, where one that is
-/// about to try has not come to it, and then to the next. With as many cores as threads none of `n`
-/// waiters therefore waits for much longer than `n` half milliseconds plus the time for which the
-/// others hold the mutex. With more threads than cores each also waits for a core. A choice that is
-/// first in the queue is always handed the mutex.
+/// waiter would leave the mutex idle for a while. Every half a millisecond, however, the mutex is
+/// kept for the performer that has waited longest; every millisecond, where one that is about to try
+/// has not come to it, for the next. With as many cores as threads none of `n` waiters therefore
+/// waits for much longer than `n` half milliseconds plus the time for which the others hold the
+/// mutex. With more threads than cores each also waits for a core. For a choice that is first in the
+/// queue the mutex is always kept.
 ///
-/// A fiber or task whose turn it is runs once its domain comes to it. If other code keeps that
-/// domain for long, a mutex that was handed to the fiber stays locked until then. If the mutex is
-/// free, and the fiber was only told to try, plain threads that wait in `lock`, or for a `lock_evt`
-/// alone, look for themselves: after 20 ms and then more and more seldom, at least every 160 ms. All
-/// others go on waiting until somebody unlocks.
+/// A fiber or task whose turn it is runs once its domain comes to it, and a future once it is
+/// polled. If that takes longer than 4 ms, its turn is taken back: the mutex goes to a performer that
+/// comes, or, after 8 ms at most, to the next that waits. The one that comes too late waits in front
+/// of all others. When it has come too late eight times, the mutex is kept for it until it comes, so
+/// others wait then. Of fibers of one domain none waits for another in this way: none of them runs
+/// before the domain comes to it.
 ///
 /// # Cost
 ///
@@ -211,9 +212,9 @@ impl<T: ?Sized> Mutex<T> {
     /// An alternative that loses has not locked the mutex. A future that is dropped after it was
     /// given the mutex, but before it was polled again, unlocks it.
     ///
-    /// A future that was given the mutex and is neither polled nor dropped keeps it from all
-    /// others, and one that was woken to try keeps those that wait from their turn. A task that
-    /// holds such a future must not wait for something else.
+    /// A future whose turn it is, and which is neither polled nor dropped, keeps the others waiting
+    /// for some milliseconds, and the ninth time until it is polled. A task that holds such a future
+    /// should not wait for something else.
     ///
     /// # Examples
     ///
@@ -252,7 +253,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// Returns the id of the holder: the address of a fiber's parker, or an address that stands for
-    /// a thread. Returns `None` if the mutex is free or is being handed over.
+    /// a thread. Returns `None` if the mutex is free or is kept for a waiter.
     pub(crate) fn holder(&self) -> Option<usize> {
         self.raw.holder()
     }

@@ -39,6 +39,9 @@ pub use guard::{RwLockReadGuard, RwLockWriteGuard};
 /// queued writers do not starve readers. Therefore a performer that reads already and reads *again*
 /// may wait for ever, for a writer that waits for it.
 ///
+/// The lock is handed to who has its turn. If that is a fiber or a task whose domain other code keeps
+/// for long, the lock stays locked until it has come.
+///
 /// A plain thread first looks for half a millisecond whether it can have the lock, and keeps nobody
 /// out meanwhile. A writer looks only once if readers have it. A fiber that locks again and again,
 /// and need not wait, lets others of its domain run some 20 ms after its turn began.

@@ -2,6 +2,7 @@
 //! mutex meanwhile: what keeps the domain ends only when they had it.
 
 use crate::support::{at_once, block_on, poll_once, watched};
+use lisle::event::WaitSet;
 use lisle::fiber::{spawn_on, yield_now};
 use lisle::sync::{Condvar, Mutex, MutexGuard};
 use lisle::{Event, Runtime, choose, never};
@@ -225,4 +226,25 @@ fn a_waiter_of_a_condition_variable_is_late() {
         other.join().unwrap();
         waiter.join().unwrap();
     });
+}
+
+/// A wait set keeps its places elsewhere when the turn of one source is taken back.
+#[test]
+fn a_wait_set_that_comes_late_starts_over() {
+    let _watched = watched();
+    let (mutex, other) = (Mutex::new(()), Mutex::new(()));
+    let (mut guard, elsewhere) = (mutex.lock(), other.lock());
+    let mut set = WaitSet::new();
+    set.insert(mutex.lock_evt().wrap(|_| 0));
+    set.insert(other.lock_evt().wrap(|_| 1));
+    let next = set.evt().wrap(|(_, source)| source);
+    let mut slow = Box::pin(next.into_future());
+    for _ in 0..3 {
+        assert!(poll_once(slow.as_mut()).is_pending());
+        drop(guard);
+        guard = mutex.lock(); // the turn is taken back
+    }
+    assert!(poll_once(slow.as_mut()).is_pending());
+    drop(elsewhere);
+    assert_eq!(poll_once(slow.as_mut()), Poll::Ready(1));
 }

@@ -307,8 +307,8 @@ fn unique_name() -> String {
     format!("mutex no {} of this test", NAMES.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Until one that was told that the mutex is free has tried, nobody else is told. Where it does not
-/// try, and nobody unlocks either, a thread that sleeps looks for itself.
+/// Until one that was told that the mutex is free has tried, nobody else is told by who unlocks. Where
+/// it does not try, and nobody unlocks either, its turn goes to a thread that sleeps.
 #[test]
 fn a_thread_has_a_free_mutex_though_the_one_that_was_told_does_not_try() {
     let _watched = watched();
