@@ -3,7 +3,7 @@
 //! The compiler gives [`UnwindSafe`] and [`RefUnwindSafe`] to no type with a cell, a lock or a
 //! pointer of its own, and nearly all types here have one. What is decided here is the question
 //! that the two traits ask: can a panic leave a value half changed where somebody sees it later?
-//! `docs/design/0040-auto-traits.md` has the rules, and a test in `lisle` has every public type.
+//! `docs/design/0041-auto-traits.md` has the rules, and a test in `lisle` has every public type.
 //!
 //! Types that consist of these get the traits from the compiler.
 

@@ -116,15 +116,16 @@ pub(super) fn hand_over(give: impl FnOnce(&'static SharedWheel) -> bool) -> io::
 }
 
 /// Has the clock thread call `look` at `deadline`. There is one such function, which the late turns of
-/// mutexes need, and it is called at one time; who calls this again has seen that it was called. If
-/// there can be no such thread, it is not called.
-pub(crate) fn call_at(deadline: u64, look: fn()) {
-    let Ok(thread) = clock_thread() else { return };
+/// mutexes need, and it is called at one time; who calls this again has seen that it was called.
+/// Returns `false` if there is no such thread, and the function is not called.
+pub(crate) fn call_at(deadline: u64, look: fn()) -> bool {
+    let Ok(thread) = clock_thread() else { return false };
     let clock = CLOCK.get();
     clock.called.get_or_init(|| look);
     // SeqCst: `stillness` sees it before it sees what follows.
     clock.call.store(deadline, Ordering::SeqCst);
     thread.thread.unpark();
+    true
 }
 
 /// Returns how much the clock thread has done; `None` while it does something, or if a timer is armed

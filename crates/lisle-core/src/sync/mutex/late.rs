@@ -65,8 +65,12 @@ pub(super) fn look_soon() {
     // Who listed a mutex too late for a look has the list's lock after that look, and so sees that it
     // had begun.
     let told = &LATE.get().told;
-    if !told.load(Ordering::Relaxed) && !told.swap(true, Ordering::Relaxed) {
-        outside::call_at(clock::now() + PERIOD, look);
+    if !told.load(Ordering::Relaxed)
+        && !told.swap(true, Ordering::Relaxed)
+        && !outside::call_at(clock::now() + PERIOD, look)
+    {
+        // The system gives no thread. The next that lists a mutex asks again.
+        told.store(false, Ordering::Relaxed);
     }
 }
 

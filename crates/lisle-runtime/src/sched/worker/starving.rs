@@ -144,6 +144,7 @@ impl Worker {
                 site: Some(fiber.code_site()),
                 domain: Some(self.domain.index),
                 waits: waits.all,
+                in_place: None,
             });
         });
     }
