@@ -311,7 +311,8 @@ fn of_loops_in_which_a_drop_panics() {
         all.append(&mut right);
         all
     };
-    let programs: &[(&str, &dyn Fn(&Book))] = &[
+    type Program<'a> = (&'a str, &'a dyn Fn(&Book));
+    let programs: &[Program<'_>] = &[
         ("a body", &|book| things(book).into_par_iter().for_each(drop)),
         ("any", &|book| drop(things(book).into_par_iter().find_any(is_third))),
         ("first", &|book| drop(things(book).into_par_iter().find_first(is_third))),
@@ -325,7 +326,10 @@ fn of_loops_in_which_a_drop_panics() {
         ("tried", &|book| {
             let outcome = things(book).into_par_iter().try_for_each(|t| match t.id {
                 5 | 9 => Err(t),
-                _ => Ok(drop(t)),
+                _ => {
+                    drop(t);
+                    Ok(())
+                }
             });
             drop(outcome);
         }),
