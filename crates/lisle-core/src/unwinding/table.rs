@@ -139,6 +139,7 @@ impl Reader {
     }
 
     /// Returns the address of what is read next.
+    #[cfg(target_os = "linux")]
     pub(super) fn place(&self) -> *const u8 {
         self.0
     }
@@ -204,6 +205,7 @@ impl Reader {
 
     /// Reads an address in the encoding that a table names, and returns `None` if it is relative to
     /// something that is not known here.
+    #[cfg(target_os = "linux")]
     pub(super) unsafe fn address(&mut self, encoding: u8) -> Option<usize> {
         const RELATIVE: u8 = 0x70;
         const TO_ITS_PLACE: u8 = 0x10;
