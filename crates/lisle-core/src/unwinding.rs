@@ -45,6 +45,15 @@ pub fn is_possible(catches: Catches) -> bool {
     imp::is_possible(catches)
 }
 
+/// Returns `true` if a panic that the caller raises would reach the function that begins at `frame`,
+/// and more precisely the outermost of the `count` innermost calls of it, without meeting a frame that
+/// ends the process. Frames that catch the panic on the way are taken to raise it again.
+#[cold]
+#[inline(never)]
+pub fn is_possible_to(frame: usize, count: usize) -> bool {
+    imp::is_possible_to(frame, count)
+}
+
 #[cfg(target_arch = "arm")]
 mod imp {
     pub(super) fn outermost(f: &mut dyn FnMut()) {
@@ -52,6 +61,10 @@ mod imp {
     }
 
     pub(super) fn is_possible(_: super::Catches) -> bool {
+        !std::thread::panicking()
+    }
+
+    pub(super) fn is_possible_to(_: usize, _: usize) -> bool {
         !std::thread::panicking()
     }
 }
@@ -98,6 +111,9 @@ mod imp {
         /// frames between let no panic pass, and none comes; and what the last of them does with
         /// one that it raises elsewhere cannot be seen here, see `Generator`.
         is_crossing: bool,
+        /// The function at which the walk ends, if that is not `outermost`, and how many calls of it
+        /// are still to come.
+        target: Option<(usize, usize)>,
     }
 
     /// The walk recognizes this function by its address.
@@ -110,22 +126,43 @@ mod imp {
     }
 
     pub(super) fn is_possible(catches: Catches) -> bool {
-        let mut walk =
-            Walk { catches, is_blocked: false, is_possible: false, is_whole: false, is_crossing: false };
-        // SAFETY: `visit` has the signature that the unwinder expects, and `walk` outlives the
-        // call.
-        let _ = unsafe { _Unwind_Backtrace(visit, (&raw mut walk).cast()) };
+        let mut walk = Walk::new(catches, None);
+        walk.go();
         walk.is_possible && (walk.is_whole || catches == Catches::End)
     }
 
+    pub(super) fn is_possible_to(frame: usize, count: usize) -> bool {
+        let mut walk = Walk::new(Catches::Resume, Some((frame, count)));
+        walk.go();
+        walk.is_possible && walk.is_whole
+    }
+
+    impl Walk {
+        fn new(catches: Catches, target: Option<(usize, usize)>) -> Self {
+            Walk {
+                catches,
+                is_blocked: false,
+                is_possible: false,
+                is_whole: false,
+                is_crossing: false,
+                target,
+            }
+        }
+
+        fn go(&mut self) {
+            // SAFETY: `visit` has the signature that the unwinder expects, and the walk outlives the
+            // call.
+            let _ = unsafe { _Unwind_Backtrace(visit, std::ptr::from_mut(self).cast()) };
+        }
+    }
+
     extern "C-unwind" fn visit(context: *mut Context, argument: *mut c_void) -> c_int {
-        // SAFETY: `argument` points to the `walk` of `is_possible`, to which no other reference
-        // exists during the call.
+        // SAFETY: `argument` points to the walk, to which no other reference is used during the call.
         let walk = unsafe { &mut *argument.cast::<Walk>() };
         // SAFETY: the unwinder passes the context of a frame, which is valid during this call.
         let start = unsafe { _Unwind_GetRegionStart(context) };
         if start == outermost as *const () as usize {
-            walk.is_whole = true;
+            walk.is_whole = walk.target.is_none();
             return STOP;
         }
         let mut is_before = 0;
@@ -148,7 +185,20 @@ mod imp {
         // SAFETY: the context is valid as above.
         let table = unsafe { _Unwind_GetLanguageSpecificData(context) };
         // SAFETY: the table is null or that of the function that begins at `start`.
-        match unsafe { action(table, at.wrapping_sub(start)) } {
+        let action = unsafe { action(table, at.wrapping_sub(start)) };
+        if let Some((frame, count)) = &mut walk.target
+            && *frame == start
+        {
+            *count -= 1;
+            if *count == 0 {
+                walk.is_whole = true;
+                // Its own frame catches, or that of a function which it has not inlined.
+                walk.is_possible = !walk.is_blocked
+                    && (action == Action::Catch || walk.is_possible && action == Action::Pass);
+                return STOP;
+            }
+        }
+        match action {
             Action::Pass => CONTINUE,
             Action::Block => {
                 walk.is_blocked = true;

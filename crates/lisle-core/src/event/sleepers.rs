@@ -7,7 +7,8 @@
 //! again.
 
 use super::calls;
-use super::context::Unparked;
+use super::context::{Ends, Unparked};
+use super::limit;
 use super::os_thread::WakeWord;
 use super::parker;
 use super::performer::performer_id;
@@ -105,15 +106,10 @@ fn after(pause: Duration) -> u64 {
     clock::now().saturating_add(clock::saturating_nanos(pause))
 }
 
-/// Parks this thread until `woken` is set, or, if it is in a foreign call and `interruptible`,
-/// until the call must stop waiting. If it `looks`, it calls `look_in_sleep` of its event now and
-/// then.
-pub(super) fn sleep(
-    parked: Option<ParkedEvent>,
-    woken: &WakeWord,
-    interruptible: bool,
-    looks: bool,
-) -> Unparked {
+/// Parks this thread until `woken` is set, or, if the wait `ends`, until one of the thread's limits has
+/// passed or the foreign call that it is in must stop waiting. If it `looks`, it calls `look_in_sleep`
+/// of its event now and then.
+pub(super) fn sleep(parked: Option<ParkedEvent>, woken: &WakeWord, ends: Ends, looks: bool) -> Unparked {
     let mut looks = parked.filter(|_| looks).map(|parked| (Looks::new(), parked));
     let mut park = || match &mut looks {
         Some((looks, parked)) => looks.park(*parked),
@@ -124,6 +120,9 @@ pub(super) fn sleep(
     let sleeper = if own_threads::is_own() { None } else { PLACE.try_with(|place| place.0.clone()).ok() };
     let Some(sleeper) = sleeper else {
         while !woken.is_set() {
+            if limit::thread_ends_a_wait(ends) {
+                return Unparked::Passed;
+            }
             park();
         }
         return Unparked::Woken;
@@ -134,7 +133,7 @@ pub(super) fn sleep(
     // A thread that cannot be unwound from here, in a destructor that runs because of a panic,
     // continues to wait.
     let is_interrupted = || {
-        interruptible
+        ends != Ends::Never
             && in_call.as_ref().is_some_and(calls::Asleep::is_interrupted)
             && parker::can_be_unwound()
     };
@@ -144,6 +143,9 @@ pub(super) fn sleep(
         }
         if is_interrupted() {
             break Unparked::Interrupted;
+        }
+        if limit::thread_ends_a_wait(ends) {
+            break Unparked::Passed;
         }
         sleeper.answer(parked);
         park();

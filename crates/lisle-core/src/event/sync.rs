@@ -2,9 +2,10 @@
 
 #[cfg(feature = "model")]
 use super::context::Doing;
-use super::context::{self, Context, Unparked, installed};
+use super::context::{self, Context, Ends, Unparked, installed};
 use super::depth;
 use super::glimpse::{Glimpse, look};
+use super::limit;
 use super::os_thread::OsThread;
 use super::parker::{self, Parker};
 use super::record::{Attempt, Record, Waker};
@@ -22,7 +23,7 @@ use std::ptr::NonNull;
 trait Park {
     fn waker(&self) -> Waker;
     /// `parked` is what the performer waits for, for the wait graph.
-    fn park(&self, interruptible: bool, parked: Option<&ParkedEvent>) -> Unparked;
+    fn park(&self, ends: Ends, parked: Option<&ParkedEvent>) -> Unparked;
     /// Waits for the wake that the performer is owed, where it must not be suspended.
     fn stay(&self);
 }
@@ -31,9 +32,9 @@ impl Park for &dyn Context {
     fn waker(&self) -> Waker {
         Context::waker(*self)
     }
-    fn park(&self, interruptible: bool, parked: Option<&ParkedEvent>) -> Unparked {
+    fn park(&self, ends: Ends, parked: Option<&ParkedEvent>) -> Unparked {
         self.parks(parked);
-        let unparked = Context::park(*self, interruptible);
+        let unparked = Context::park_until(*self, ends);
         self.parks(None);
         unparked
     }
@@ -48,10 +49,10 @@ impl Park for &Parker {
         Parker::waker(self)
     }
     #[inline(always)]
-    fn park(&self, interruptible: bool, parked: Option<&ParkedEvent>) -> Unparked {
+    fn park(&self, ends: Ends, parked: Option<&ParkedEvent>) -> Unparked {
         // SAFETY: the parker is that of the running fiber, and `perform` parks within a step's
         // `suspend`, with an event that stays meanwhile.
-        unsafe { Parker::park(self, interruptible, parked) }
+        unsafe { Parker::park(self, ends, parked) }
     }
     fn stay(&self) {
         installed().expect("a fiber runs in a context").stay();
@@ -63,27 +64,53 @@ impl Park for &Parker {
 #[inline(always)]
 pub(super) fn sync<E: Event>(event: &E) -> E::Output {
     turn::pass_if_due();
-    sync_unless(event, true)
+    wait_for(event)
 }
 
 /// Does the same as [`sync`], for an operation that has tried already, and now has to wait.
 #[inline(always)]
 pub(crate) fn wait_for<E: Event>(event: &E) -> E::Output {
-    sync_unless(event, true)
+    infallible(sync_ending(event, Ends::Unwinding))
+}
+
+/// Does the same, for an operation that returns an error if a [deadline](crate::time::with_deadline)
+/// has passed.
+///
+/// # Errors
+///
+/// If the event would have to be waited for, and a deadline of the code that runs here has passed or
+/// passes meanwhile. The event has not happened.
+#[inline]
+#[doc(hidden)]
+pub fn sync_or_passed<E: Event>(event: &E) -> Result<E::Output, Passed> {
+    sync_ending(event, Ends::Error)
+}
+
+/// An error: a deadline has passed.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct Passed;
+
+#[inline(always)]
+fn infallible<T>(result: Result<T, Passed>) -> T {
+    match result {
+        Ok(value) => value,
+        Err(Passed) => unreachable!("this wait ends by unwinding"),
+    }
 }
 
 /// Does the same as [`sync`], but is not interrupted when the runtime shuts down.
 #[doc(hidden)]
 pub fn sync_masked<E: Event>(event: &E) -> E::Output {
-    sync_unless(event, false)
+    infallible(sync_ending(event, Ends::Never))
 }
 
 #[inline(always)]
-fn sync_unless<E: Event>(event: &E, interruptible: bool) -> E::Output {
+fn sync_ending<E: Event>(event: &E, ends: Ends) -> Result<E::Output, Passed> {
     if let (Some(parker), Some(context)) = (parker::running(), installed()) {
-        return perform(event, &parker, context, interruptible);
+        return perform(event, &parker, context, ends);
     }
-    sync_elsewhere(event, interruptible)
+    sync_elsewhere(event, ends)
 }
 
 /// Tells a model that an operation on `object` follows, which others see. Where there can be no
@@ -234,22 +261,20 @@ fn declare_all<'e, E: Event>(event: &'e E, branch: Pin<&E::Branch<'e>>, context:
 
 /// Performs an event outside of fibers.
 #[inline(never)]
-fn sync_elsewhere<E: Event>(event: &E, interruptible: bool) -> E::Output {
+fn sync_elsewhere<E: Event>(event: &E, ends: Ends) -> Result<E::Output, Passed> {
     let thread;
-    let (context, interruptible): (&dyn Context, bool) =
-        match installed().filter(|context| context.can_wait()) {
-            Some(context) => {
-                context.visible();
-                (context, interruptible)
-            }
-            None => {
-                thread = OsThread::new();
-                // Foreign calls may be interrupted.
-                (&thread, interruptible)
-            }
-        };
+    let context: &dyn Context = match installed().filter(|context| context.can_wait()) {
+        Some(context) => {
+            context.visible();
+            context
+        }
+        None => {
+            thread = OsThread::new();
+            &thread
+        }
+    };
     // One call, not one in each arm: it is compiled for every event of a program.
-    perform(event, &context, context, interruptible)
+    perform(event, &context, context, ends)
 }
 
 #[inline]
@@ -283,7 +308,12 @@ fn poll_once<E: Event>(event: &E) -> Option<E::Output> {
 
 /// Performs an event. It is inlined for fibers, see `parker.rs`.
 #[inline(always)]
-fn perform<E: Event>(event: &E, parker: &impl Park, context: &dyn Context, interruptible: bool) -> E::Output {
+fn perform<E: Event>(
+    event: &E,
+    parker: &impl Park,
+    context: &dyn Context,
+    ends: Ends,
+) -> Result<E::Output, Passed> {
     let single = event.is_single();
     let record = Record::new(parker.waker(), single);
     let attempt = Attempt::new(&record, context);
@@ -292,12 +322,12 @@ fn perform<E: Event>(event: &E, parker: &impl Park, context: &dyn Context, inter
         depth::from_the_top(|| event.force(branch.as_mut()));
     }
     #[cfg(feature = "model")]
-    announce_performed(event, branch.as_ref(), &attempt, interruptible);
+    announce_performed(event, branch.as_ref(), &attempt, ends != Ends::Never);
     loop {
-        if wait(event, branch.as_mut(), &attempt, parker, interruptible)
+        if wait(event, branch.as_mut(), &attempt, parker, ends)?
             && (!E::STAGED || depth::from_the_top(|| event.advance(branch.as_mut())))
         {
-            return event.complete(branch);
+            return Ok(event.complete(branch));
         }
         // The withdrawn branch is used again, not made anew: it may hold a message, and it is the
         // same performance.
@@ -306,38 +336,46 @@ fn perform<E: Event>(event: &E, parker: &impl Park, context: &dyn Context, inter
 }
 
 /// Performs one round: waits until the event is decided and its losing branches are withdrawn.
-/// Returns `false` if told to start over.
+/// Returns `false` if told to start over, and an error if the wait ends so.
 #[inline(always)]
 fn wait<'e, E: Event>(
     event: &'e E,
     mut branch: Pin<&mut E::Branch<'e>>,
     attempt: &Attempt<'_>,
     parker: &impl Park,
-    interruptible: bool,
-) -> bool {
+    ends: Ends,
+) -> Result<bool, Passed> {
     // A single event looks as it publishes; for a choice it pays to look at all branches first.
     if !attempt.record().is_single() && event.try_commit(branch.as_mut(), attempt) == Step::Committed {
         attempt.check_committed();
-        return true;
+        return Ok(true);
     }
     if publish(event, branch.as_mut(), attempt) == Step::Committed {
-        return true;
+        return Ok(true);
     }
     let parked = ParkedEvent::new(event, branch.as_ref());
-    match suspend(|| parker.park(interruptible, Some(&parked))) {
+    match suspend(|| parker.park(ends, Some(&parked))) {
         Ok(Unparked::Woken) => {}
-        Ok(Unparked::Interrupted) => {
+        Ok(unparked @ (Unparked::Interrupted | Unparked::Passed)) => {
             if give_up(event, branch.as_mut(), attempt) {
-                attempt.context().unwind();
+                if unparked == Unparked::Interrupted {
+                    attempt.context().unwind();
+                }
+                // The performer may try again and again.
+                turn::came_to_nothing();
+                if ends == Ends::Error {
+                    return Err(Passed);
+                }
+                limit::unwind();
             }
             // A partner was faster: its wake is on the way, and its value must not be lost.
-            wait_owed(|| parker.park(false, None), || parker.stay());
+            wait_owed(|| parker.park(Ends::Never, None), || parker.stay());
         }
-        Err(Fenced) => give_up_fenced(event, branch.as_mut(), attempt, parker, interruptible, &parked),
+        Err(Fenced) => give_up_fenced(event, branch.as_mut(), attempt, parker, ends, &parked),
     }
     let won = event.withdraw(branch, attempt);
     debug_assert!(won || attempt.record().is_retry(), "woken without a winner");
-    won
+    Ok(won)
 }
 
 /// Ends a published attempt that must not wait: panics, unless a partner was faster.
@@ -348,11 +386,11 @@ fn give_up_fenced<'e, E: Event>(
     branch: Pin<&mut E::Branch<'e>>,
     attempt: &Attempt<'_>,
     parker: &impl Park,
-    interruptible: bool,
+    ends: Ends,
     parked: &ParkedEvent,
 ) {
     // A performance that others borrow from must not be unwound.
-    if interruptible {
+    if ends != Ends::Never {
         let described = describe(parked);
         if give_up(event, branch, attempt) {
             step::refuse(&described);
@@ -447,7 +485,7 @@ pub(super) fn give_up<'e, E: Event>(
     attempt.record().is_withdrawn()
 }
 
-pub(super) fn no_waker() -> Waker {
+pub(crate) fn no_waker() -> Waker {
     fn nothing(_: *const ()) {}
     // SAFETY: `nothing` ignores its argument and does nothing.
     unsafe { Waker::new(std::ptr::null(), nothing) }

@@ -1,4 +1,6 @@
-//! Events of time passing: timers and tickers.
+//! Events of time passing: timers and tickers; and deadlines, which end the waits of whole calls.
+#[cfg(not(lisle_loom))]
+mod deadline;
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 pub mod lent_wheel;
@@ -15,5 +17,7 @@ mod timer;
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]
 pub mod wheel;
+#[cfg(not(lisle_loom))]
+pub use deadline::{Deadline, DeadlinePassed, deadline, with_deadline, without_deadline};
 pub use ticker::{MissedTicks, TickEvt, Ticker, ticker, ticker_at};
 pub use timer::{After, At, after, at, sleep};

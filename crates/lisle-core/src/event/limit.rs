@@ -1,0 +1,411 @@
+//! Limits: points in time at which the waits of the code on a stack end.
+//!
+//! A limit lies on the stack of the call that it is for, and the stack of a fiber or the thread knows
+//! its innermost limit. One timer is armed for each limit, and none for the waits below it. When the
+//! timer fires it marks the limit, and disturbs the performer if that waits: the worker resumes the
+//! fiber without a wake, as it does at a shutdown, or the thread is unparked. The performer then looks
+//! by itself whether a limit has passed. So a wait does nothing about limits: a fiber that is about to
+//! park looks at the one flag at which it looks anyway.
+//!
+//! *Whose waits end.* Those of the code that has been called below the limit, on this stack. A task that
+//! begins on the stack of its spawner is not part of that call, so a limit is for the code of one task
+//! (or of none), and waits above another task do not end by it.
+//!
+//! *How they end.* A wait either returns an error, where its operation has one, or unwinds to the
+//! limit's call. If several limits have passed, the outermost one ends its call: what is left of the
+//! inner calls has no time left either. Code that cannot be unwound to a limit, because a foreign frame
+//! or an unwinding destructor is in between, waits as if that limit were not there; so a destructor
+//! completes.
+//!
+//! *The end of a limit.* A performer must not take its limit away while the thread that fires timers
+//! still uses it. If the timer has been taken out of its wheel undecided, nothing else knows the limit.
+//! If the timer has decided the limit's record, the firing thread owes it a mark, which is the last thing
+//! that it does to the limit, and the performer waits for that mark.
+
+use super::context::{Context, Ends, installed};
+use super::parker::{self, Parker};
+use super::record::{Attempt, Record, Waker};
+use super::sync::{Nowhere, no_waker};
+use super::timer::Timer;
+use crate::shim::{
+    atomic::{AtomicBool, Ordering},
+    thread,
+};
+use crate::time::outside;
+use std::any::Any;
+use std::cell::Cell;
+use std::marker::PhantomPinned;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::{Pin, pin};
+use std::ptr::{NonNull, null};
+
+/// A time that never comes.
+pub(crate) const NEVER: u64 = u64::MAX;
+
+/// The limits of the code on one stack. Only that code uses it.
+pub(super) struct Limits {
+    innermost: Cell<*const Limit>,
+    count: Cell<u32>,
+    /// The limit to which a wait is about to unwind.
+    target: Cell<*const Limit>,
+}
+
+/// What a limit is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A call that catches the unwinding, in [`catching`].
+    Call,
+    /// All the code of a fiber.
+    Fiber,
+    /// A call that the limits around it do not reach. It never passes.
+    Shield,
+}
+
+/// The performer that a limit disturbs.
+enum Whose {
+    /// The pointer may be used for all of the fiber.
+    Fiber(NonNull<Parker>),
+    Thread(thread::Thread),
+}
+
+/// A limit. It is pinned from [`enter`](Limit::enter) until its guard is dropped.
+pub struct Limit {
+    kind: Kind,
+    deadline: u64,
+    /// The task that the call is part of; 0 for none.
+    task: usize,
+    /// The limit that was the innermost before.
+    below: *const Limit,
+    /// Set when the deadline has passed: the last thing that a firing timer does to the limit.
+    passed: AtomicBool,
+    whose: Whose,
+    record: Record,
+    timer: Timer,
+    _pinned: PhantomPinned,
+}
+
+/// The payload that unwinds to a limit. Like [`Interrupted`](super::Interrupted) it is no panic.
+#[derive(Debug, PartialEq, Eq)]
+#[doc(hidden)]
+pub struct PastLimit {
+    /// The limit that it is for. The address alone might be used again.
+    limit: (usize, u64),
+}
+
+/// Returns `true` if the payload is not of a panic, but of code that is unwound from where it waits.
+#[doc(hidden)]
+#[must_use]
+pub fn is_interruption(payload: &(dyn Any + Send)) -> bool {
+    payload.is::<super::Interrupted>() || payload.is::<PastLimit>()
+}
+
+thread_local! {
+    static OF_THREAD: Limits = const { Limits::none() };
+}
+
+/// Returns the limits of the stack that this runs on. Only code on that stack may use them.
+fn here<'a>() -> &'a Limits {
+    match parker::running() {
+        Some(parker) => parker.limits(),
+        // SAFETY: it has no destructor, so it stays as long as the thread does.
+        None => unsafe { &*OF_THREAD.with(std::ptr::from_ref) },
+    }
+}
+
+/// Returns the number of the task whose code runs here; 0 if it is none's.
+fn current_task() -> usize {
+    parker::top_task().get().addr()
+}
+
+impl Limits {
+    pub(super) const fn none() -> Self {
+        Limits { innermost: Cell::new(null()), count: Cell::new(0), target: Cell::new(null()) }
+    }
+
+    /// Returns how many limits the code on this stack is in.
+    #[inline]
+    pub(super) fn count(&self) -> u32 {
+        self.count.get()
+    }
+
+    /// Returns how many limits the code is in that this thread runs outside of fibers.
+    #[inline]
+    pub(super) fn count_of_thread() -> u32 {
+        OF_THREAD.with(Limits::count)
+    }
+
+    /// Returns all limits, innermost first.
+    fn all(&self) -> impl Iterator<Item = &Limit> {
+        let mut next = self.innermost.get();
+        std::iter::from_fn(move || {
+            // SAFETY: a limit stays until the call that it is for has ended, and this code is below
+            // that call.
+            let limit = unsafe { next.as_ref() }?;
+            next = limit.below;
+            Some(limit)
+        })
+    }
+
+    /// Returns the limits of the code that runs now, innermost first.
+    fn of_this_code(&self) -> impl Iterator<Item = &Limit> {
+        let task = current_task();
+        self.all().take_while(move |limit| limit.task == task && limit.kind != Kind::Shield)
+    }
+
+    /// Returns `true` if any limit has passed, be it for the code that runs now or not.
+    pub(super) fn any_has_passed(&self) -> bool {
+        self.all().any(Limit::has_passed)
+    }
+
+    /// Returns `true` if a wait that may end in this way ends now. If it ends by unwinding, the caller
+    /// goes on to [`unwind`].
+    pub(super) fn end_a_wait(&self, ends: Ends) -> bool {
+        match ends {
+            Ends::Never => false,
+            Ends::Error => self.of_this_code().any(Limit::has_passed) && !parker::is_unwinding(),
+            Ends::Unwinding => {
+                let target = self.reachable(Limit::has_passed).last();
+                self.target.set(target.map_or(null(), std::ptr::from_ref));
+                target.is_some()
+            }
+        }
+    }
+
+    /// Returns the limits that are `wanted` and that the code can be unwound to, innermost first.
+    fn reachable(&self, wanted: impl Fn(&Limit) -> bool) -> impl Iterator<Item = &Limit> {
+        let mut calls = 0;
+        self.of_this_code().filter(move |limit| {
+            calls += usize::from(limit.kind == Kind::Call);
+            wanted(limit) && limit.can_be_reached(calls)
+        })
+    }
+}
+
+/// Returns `true` if a wait of a plain thread that may end in this way ends now.
+pub(super) fn thread_ends_a_wait(ends: Ends) -> bool {
+    OF_THREAD.with(|limits| !limits.innermost.get().is_null() && limits.end_a_wait(ends))
+}
+
+/// Unwinds to the limit that [`Limits::end_a_wait`] has found. The caller has withdrawn.
+#[cold]
+pub(super) fn unwind() -> ! {
+    // SAFETY: the caller waits below that limit.
+    let target = unsafe { here().target.replace(null()).as_ref() }.expect("a limit has passed");
+    resume_unwind(Box::new(target.payload()))
+}
+
+/// Unwinds if a limit of the code that runs here has passed by now, also if its timer has not fired.
+/// For code that has learned of it in another way.
+#[doc(hidden)]
+pub fn unwind_if_late() {
+    let now = super::now();
+    let limits = here();
+    limits.of_this_code().filter(|limit| limit.deadline <= now).for_each(Limit::pass);
+    if limits.end_a_wait(Ends::Unwinding) {
+        unwind();
+    }
+}
+
+/// Returns the earliest time at which a wait of the code that runs here ends.
+pub(crate) fn earliest() -> Option<u64> {
+    here().of_this_code().map(|limit| limit.deadline).min()
+}
+
+/// Does the same for others that the code is going to wait for, which end by themselves then. There is
+/// no such time if the code itself could not be unwound.
+#[doc(hidden)]
+pub fn earliest_for_others() -> Option<u64> {
+    let limits = here();
+    if limits.innermost.get().is_null() || parker::is_masked() {
+        return None;
+    }
+    limits.reachable(|_| true).map(|limit| limit.deadline).min()
+}
+
+/// Returns `true` if the code that runs here is shielded from the limits around it.
+#[doc(hidden)]
+pub fn is_shielded() -> bool {
+    let task = current_task();
+    here().all().take_while(|limit| limit.task == task).any(|limit| limit.kind == Kind::Shield)
+}
+
+impl Limit {
+    fn new(kind: Kind, deadline: u64) -> Self {
+        let whose = match NonNull::new(parker::running_ptr().cast_mut()) {
+            Some(parker) => Whose::Fiber(parker),
+            None => Whose::Thread(thread::current()),
+        };
+        Limit {
+            kind,
+            deadline,
+            task: current_task(),
+            below: here().innermost.get(),
+            passed: AtomicBool::new(false),
+            whose,
+            record: Record::new(no_waker(), true),
+            timer: Timer::new(),
+            _pinned: PhantomPinned,
+        }
+    }
+
+    /// Makes this the innermost limit until the returned guard is dropped, on this stack.
+    fn enter(self: Pin<&Self>) -> Entered<'_> {
+        let limits = here();
+        limits.innermost.set(&raw const *self);
+        limits.count.set(limits.count.get() + 1);
+        if self.deadline <= super::now() {
+            self.pass();
+        } else if self.deadline != NEVER {
+            // SAFETY: it is called only by a timer that has decided the record, once, and the guard
+            // waits for that.
+            self.record.wake_by(unsafe { Waker::new((&raw const *self).cast(), Limit::fire) });
+            let timer = NonNull::from(&self.timer);
+            self.with_attempt(|attempt| {
+                attempt.may_publish(true);
+                self.timer.publish(attempt);
+                match &self.whose {
+                    // SAFETY: it is not armed, and the guard disarms it.
+                    Whose::Fiber(_) => unsafe { attempt.context().arm(timer, self.deadline) },
+                    // SAFETY: as above.
+                    Whose::Thread(_) => unsafe { outside::arm(timer, self.deadline) },
+                }
+            });
+        }
+        Entered(self)
+    }
+
+    fn with_attempt<R>(&self, f: impl FnOnce(&Attempt<'_>) -> R) -> R {
+        let context: &dyn Context = match &self.whose {
+            Whose::Fiber(_) => installed().expect("a fiber runs in a context"),
+            Whose::Thread(_) => &Nowhere,
+        };
+        f(&Attempt::new(&self.record, context))
+    }
+
+    fn has_passed(&self) -> bool {
+        self.passed.load(Ordering::Acquire)
+    }
+
+    /// Notes that the deadline has passed, on the performer's own thread.
+    fn pass(&self) {
+        self.passed.store(true, Ordering::Release);
+        if let Some(parker) = parker::running() {
+            parker.disturb();
+        }
+    }
+
+    /// Called when the timer of the limit at `data` has fired.
+    fn fire(data: *const ()) {
+        // SAFETY: the limit stays until it has passed.
+        let this = unsafe { &*data.cast::<Limit>() };
+        match &this.whose {
+            Whose::Fiber(parker) => {
+                this.passed.store(true, Ordering::Release);
+                // SAFETY: the fiber is in the call that the limit is for. This is its domain's thread,
+                // which fires the timers of its fibers.
+                if unsafe { parker.as_ref() }.disturb() {
+                    installed().expect("a worker fires its timers").disturb(parker.as_ptr());
+                }
+            }
+            Whose::Thread(handle) => {
+                let handle = handle.clone();
+                this.passed.store(true, Ordering::Release);
+                // From here on the limit may be gone.
+                handle.unpark();
+            }
+        }
+    }
+
+    /// Returns `true` if the code that runs here can be unwound to this limit, of whose kind it is in
+    /// `calls` calls up to this one.
+    fn can_be_reached(&self, calls: usize) -> bool {
+        match self.kind {
+            Kind::Call => parker::can_be_unwound_to(catching as *const () as usize, calls),
+            Kind::Fiber => parker::can_be_unwound(),
+            Kind::Shield => false,
+        }
+    }
+
+    fn payload(&self) -> PastLimit {
+        PastLimit { limit: (std::ptr::from_ref(self).addr(), self.deadline) }
+    }
+}
+
+/// A guard that keeps a limit in place.
+struct Entered<'a>(Pin<&'a Limit>);
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        let this = self.0;
+        let timer = NonNull::from(&this.timer);
+        this.with_attempt(|attempt| {
+            this.timer.take_back(attempt, || match &this.whose {
+                // SAFETY: it is alive, and was armed there.
+                Whose::Fiber(_) => unsafe { attempt.context().disarm(timer) },
+                // SAFETY: as above.
+                Whose::Thread(_) => unsafe { outside::disarm(timer) },
+            });
+        });
+        if this.record.won_by(this.timer.id()) {
+            while !this.has_passed() {
+                thread::yield_now();
+            }
+        }
+        let limits = here();
+        limits.innermost.set(this.below);
+        limits.count.set(limits.count.get() - 1);
+    }
+}
+
+/// Calls `f`, and returns what it panics with. A limit is reached by unwinding to this function, which
+/// is known by its address.
+#[inline(never)]
+fn catching(f: &mut dyn FnMut()) -> std::thread::Result<()> {
+    let _raising = parker::raising();
+    let result = catch_unwind(AssertUnwindSafe(&mut *f));
+    // This keeps the call from being a tail call, which would leave no frame.
+    std::hint::black_box(f);
+    result
+}
+
+/// Calls `f`, whose waits end at `deadline`. Returns `None` if one of them was unwound.
+pub(crate) fn bounded<R>(deadline: u64, f: impl FnOnce() -> R) -> Option<R> {
+    let limit = pin!(Limit::new(Kind::Call, deadline));
+    let limit = limit.as_ref();
+    let entered = limit.enter();
+    let (mut f, mut result) = (Some(f), None);
+    let caught = catching(&mut || result = f.take().map(|f| f()));
+    drop(entered);
+    match caught {
+        Ok(()) => result,
+        Err(payload) if payload.downcast_ref() == Some(&limit.payload()) => None,
+        Err(payload) => resume_unwind(payload),
+    }
+}
+
+/// Calls `f`, which the limits around this call do not reach.
+pub(crate) fn shielded<R>(f: impl FnOnce() -> R) -> R {
+    let shield = pin!(Limit::new(Kind::Shield, NEVER));
+    let _entered = shield.as_ref().enter();
+    f()
+}
+
+/// A limit of all the code of a fiber. The limit lies on the heap: few fibers have one.
+#[doc(hidden)]
+pub struct OfFiber(Pin<Box<Limit>>);
+
+impl OfFiber {
+    /// Makes the waits of the fiber that runs here, and has just begun, end at `deadline`.
+    #[must_use]
+    pub fn enter(deadline: u64) -> Self {
+        let limit = Box::pin(Limit::new(Kind::Fiber, deadline));
+        std::mem::forget(limit.as_ref().enter());
+        OfFiber(limit)
+    }
+}
+
+impl Drop for OfFiber {
+    fn drop(&mut self) {
+        drop(Entered(self.0.as_ref()));
+    }
+}
