@@ -45,9 +45,6 @@ pub(crate) const NEVER: u64 = u64::MAX;
 /// The limits of the code on one stack. Only that code uses it.
 pub(super) struct Limits {
     innermost: Cell<*const Limit>,
-    count: Cell<u32>,
-    /// The limit to which a wait is about to unwind.
-    target: Cell<*const Limit>,
 }
 
 /// What a limit is for.
@@ -76,6 +73,8 @@ pub struct Limit {
     task: usize,
     /// The limit that was the innermost before.
     below: *const Limit,
+    /// How many limits there are, up to this one.
+    depth: u32,
     /// Set when the deadline has passed: the last thing that a firing timer does to the limit.
     passed: AtomicBool,
     whose: Whose,
@@ -119,13 +118,14 @@ fn current_task() -> usize {
 
 impl Limits {
     pub(super) const fn none() -> Self {
-        Limits { innermost: Cell::new(null()), count: Cell::new(0), target: Cell::new(null()) }
+        Limits { innermost: Cell::new(null()) }
     }
 
     /// Returns how many limits the code on this stack is in.
     #[inline]
     pub(super) fn count(&self) -> u32 {
-        self.count.get()
+        // SAFETY: as for `all`.
+        unsafe { self.innermost.get().as_ref() }.map_or(0, |limit| limit.depth)
     }
 
     /// Returns how many limits the code is in that this thread runs outside of fibers.
@@ -163,12 +163,13 @@ impl Limits {
         match ends {
             Ends::Never => false,
             Ends::Error => self.of_this_code().any(Limit::has_passed) && !parker::is_unwinding(),
-            Ends::Unwinding => {
-                let target = self.reachable(Limit::has_passed).last();
-                self.target.set(target.map_or(null(), std::ptr::from_ref));
-                target.is_some()
-            }
+            Ends::Unwinding => self.target().is_some(),
         }
+    }
+
+    /// Returns the outermost limit that has passed and that the code can be unwound to.
+    fn target(&self) -> Option<&Limit> {
+        self.reachable(Limit::has_passed).last()
     }
 
     /// Returns the limits that are `wanted` and that the code can be unwound to, innermost first.
@@ -186,11 +187,10 @@ pub(super) fn thread_ends_a_wait(ends: Ends) -> bool {
     OF_THREAD.with(|limits| !limits.innermost.get().is_null() && limits.end_a_wait(ends))
 }
 
-/// Unwinds to the limit that [`Limits::end_a_wait`] has found. The caller has withdrawn.
+/// Unwinds to the limit by which [`Limits::end_a_wait`] has ended a wait. The caller has withdrawn.
 #[cold]
 pub(super) fn unwind() -> ! {
-    // SAFETY: the caller waits below that limit.
-    let target = unsafe { here().target.replace(null()).as_ref() }.expect("a limit has passed");
+    let target = here().target().expect("a limit that has passed stays, and can still be reached");
     resume_unwind(Box::new(target.payload()))
 }
 
@@ -240,6 +240,7 @@ impl Limit {
             deadline,
             task: current_task(),
             below: here().innermost.get(),
+            depth: here().count() + 1,
             passed: AtomicBool::new(false),
             whose,
             record: Record::new(no_waker(), true),
@@ -252,7 +253,6 @@ impl Limit {
     fn enter(self: Pin<&Self>) -> Entered<'_> {
         let limits = here();
         limits.innermost.set(&raw const *self);
-        limits.count.set(limits.count.get() + 1);
         if self.deadline <= super::now() {
             self.pass();
         } else if self.deadline != NEVER {
@@ -353,7 +353,6 @@ impl Drop for Entered<'_> {
         }
         let limits = here();
         limits.innermost.set(this.below);
-        limits.count.set(limits.count.get() - 1);
     }
 }
 

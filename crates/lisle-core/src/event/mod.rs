@@ -159,7 +159,7 @@ pub use polled::Polled;
 pub use step::suspend;
 #[doc(hidden)]
 pub use sync::{
-    Nowhere, add_to, declare, declare_made, gone, is_modelled, sync_masked, sync_or_passed, visible,
+    Nowhere, Passed, add_to, declare, declare_made, gone, is_modelled, sync_masked, sync_or_passed, visible,
     visible_doing, visible_on,
 };
 #[doc(hidden)]

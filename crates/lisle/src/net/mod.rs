@@ -61,6 +61,7 @@
 
 mod accept;
 mod face;
+mod partly;
 mod pipe;
 mod pollable;
 mod ready;
@@ -69,8 +70,10 @@ mod system;
 mod tcp;
 mod udp;
 mod unix;
+pub(crate) mod waiting;
 
 pub use accept::{Accept, AcceptEvt, Accepting, Incoming};
+pub use partly::PartlyDone;
 pub use pipe::{PipeReader, PipeWriter, pipe};
 pub use pollable::Pollable;
 pub use ready::{ReadyEvt, Readying};

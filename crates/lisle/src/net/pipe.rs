@@ -44,11 +44,11 @@ pub struct PipeWriter {
 }
 
 descriptor!(PipeReader, io::PipeReader, io::PipeReader, GENERAL);
-clone!(PipeReader, GENERAL);
+clone!(PipeReader);
 readable!(PipeReader, io::PipeReader);
 reading!(PipeReader);
 
 descriptor!(PipeWriter, io::PipeWriter, io::PipeWriter, GENERAL);
-clone!(PipeWriter, GENERAL);
+clone!(PipeWriter);
 writable!(PipeWriter, io::PipeWriter);
 writing!(PipeWriter);

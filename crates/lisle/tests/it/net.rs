@@ -4,6 +4,7 @@
 mod accepting;
 mod connecting;
 mod datagrams;
+mod ending;
 mod futures;
 mod pipes;
 mod pressure;
