@@ -15,6 +15,7 @@ use super::turn;
 use super::waits::{Description, Label, ParkedEvent};
 use super::{Event, Step};
 use crate::panics::forget_panic;
+use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::{Pin, pin};
 use std::ptr::NonNull;
@@ -59,6 +60,47 @@ impl Park for &Parker {
     }
 }
 
+/// How a wait of a performance ends that its runtime or a limit ends. It is a type, so that what cannot
+/// happen costs nothing.
+trait Ending {
+    const ENDS: Ends;
+    type Error;
+    /// Called when a limit has passed, and the performance has been given up.
+    fn passed() -> Self::Error;
+}
+
+struct ByUnwinding;
+
+impl Ending for ByUnwinding {
+    const ENDS: Ends = Ends::Unwinding;
+    type Error = Infallible;
+    #[cold]
+    fn passed() -> Infallible {
+        limit::unwind()
+    }
+}
+
+struct ByError;
+
+impl Ending for ByError {
+    const ENDS: Ends = Ends::Error;
+    type Error = Passed;
+    fn passed() -> Passed {
+        Passed
+    }
+}
+
+struct Masked;
+
+impl Ending for Masked {
+    const ENDS: Ends = Ends::Never;
+    type Error = Infallible;
+    #[cold]
+    fn passed() -> Infallible {
+        unreachable!("no limit ends a wait that must complete")
+    }
+}
+
 /// Performs an event. Before it begins, when the performer has nothing yet that others may wait
 /// for, it lets them have a turn if they are due one.
 #[inline(always)]
@@ -70,7 +112,8 @@ pub(super) fn sync<E: Event>(event: &E) -> E::Output {
 /// Does the same as [`sync`], for an operation that has tried already, and now has to wait.
 #[inline(always)]
 pub(crate) fn wait_for<E: Event>(event: &E) -> E::Output {
-    infallible(sync_ending(event, Ends::Unwinding))
+    let Ok(output) = sync_ending::<E, ByUnwinding>(event);
+    output
 }
 
 /// Does the same, for an operation that returns an error if a [deadline](crate::time::with_deadline)
@@ -83,7 +126,7 @@ pub(crate) fn wait_for<E: Event>(event: &E) -> E::Output {
 #[inline]
 #[doc(hidden)]
 pub fn sync_or_passed<E: Event>(event: &E) -> Result<E::Output, Passed> {
-    sync_ending(event, Ends::Error)
+    sync_ending::<E, ByError>(event)
 }
 
 /// An error: a deadline has passed.
@@ -91,26 +134,19 @@ pub fn sync_or_passed<E: Event>(event: &E) -> Result<E::Output, Passed> {
 #[doc(hidden)]
 pub struct Passed;
 
-#[inline(always)]
-fn infallible<T>(result: Result<T, Passed>) -> T {
-    match result {
-        Ok(value) => value,
-        Err(Passed) => unreachable!("this wait ends by unwinding"),
-    }
-}
-
 /// Does the same as [`sync`], but is not interrupted when the runtime shuts down.
 #[doc(hidden)]
 pub fn sync_masked<E: Event>(event: &E) -> E::Output {
-    infallible(sync_ending(event, Ends::Never))
+    let Ok(output) = sync_ending::<E, Masked>(event);
+    output
 }
 
 #[inline(always)]
-fn sync_ending<E: Event>(event: &E, ends: Ends) -> Result<E::Output, Passed> {
+fn sync_ending<E: Event, X: Ending>(event: &E) -> Result<E::Output, X::Error> {
     if let (Some(parker), Some(context)) = (parker::running(), installed()) {
-        return perform(event, &parker, context, ends);
+        return perform::<E, X>(event, &parker, context);
     }
-    sync_elsewhere(event, ends)
+    sync_elsewhere::<E, X>(event)
 }
 
 /// Tells a model that an operation on `object` follows, which others see. Where there can be no
@@ -261,7 +297,7 @@ fn declare_all<'e, E: Event>(event: &'e E, branch: Pin<&E::Branch<'e>>, context:
 
 /// Performs an event outside of fibers.
 #[inline(never)]
-fn sync_elsewhere<E: Event>(event: &E, ends: Ends) -> Result<E::Output, Passed> {
+fn sync_elsewhere<E: Event, X: Ending>(event: &E) -> Result<E::Output, X::Error> {
     let thread;
     let context: &dyn Context = match installed().filter(|context| context.can_wait()) {
         Some(context) => {
@@ -274,7 +310,7 @@ fn sync_elsewhere<E: Event>(event: &E, ends: Ends) -> Result<E::Output, Passed> 
         }
     };
     // One call, not one in each arm: it is compiled for every event of a program.
-    perform(event, &context, context, ends)
+    perform::<E, X>(event, &context, context)
 }
 
 #[inline]
@@ -308,12 +344,11 @@ fn poll_once<E: Event>(event: &E) -> Option<E::Output> {
 
 /// Performs an event. It is inlined for fibers, see `parker.rs`.
 #[inline(always)]
-fn perform<E: Event>(
+fn perform<E: Event, X: Ending>(
     event: &E,
     parker: &impl Park,
     context: &dyn Context,
-    ends: Ends,
-) -> Result<E::Output, Passed> {
+) -> Result<E::Output, X::Error> {
     let single = event.is_single();
     let record = Record::new(parker.waker(), single);
     let attempt = Attempt::new(&record, context);
@@ -322,9 +357,9 @@ fn perform<E: Event>(
         depth::from_the_top(|| event.force(branch.as_mut()));
     }
     #[cfg(feature = "model")]
-    announce_performed(event, branch.as_ref(), &attempt, ends != Ends::Never);
+    announce_performed(event, branch.as_ref(), &attempt, X::ENDS != Ends::Never);
     loop {
-        if wait(event, branch.as_mut(), &attempt, parker, ends)?
+        if wait::<E, X>(event, branch.as_mut(), &attempt, parker)?
             && (!E::STAGED || depth::from_the_top(|| event.advance(branch.as_mut())))
         {
             return Ok(event.complete(branch));
@@ -338,13 +373,12 @@ fn perform<E: Event>(
 /// Performs one round: waits until the event is decided and its losing branches are withdrawn.
 /// Returns `false` if told to start over, and an error if the wait ends so.
 #[inline(always)]
-fn wait<'e, E: Event>(
+fn wait<'e, E: Event, X: Ending>(
     event: &'e E,
     mut branch: Pin<&mut E::Branch<'e>>,
     attempt: &Attempt<'_>,
     parker: &impl Park,
-    ends: Ends,
-) -> Result<bool, Passed> {
+) -> Result<bool, X::Error> {
     // A single event looks as it publishes; for a choice it pays to look at all branches first.
     if !attempt.record().is_single() && event.try_commit(branch.as_mut(), attempt) == Step::Committed {
         attempt.check_committed();
@@ -354,7 +388,7 @@ fn wait<'e, E: Event>(
         return Ok(true);
     }
     let parked = ParkedEvent::new(event, branch.as_ref());
-    match suspend(|| parker.park(ends, Some(&parked))) {
+    match suspend(|| parker.park(X::ENDS, Some(&parked))) {
         Ok(Unparked::Woken) => {}
         Ok(unparked @ (Unparked::Interrupted | Unparked::Passed)) => {
             if give_up(event, branch.as_mut(), attempt) {
@@ -363,15 +397,12 @@ fn wait<'e, E: Event>(
                 }
                 // The performer may try again and again.
                 turn::came_to_nothing();
-                if ends == Ends::Error {
-                    return Err(Passed);
-                }
-                limit::unwind();
+                return Err(X::passed());
             }
             // A partner was faster: its wake is on the way, and its value must not be lost.
             wait_owed(|| parker.park(Ends::Never, None), || parker.stay());
         }
-        Err(Fenced) => give_up_fenced(event, branch.as_mut(), attempt, parker, ends, &parked),
+        Err(Fenced) => give_up_fenced(event, branch.as_mut(), attempt, parker, X::ENDS, &parked),
     }
     let won = event.withdraw(branch, attempt);
     debug_assert!(won || attempt.record().is_retry(), "woken without a winner");

@@ -20,7 +20,9 @@ const RETRY: Duration = Duration::from_millis(20);
 /// threads that grows and shrinks with need. The caller waits as
 /// [`Event::sync`](lisle_core::Event::sync) does. A plain thread runs `f` itself.
 ///
-/// A shutdown of the runtime does not end the wait, since a foreign call cannot be taken back. But
+/// A shutdown of the runtime does not end the wait, since a foreign call cannot be taken back, and
+/// neither does a [deadline](lisle_core::time::with_deadline) or a
+/// [cancellation](crate::fiber::JoinHandle::cancel). But
 /// if the runtime shuts down because of a [deadlock](crate::Builder::on_deadlock), and `f` itself
 /// waits for an event, `f` is unwound from there like a fiber.
 ///

@@ -125,6 +125,10 @@ impl<T> JoinHandle<T> {
     /// [`cancelled_evt`](super::cancelled_evt), and ends when it is ready to. Nothing is forced, so
     /// nothing is lost. Use `join` or `join_evt` to wait for the end.
     ///
+    /// It also learns of it from operations of I/O: those of sockets, pipes and processes that wait, or
+    /// would have to wait, return the error [`Cancelled`](super::Cancelled), and have done nothing. What
+    /// need not wait is done. *What reaches which wait* in `guide::cancellation` lists all.
+    ///
     /// # Examples
     ///
     /// ```

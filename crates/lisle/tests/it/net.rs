@@ -10,6 +10,7 @@ mod pipes;
 mod pressure;
 mod reuse;
 mod send_file;
+mod std_methods;
 mod streams;
 mod waiting;
 
