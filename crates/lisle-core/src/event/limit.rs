@@ -75,8 +75,10 @@ pub struct Limit {
     below: *const Limit,
     /// How many limits there are, up to this one.
     depth: u32,
-    /// Set when the deadline has passed: the last thing that a firing timer does to the limit.
-    passed: AtomicBool,
+    /// Set when the performer has found by itself that the deadline has passed.
+    passed: Cell<bool>,
+    /// The mark of the timer that has fired: the last thing that the firing thread does to the limit.
+    fired: AtomicBool,
     whose: Whose,
     record: Record,
     timer: Timer,
@@ -241,7 +243,8 @@ impl Limit {
             task: current_task(),
             below: here().innermost.get(),
             depth: here().count() + 1,
-            passed: AtomicBool::new(false),
+            passed: Cell::new(false),
+            fired: AtomicBool::new(false),
             whose,
             record: Record::new(no_waker(), true),
             timer: Timer::new(),
@@ -253,6 +256,8 @@ impl Limit {
     fn enter(self: Pin<&Self>) -> Entered<'_> {
         let limits = here();
         limits.innermost.set(&raw const *self);
+        // Before it is armed, which panics if there can be no clock thread.
+        let entered = Entered(self);
         if self.deadline <= super::now() {
             self.pass();
         } else if self.deadline != NEVER {
@@ -271,7 +276,7 @@ impl Limit {
                 }
             });
         }
-        Entered(self)
+        entered
     }
 
     fn with_attempt<R>(&self, f: impl FnOnce(&Attempt<'_>) -> R) -> R {
@@ -283,12 +288,16 @@ impl Limit {
     }
 
     fn has_passed(&self) -> bool {
-        self.passed.load(Ordering::Acquire)
+        self.passed.get() || self.has_fired()
+    }
+
+    fn has_fired(&self) -> bool {
+        self.fired.load(Ordering::Acquire)
     }
 
     /// Notes that the deadline has passed, on the performer's own thread.
     fn pass(&self) {
-        self.passed.store(true, Ordering::Release);
+        self.passed.set(true);
         if let Some(parker) = parker::running() {
             parker.disturb();
         }
@@ -296,11 +305,11 @@ impl Limit {
 
     /// Called when the timer of the limit at `data` has fired.
     fn fire(data: *const ()) {
-        // SAFETY: the limit stays until it has passed.
+        // SAFETY: the limit stays until it has its mark.
         let this = unsafe { &*data.cast::<Limit>() };
         match &this.whose {
             Whose::Fiber(parker) => {
-                this.passed.store(true, Ordering::Release);
+                this.fired.store(true, Ordering::Release);
                 // SAFETY: the fiber is in the call that the limit is for. This is its domain's thread,
                 // which fires the timers of its fibers.
                 if unsafe { parker.as_ref() }.disturb() {
@@ -309,7 +318,7 @@ impl Limit {
             }
             Whose::Thread(handle) => {
                 let handle = handle.clone();
-                this.passed.store(true, Ordering::Release);
+                this.fired.store(true, Ordering::Release);
                 // From here on the limit may be gone.
                 handle.unpark();
             }
@@ -347,7 +356,7 @@ impl Drop for Entered<'_> {
             });
         });
         if this.record.won_by(this.timer.id()) {
-            while !this.has_passed() {
+            while !this.has_fired() {
                 thread::yield_now();
             }
         }

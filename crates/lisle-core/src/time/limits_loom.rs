@@ -9,8 +9,9 @@ use crate::shim::sync::Arc;
 use crate::time::outside::arm_in;
 use loom::thread;
 
-/// A deadline that comes when the model says so.
-const DEADLINE: u64 = u64::MAX - 2;
+/// A deadline that comes when the model says so, in a day of the clock.
+const DEADLINE: u64 = 86_400_000_000_000;
+/// A time at which all timers are due.
 const LATE: u64 = u64::MAX - 1;
 
 fn open() -> Arc<SharedWheel> {
@@ -22,7 +23,7 @@ fn open() -> Arc<SharedWheel> {
     wheel
 }
 
-/// Fires as soon as a limit is armed. If it never is, its thread has said that it goes on without.
+/// Fires what is armed by then.
 fn fires(wheel: &Arc<SharedWheel>) -> thread::JoinHandle<()> {
     spawn_with(wheel, |wheel| wheel.fire(LATE))
 }
