@@ -6,7 +6,6 @@
 //! runs the same program through schedules of its choice. A worker and a model are *installed* for
 //! a thread; the other two are made for one sync at a time.
 
-use super::parker::Parker;
 use super::record::Waker;
 use super::timer::Timer;
 use super::waits::{BlockedOn, Label, ParkedEvent};
@@ -83,7 +82,7 @@ pub unsafe trait Context {
     /// passed. Called on the thread of the fiber's worker, between the turns of fibers or in one. The
     /// pointer may be used for all of the fiber.
     #[doc(hidden)]
-    fn disturb(&self, parker: *const Parker) {
+    fn disturb(&self, parker: *const ()) {
         let _ = parker;
     }
 

@@ -23,40 +23,20 @@
 //! that it does to the limit, and the performer waits for that mark.
 
 use super::context::{Context, Ends, installed};
-use super::parker::{self, Parker};
+use super::limits::{Kind, Limits, Node};
+use super::nowhere::{Nowhere, no_waker};
+use super::parker::{self, Parker, SURROUNDINGS};
 use super::record::{Attempt, Record, Waker};
-use super::sync::{Nowhere, no_waker};
 use super::timer::Timer;
-use crate::shim::{
-    atomic::{AtomicBool, Ordering},
-    thread,
-};
+use crate::shim::thread;
 use crate::time::outside;
-use std::any::Any;
-use std::cell::Cell;
 use std::marker::PhantomPinned;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::{Pin, pin};
-use std::ptr::{NonNull, null};
+use std::ptr::NonNull;
 
 /// A time that never comes.
 pub(crate) const NEVER: u64 = u64::MAX;
-
-/// The limits of the code on one stack. Only that code uses it.
-pub(super) struct Limits {
-    innermost: Cell<*const Limit>,
-}
-
-/// What a limit is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// A call that catches the unwinding, in [`catching`].
-    Call,
-    /// All the code of a fiber.
-    Fiber,
-    /// A call that the limits around it do not reach. It never passes.
-    Shield,
-}
 
 /// The performer that a limit disturbs.
 enum Whose {
@@ -67,132 +47,29 @@ enum Whose {
 
 /// A limit. It is pinned from [`enter`](Limit::enter) until its guard is dropped.
 pub struct Limit {
-    kind: Kind,
-    deadline: u64,
-    /// The task that the call is part of; 0 for none.
-    task: usize,
-    /// The limit that was the innermost before.
-    below: *const Limit,
-    /// How many limits there are, up to this one.
-    depth: u32,
-    /// Set when the performer has found by itself that the deadline has passed.
-    passed: Cell<bool>,
-    /// The mark of the timer that has fired: the last thing that the firing thread does to the limit.
-    fired: AtomicBool,
+    node: Node,
     whose: Whose,
     record: Record,
     timer: Timer,
     _pinned: PhantomPinned,
 }
 
-/// The payload that unwinds to a limit. Like [`Interrupted`](super::Interrupted) it is no panic.
-#[derive(Debug, PartialEq, Eq)]
-#[doc(hidden)]
-pub struct PastLimit {
-    /// The limit that it is for. The address alone might be used again.
-    limit: (usize, u64),
-}
-
-/// Returns `true` if the payload is not of a panic, but of code that is unwound from where it waits.
-#[doc(hidden)]
-#[must_use]
-pub fn is_interruption(payload: &(dyn Any + Send)) -> bool {
-    payload.is::<super::Interrupted>() || payload.is::<PastLimit>()
-}
-
-thread_local! {
-    static OF_THREAD: Limits = const { Limits::none() };
-}
-
 /// Returns the limits of the stack that this runs on. Only code on that stack may use them.
 fn here<'a>() -> &'a Limits {
-    match parker::running() {
-        Some(parker) => parker.limits(),
-        // SAFETY: it has no destructor, so it stays as long as the thread does.
-        None => unsafe { &*OF_THREAD.with(std::ptr::from_ref) },
-    }
-}
-
-/// Returns the number of the task whose code runs here; 0 if it is none's.
-fn current_task() -> usize {
-    parker::top_task().get().addr()
-}
-
-impl Limits {
-    pub(super) const fn none() -> Self {
-        Limits { innermost: Cell::new(null()) }
-    }
-
-    /// Returns how many limits the code on this stack is in.
-    #[inline]
-    pub(super) fn count(&self) -> u32 {
-        // SAFETY: as for `all`.
-        unsafe { self.innermost.get().as_ref() }.map_or(0, |limit| limit.depth)
-    }
-
-    /// Returns how many limits the code is in that this thread runs outside of fibers.
-    #[inline]
-    pub(super) fn count_of_thread() -> u32 {
-        OF_THREAD.with(Limits::count)
-    }
-
-    /// Returns all limits, innermost first.
-    fn all(&self) -> impl Iterator<Item = &Limit> {
-        let mut next = self.innermost.get();
-        std::iter::from_fn(move || {
-            // SAFETY: a limit stays until the call that it is for has ended, and this code is below
-            // that call.
-            let limit = unsafe { next.as_ref() }?;
-            next = limit.below;
-            Some(limit)
-        })
-    }
-
-    /// Returns the limits of the code that runs now, innermost first.
-    fn of_this_code(&self) -> impl Iterator<Item = &Limit> {
-        let task = current_task();
-        self.all().take_while(move |limit| limit.task == task && limit.kind != Kind::Shield)
-    }
-
-    /// Returns `true` if any limit has passed, be it for the code that runs now or not.
-    pub(super) fn any_has_passed(&self) -> bool {
-        self.all().any(Limit::has_passed)
-    }
-
-    /// Returns `true` if a wait that may end in this way ends now. If it ends by unwinding, the caller
-    /// goes on to [`unwind`].
-    pub(super) fn end_a_wait(&self, ends: Ends) -> bool {
-        match ends {
-            Ends::Never => false,
-            Ends::Error => self.of_this_code().any(Limit::has_passed) && !parker::is_unwinding(),
-            Ends::Unwinding => self.target().is_some(),
-        }
-    }
-
-    /// Returns the outermost limit that has passed and that the code can be unwound to.
-    fn target(&self) -> Option<&Limit> {
-        self.reachable(Limit::has_passed).last()
-    }
-
-    /// Returns the limits that are `wanted` and that the code can be unwound to, innermost first.
-    fn reachable(&self, wanted: impl Fn(&Limit) -> bool) -> impl Iterator<Item = &Limit> {
-        let mut calls = 0;
-        self.of_this_code().filter(move |limit| {
-            calls += usize::from(limit.kind == Kind::Call);
-            wanted(limit) && limit.can_be_reached(calls)
-        })
-    }
+    parker::running().map_or_else(Limits::of_thread, Parker::limits)
 }
 
 /// Returns `true` if a wait of a plain thread that may end in this way ends now.
 pub(super) fn thread_ends_a_wait(ends: Ends) -> bool {
-    OF_THREAD.with(|limits| !limits.innermost.get().is_null() && limits.end_a_wait(ends))
+    let limits = Limits::of_thread();
+    !limits.is_empty() && limits.end_a_wait(ends, &SURROUNDINGS)
 }
 
 /// Unwinds to the limit by which [`Limits::end_a_wait`] has ended a wait. The caller has withdrawn.
 #[cold]
 pub(super) fn unwind() -> ! {
-    let target = here().target().expect("a limit that has passed stays, and can still be reached");
+    let target = here().target(&SURROUNDINGS);
+    let target = target.expect("a limit that has passed stays, and can still be reached");
     resume_unwind(Box::new(target.payload()))
 }
 
@@ -202,15 +79,15 @@ pub(super) fn unwind() -> ! {
 pub fn unwind_if_late() {
     let now = super::now();
     let limits = here();
-    limits.of_this_code().filter(|limit| limit.deadline <= now).for_each(Limit::pass);
-    if limits.end_a_wait(Ends::Unwinding) {
+    limits.of_this_code(&SURROUNDINGS).filter(|limit| limit.deadline <= now).for_each(pass);
+    if !parker::is_masked() && limits.end_a_wait(Ends::Unwinding, &SURROUNDINGS) {
         unwind();
     }
 }
 
 /// Returns the earliest time at which a wait of the code that runs here ends.
 pub(crate) fn earliest() -> Option<u64> {
-    here().of_this_code().map(|limit| limit.deadline).min()
+    here().of_this_code(&SURROUNDINGS).map(|limit| limit.deadline).min()
 }
 
 /// Does the same for others that the code is going to wait for, which end by themselves then. There is
@@ -218,17 +95,24 @@ pub(crate) fn earliest() -> Option<u64> {
 #[doc(hidden)]
 pub fn earliest_for_others() -> Option<u64> {
     let limits = here();
-    if limits.innermost.get().is_null() || parker::is_masked() {
+    if limits.is_empty() || parker::is_masked() {
         return None;
     }
-    limits.reachable(|_| true).map(|limit| limit.deadline).min()
+    limits.reachable(|_| true, &SURROUNDINGS).map(|limit| limit.deadline).min()
 }
 
 /// Returns `true` if the code that runs here is shielded from the limits around it.
 #[doc(hidden)]
 pub fn is_shielded() -> bool {
-    let task = current_task();
-    here().all().take_while(|limit| limit.task == task).any(|limit| limit.kind == Kind::Shield)
+    here().with_shields(&SURROUNDINGS).any(|limit| limit.kind == Kind::Shield)
+}
+
+/// Notes that the deadline of a limit of this stack has passed.
+fn pass(limit: &Node) {
+    limit.pass();
+    if let Some(parker) = parker::running() {
+        parker.disturb();
+    }
 }
 
 impl Limit {
@@ -238,13 +122,7 @@ impl Limit {
             None => Whose::Thread(thread::current()),
         };
         Limit {
-            kind,
-            deadline,
-            task: current_task(),
-            below: here().innermost.get(),
-            depth: here().count() + 1,
-            passed: Cell::new(false),
-            fired: AtomicBool::new(false),
+            node: Node::new(kind, deadline, here(), &SURROUNDINGS),
             whose,
             record: Record::new(no_waker(), true),
             timer: Timer::new(),
@@ -254,13 +132,14 @@ impl Limit {
 
     /// Makes this the innermost limit until the returned guard is dropped, on this stack.
     fn enter(self: Pin<&Self>) -> Entered<'_> {
-        let limits = here();
-        limits.innermost.set(&raw const *self);
+        // SAFETY: it is pinned, and the guard takes it out. It has just been made.
+        unsafe { here().push(&self.get_ref().node) };
         // Before it is armed, which panics if there can be no clock thread.
         let entered = Entered(self);
-        if self.deadline <= super::now() {
-            self.pass();
-        } else if self.deadline != NEVER {
+        let deadline = self.node.deadline;
+        if deadline <= super::now() {
+            pass(&self.node);
+        } else if deadline != NEVER {
             // SAFETY: it is called only by a timer that has decided the record, once, and the guard
             // waits for that.
             self.record.wake_by(unsafe { Waker::new((&raw const *self).cast(), Limit::fire) });
@@ -270,9 +149,9 @@ impl Limit {
                 self.timer.publish(attempt);
                 match &self.whose {
                     // SAFETY: it is not armed, and the guard disarms it.
-                    Whose::Fiber(_) => unsafe { attempt.context().arm(timer, self.deadline) },
+                    Whose::Fiber(_) => unsafe { attempt.context().arm(timer, deadline) },
                     // SAFETY: as above.
-                    Whose::Thread(_) => unsafe { outside::arm(timer, self.deadline) },
+                    Whose::Thread(_) => unsafe { outside::arm(timer, deadline) },
                 }
             });
         }
@@ -287,56 +166,26 @@ impl Limit {
         f(&Attempt::new(&self.record, context))
     }
 
-    fn has_passed(&self) -> bool {
-        self.passed.get() || self.has_fired()
-    }
-
-    fn has_fired(&self) -> bool {
-        self.fired.load(Ordering::Acquire)
-    }
-
-    /// Notes that the deadline has passed, on the performer's own thread.
-    fn pass(&self) {
-        self.passed.set(true);
-        if let Some(parker) = parker::running() {
-            parker.disturb();
-        }
-    }
-
     /// Called when the timer of the limit at `data` has fired.
     fn fire(data: *const ()) {
         // SAFETY: the limit stays until it has its mark.
         let this = unsafe { &*data.cast::<Limit>() };
         match &this.whose {
             Whose::Fiber(parker) => {
-                this.fired.store(true, Ordering::Release);
+                this.node.fire();
                 // SAFETY: the fiber is in the call that the limit is for. This is its domain's thread,
                 // which fires the timers of its fibers.
                 if unsafe { parker.as_ref() }.disturb() {
-                    installed().expect("a worker fires its timers").disturb(parker.as_ptr());
+                    installed().expect("a worker fires its timers").disturb(parker.as_ptr().cast());
                 }
             }
             Whose::Thread(handle) => {
                 let handle = handle.clone();
-                this.fired.store(true, Ordering::Release);
+                this.node.fire();
                 // From here on the limit may be gone.
                 handle.unpark();
             }
         }
-    }
-
-    /// Returns `true` if the code that runs here can be unwound to this limit, of whose kind it is in
-    /// `calls` calls up to this one.
-    fn can_be_reached(&self, calls: usize) -> bool {
-        match self.kind {
-            Kind::Call => parker::can_be_unwound_to(catching as *const () as usize, calls),
-            Kind::Fiber => parker::can_be_unwound(),
-            Kind::Shield => false,
-        }
-    }
-
-    fn payload(&self) -> PastLimit {
-        PastLimit { limit: (std::ptr::from_ref(self).addr(), self.deadline) }
     }
 }
 
@@ -356,12 +205,11 @@ impl Drop for Entered<'_> {
             });
         });
         if this.record.won_by(this.timer.id()) {
-            while !this.has_fired() {
+            while !this.node.has_fired() {
                 thread::yield_now();
             }
         }
-        let limits = here();
-        limits.innermost.set(this.below);
+        here().pop(&this.node);
     }
 }
 
@@ -378,7 +226,7 @@ fn catching(f: &mut dyn FnMut()) -> std::thread::Result<()> {
 
 /// Calls `f`, whose waits end at `deadline`. Returns `None` if one of them was unwound.
 pub(crate) fn bounded<R>(deadline: u64, f: impl FnOnce() -> R) -> Option<R> {
-    let limit = pin!(Limit::new(Kind::Call, deadline));
+    let limit = pin!(Limit::new(Kind::Call(catching as *const () as usize), deadline));
     let limit = limit.as_ref();
     let entered = limit.enter();
     let (mut f, mut result) = (Some(f), None);
@@ -386,7 +234,7 @@ pub(crate) fn bounded<R>(deadline: u64, f: impl FnOnce() -> R) -> Option<R> {
     drop(entered);
     match caught {
         Ok(()) => result,
-        Err(payload) if payload.downcast_ref() == Some(&limit.payload()) => None,
+        Err(payload) if payload.downcast_ref() == Some(&limit.node.payload()) => None,
         Err(payload) => resume_unwind(payload),
     }
 }

@@ -58,6 +58,7 @@ pub(crate) mod interface;
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]
 pub mod limit;
+mod limits;
 mod list;
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]
@@ -69,6 +70,7 @@ mod loom_tests;
 #[cfg(all(test, lisle_loom))]
 mod loom_wait_set;
 mod nack;
+mod nowhere;
 mod option;
 mod os_thread;
 #[cfg_attr(not(all(feature = "fibers", not(lisle_loom))), path = "no_parker.rs")]
@@ -150,7 +152,9 @@ pub use forward::{forwarded, may_wait_at, single, waits_at};
 #[doc(hidden)]
 pub use future::awaitable;
 #[doc(hidden)]
-pub use limit::is_interruption;
+pub use limits::is_interruption;
+#[doc(hidden)]
+pub use nowhere::Nowhere;
 pub(crate) use parker::raising;
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
@@ -159,7 +163,7 @@ pub use polled::Polled;
 pub use step::suspend;
 #[doc(hidden)]
 pub use sync::{
-    Nowhere, Passed, add_to, declare, declare_made, gone, is_modelled, sync_masked, sync_or_passed, visible,
+    Passed, add_to, declare, declare_made, gone, is_modelled, sync_masked, sync_or_passed, visible,
     visible_doing, visible_on,
 };
 #[doc(hidden)]

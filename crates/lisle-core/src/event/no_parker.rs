@@ -1,7 +1,7 @@
 //! The replacement for `parker.rs` where there are no fibers.
 
 use super::context::{Ends, Unparked};
-use super::limit::Limits;
+use super::limits::{Limits, Surroundings};
 use super::record::Waker;
 use super::recycled::{Recycled, TopTask};
 use super::waits::ParkedEvent;
@@ -60,16 +60,14 @@ pub(crate) fn can_be_unwound() -> bool {
     false
 }
 
-/// Returns `true` if a panic raised here reaches its callers. It does unless the code that runs here
-/// does so because a panic unwinds already; what foreign frames do cannot be seen.
-pub(super) fn can_be_unwound_to(_: usize, _: usize) -> bool {
-    !std::thread::panicking()
-}
-
-/// Returns `true` if the code that runs here does so because a panic unwinds its stack.
-pub(super) fn is_unwinding() -> bool {
-    std::thread::panicking()
-}
+/// What limits ask about the code that runs here. A panic reaches its callers, unless the code runs
+/// because a panic unwinds already; what foreign frames do cannot be seen.
+pub(super) static SURROUNDINGS: Surroundings = Surroundings {
+    task: || top_task().get().addr(),
+    is_unwinding: std::thread::panicking,
+    can_be_unwound,
+    can_be_unwound_to: |_, _| !std::thread::panicking(),
+};
 
 /// Does nothing.
 pub(crate) fn raising() -> Option<()> {

@@ -6,7 +6,7 @@
 //! loop and the switch there is no such return.
 
 use super::context::{Ends, Unparked};
-use super::limit::Limits;
+use super::limits::{Limits, Surroundings};
 use super::record::Waker;
 use super::recycled::{Recycled, TopTask};
 use super::waits::{Description, ParkedEvent};
@@ -313,7 +313,7 @@ impl Parker {
                 // SAFETY: passed on to the caller.
                 return unsafe { self.park_to_be_interrupted() };
             }
-            if self.masked.get() == 0 && self.limits.end_a_wait(ends) {
+            if self.masked.get() == 0 && self.limits.end_a_wait(ends, &SURROUNDINGS) {
                 return Unparked::Passed;
             }
             // The limits that have passed are not for what runs here.
@@ -368,11 +368,13 @@ pub fn can_be_unwound() -> bool {
     unwinding::is_possible(if is_raising { Catches::Resume } else { Catches::End })
 }
 
-/// Returns `true` if a panic raised here would reach the function at `frame`, of which `count` calls
-/// are in progress up to the one that is meant, and pass none that ends the process.
-pub(super) fn can_be_unwound_to(frame: usize, count: usize) -> bool {
-    unwinding::is_possible_to(frame, count)
-}
+/// What limits ask about the code that runs here.
+pub(super) static SURROUNDINGS: Surroundings = Surroundings {
+    task: || top_task().get().addr(),
+    is_unwinding,
+    can_be_unwound,
+    can_be_unwound_to: unwinding::is_possible_to,
+};
 
 /// Returns `true` if the code that runs here does so because a panic unwinds its stack.
 /// `std::thread::panicking` reports on the thread: it is also true if another fiber of the domain
@@ -405,7 +407,7 @@ impl Counts {
                 masked: parker.masked.get(),
                 limits: parker.limits.count(),
             },
-            None => Counts { limits: Limits::count_of_thread(), ..Counts::NONE },
+            None => Counts { limits: Limits::of_thread().count(), ..Counts::NONE },
         }
     }
 

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "model")]
 use super::context::Doing;
-use super::context::{self, Context, Ends, Unparked, installed};
+use super::context::{Context, Ends, Unparked, installed};
 use super::depth;
 use super::glimpse::{Glimpse, look};
 use super::limit;
@@ -10,7 +10,6 @@ use super::os_thread::OsThread;
 use super::parker::{self, Parker};
 use super::record::{Attempt, Record, Waker};
 use super::step::{self, Fenced, InStep, suspend};
-use super::timer::Timer;
 use super::turn;
 use super::waits::{Description, Label, ParkedEvent};
 use super::{Event, Step};
@@ -18,7 +17,6 @@ use crate::panics::forget_panic;
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::{Pin, pin};
-use std::ptr::NonNull;
 
 /// The ways of waiting that [`perform`] is compiled for.
 trait Park {
@@ -514,35 +512,4 @@ pub(super) fn give_up<'e, E: Event>(
     event.withdraw(branch, attempt);
     in_step.end();
     attempt.record().is_withdrawn()
-}
-
-pub(crate) fn no_waker() -> Waker {
-    fn nothing(_: *const ()) {}
-    // SAFETY: `nothing` ignores its argument and does nothing.
-    unsafe { Waker::new(std::ptr::null(), nothing) }
-}
-
-/// A context for performances that never wait.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Nowhere;
-
-// SAFETY: it never parks and never arms.
-unsafe impl Context for Nowhere {
-    fn waker(&self) -> Waker {
-        no_waker()
-    }
-    fn park(&self, _: bool) -> Unparked {
-        unreachable!("a poll does not park")
-    }
-    fn unwind(&self) -> ! {
-        unreachable!("a poll is not interrupted")
-    }
-    unsafe fn arm(&self, _: NonNull<Timer>, _: u64) {
-        unreachable!("a poll does not publish")
-    }
-    unsafe fn disarm(&self, _: NonNull<Timer>) {}
-    fn now(&self) -> u64 {
-        context::now()
-    }
 }

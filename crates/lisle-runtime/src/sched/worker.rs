@@ -39,7 +39,7 @@ use super::shared::Shared;
 use crate::abort;
 #[cfg(feature = "model")]
 use crate::event::awaited::Awaited;
-use crate::event::parker::{self, Parker, State, Suspend};
+use crate::event::parker::{self, State, Suspend};
 use crate::event::turn::Ways;
 use crate::event::{Context, Ends, Interrupted, Timer, Unparked, Waker, install, tally, tick};
 use crate::jobs::heartbeat;
@@ -357,8 +357,8 @@ unsafe impl Context for Worker {
         unsafe { parker.park(ends, None) }
     }
 
-    fn disturb(&self, parker: *const Parker) {
-        // SAFETY: it is that of a fiber, and the pointer may be used for all of the fiber.
+    fn disturb(&self, parker: *const ()) {
+        // SAFETY: it is that of a fiber's parker, and may be used for all of the fiber.
         let fiber = unsafe { parker.byte_sub(offset_of!(Fiber, parker)) }.cast::<Fiber>().cast_mut();
         let fiber = NonNull::new(fiber).expect("a field is not at the address 0");
         // SAFETY: it has begun here, since this thread fires its timers, and it waits.
