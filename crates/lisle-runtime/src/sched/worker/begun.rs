@@ -135,6 +135,13 @@ impl Begun {
         self.any.set(true);
     }
 
+    /// Returns `true` if there is a fiber to run because a limit of its has passed. (One that is
+    /// interrupted again and again by the end of its runtime may wait for a while.)
+    #[inline]
+    pub(super) fn has_disturbed(&self) -> bool {
+        self.any.get() && !self.disturbed.borrow().is_empty()
+    }
+
     /// Returns `true` if there may be a fiber that is parked and to be interrupted.
     #[inline]
     pub(super) fn is_interrupting(&self) -> bool {

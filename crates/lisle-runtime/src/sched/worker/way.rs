@@ -135,7 +135,7 @@ impl Worker {
         let between = Between::new();
         self.visit();
         drop(between);
-        self.has_ready()
+        self.has_ready() || self.begun.is_interrupting()
     }
 
     /// Notes that the current fiber has often asked for what had not happened, or locked before
