@@ -47,6 +47,15 @@ pub fn is_possible(catches: Catches) -> bool {
     imp::is_possible(catches)
 }
 
+/// Returns `true` if a panic that the caller raises would reach the function that begins at `frame`,
+/// and more precisely the outermost of the `count` innermost calls of it, without meeting a frame that
+/// ends the process. Frames that catch the panic on the way are taken to raise it again.
+#[cold]
+#[inline(never)]
+pub fn is_possible_to(frame: usize, count: usize) -> bool {
+    imp::is_possible_to(frame, count)
+}
+
 #[cfg(target_arch = "arm")]
 mod imp {
     pub(super) fn outermost(f: &mut dyn FnMut()) {
@@ -54,6 +63,10 @@ mod imp {
     }
 
     pub(super) fn is_possible(_: super::Catches) -> bool {
+        !std::thread::panicking()
+    }
+
+    pub(super) fn is_possible_to(_: usize, _: usize) -> bool {
         !std::thread::panicking()
     }
 }
@@ -82,6 +95,9 @@ mod imp {
         /// frames between let no panic pass, and none comes; and what the last of them does with
         /// one that it raises elsewhere cannot be seen here, see `Generator`.
         is_crossing: bool,
+        /// The function at which the walk ends, if that is not `outermost`, and how many calls of it
+        /// are still to come.
+        target: Option<(usize, usize)>,
     }
 
     /// The walk recognizes this function by its address.
@@ -94,17 +110,27 @@ mod imp {
     }
 
     pub(super) fn is_possible(catches: Catches) -> bool {
-        let mut answer =
-            Walk { catches, is_blocked: false, is_possible: false, is_whole: false, is_crossing: false };
-        walk(|frame| answer.visit(frame));
-        answer.is_possible && (answer.is_whole || catches == Catches::End)
+        let walk = Walk::go(catches, None);
+        walk.is_possible && (walk.is_whole || catches == Catches::End)
+    }
+
+    pub(super) fn is_possible_to(frame: usize, count: usize) -> bool {
+        let walk = Walk::go(Catches::Resume, Some((frame, count)));
+        walk.is_possible && walk.is_whole
     }
 
     impl Walk {
+        fn go(catches: Catches, target: Option<(usize, usize)>) -> Self {
+            let (is_blocked, is_possible, is_whole, is_crossing) = (false, false, false, false);
+            let mut this = Walk { catches, is_blocked, is_possible, is_whole, is_crossing, target };
+            walk(|frame| this.visit(frame));
+            this
+        }
+
         fn visit(&mut self, frame: &Frame<'_>) -> ControlFlow<()> {
             let start = frame.start();
             if start == outermost as *const () as usize {
-                self.is_whole = true;
+                self.is_whole = self.target.is_none();
                 return Break(());
             }
             let (address, is_before) = frame.goes_on_at();
@@ -123,7 +149,20 @@ mod imp {
             // another table entry.
             let at = address.saturating_sub(usize::from(!is_before));
             // SAFETY: the table is null or that of the function that begins at `start`.
-            match unsafe { action(frame.table(), at.wrapping_sub(start), || language_at(at)) } {
+            let action = unsafe { action(frame.table(), at.wrapping_sub(start), || language_at(at)) };
+            if let Some((function, count)) = &mut self.target
+                && *function == start
+            {
+                *count -= 1;
+                if *count == 0 {
+                    self.is_whole = true;
+                    // Its own frame catches, or that of a function which it has not inlined.
+                    self.is_possible = !self.is_blocked
+                        && (action == Action::Catch || self.is_possible && action == Action::Pass);
+                    return Break(());
+                }
+            }
+            match action {
                 Action::Pass => Continue(()),
                 Action::Block => {
                     self.is_blocked = true;

@@ -22,7 +22,7 @@ pub(crate) struct Marks {
     task: usize,
     /// The computation that is run has one of its own, see `around`.
     pub(crate) inside: Inside,
-    /// The frames that raise panics again, and the calls that must complete.
+    /// The frames that raise panics again, the calls that must complete, and those with a deadline.
     pub(crate) counts: Counts,
     /// The innermost answer that is being given.
     pub(crate) answering: *const Answering,
@@ -37,6 +37,8 @@ pub(crate) enum Barrier {
     Loop,
     /// `no_suspend`, or a function that an event has called.
     Step,
+    /// A call with a deadline, or without those around it.
+    Deadline,
 }
 
 impl Marks {
@@ -106,6 +108,8 @@ impl Marks {
             Some(Barrier::Loop)
         } else if self.step != outer.step && !is_answer {
             Some(Barrier::Step)
+        } else if self.counts.is_beyond_a_limit(outer.counts) && !is_answer {
+            Some(Barrier::Deadline)
         } else {
             None
         }

@@ -44,7 +44,9 @@ use std::ptr::NonNull;
 ///   effect inside of it, or perform it before;
 /// - [`no_suspend`](lisle_runtime::fiber::no_suspend), a function that an event calls: these are
 ///   not to be suspended. A handler that [answers](crate::Handler::answer) does not suspend, and
-///   may.
+///   may;
+/// - a call with a [deadline](lisle_core::time::with_deadline), which counts for the code on one stack.
+///   An answer in place is part of that call.
 ///
 /// The handler may answer with a panic. If it drops the continuation, the call does not return: it
 /// unwinds the computation. So does each further call in code that catches that, for as long as the
@@ -215,6 +217,11 @@ fn barred_at(barrier: Barrier, header: &Header, effect: &str, site: &Location<'_
         Barrier::Step => panic!(
             "the effect {effect}, performed at {site}, would suspend `no_suspend`, or a function that an event calls, for \
              the handler at {handler}. Have the handler answer it in place (`answer`), or perform it outside"
+        ),
+        Barrier::Deadline => panic!(
+            "the effect {effect}, performed at {site}, would suspend `with_deadline` or `without_deadline`, for the \
+             handler at {handler}. Have the handler answer it in place (`answer`), perform it outside, or put the \
+             deadline around the handler"
         ),
     }
 }

@@ -7,7 +7,7 @@ use super::modelled;
 use super::owner;
 use super::pending::{Entry, Inside, Offer, Pending};
 use super::within::{self, Within};
-use crate::event::{Interrupted, is_modelled};
+use crate::event::{is_interruption, is_modelled};
 use crate::panics::forget_panic;
 use crate::shim::ticks;
 use std::any::Any;
@@ -147,8 +147,8 @@ type Panic = Box<dyn Any + Send>;
 #[cold]
 #[inline(never)]
 fn after_panic<R>(panic: Panic, b: impl FnOnce() -> R) -> ! {
-    if panic.is::<Interrupted>() {
-        // Code that is unwound because its runtime shuts down starts nothing new.
+    if is_interruption(&*panic) {
+        // Code that is unwound from where it waits starts nothing new.
         forget_panic(b);
     } else {
         forget_panic(catch_unwind(AssertUnwindSafe(b)));
@@ -473,6 +473,7 @@ unsafe fn run<B: PutOff>(job: NonNull<Job>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::Interrupted;
 
     fn begin_none() {
         for noted in [false, true] {

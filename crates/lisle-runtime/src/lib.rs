@@ -84,8 +84,8 @@ pub use fiber::{blocking::blocking, spawn::spawn};
 pub use report::no_thread;
 #[cfg(not(lisle_loom))]
 pub use report::{
-    Asleep, Awaited, Blocked, Deadlock, Delayed, NoStack, NoThread, PanicPolicy, Performer, Report, RunningFiber,
-    Shutdown, Stall, Straggler, Unjoined, WaitGraph,
+    Asleep, Awaited, Blocked, Deadlock, Delayed, NoStack, NoThread, PanicPolicy, Performer, Report,
+    RunningFiber, Shutdown, Stall, Straggler, Unjoined, WaitGraph,
 };
 #[cfg(not(lisle_loom))]
 pub use runtime::{Builder, Handle, InstallDefaultError, Runtime, Statistics, run, statistics, waiting};

@@ -42,17 +42,23 @@ impl FromStr for Address {
         if is_v6(host) || is_v6(text) {
             return Err("an IPv6 address stands in brackets, such as [::1]:8080".to_owned());
         }
+        let digits = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+        let port = match port.parse() {
+            Ok(port) if digits => port,
+            Err(_) if digits => {
+                return Err(format!("the port {port} is out of range: ports go from 0 to 65535"));
+            }
+            _ if text.ends_with(']') => {
+                return Err(format!("expected a port behind the address, such as {text}:8080"));
+            }
+            _ => return Err(format!("expected a port from 0 to 65535 behind the last colon, not {port:?}")),
+        };
         let numeric = host.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
         let named = host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
         if !named || host.len() > 253 || (numeric && !host.is_empty()) {
             return Err(format!("{host:?} is neither an address nor the name of a host; expected {FORMS}"));
         }
-        let digits = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
-        match port.parse() {
-            Ok(port) if digits && host.is_empty() => Ok(Address::All(port)),
-            Ok(port) if digits => Ok(Address::Name(host.to_owned(), port)),
-            _ => Err(format!("expected a port from 0 to 65535 behind the last colon, not {port:?}")),
-        }
+        Ok(if host.is_empty() { Address::All(port) } else { Address::Name(host.to_owned(), port) })
     }
 }
 
@@ -179,7 +185,12 @@ mod tests {
             ("a b:80", "neither an address nor the name"),
             ("localhost:", "a port from 0 to 65535"),
             ("localhost:+1", "a port from 0 to 65535"),
-            (":65536", "a port from 0 to 65535"),
+            (":65536", "the port 65536 is out of range"),
+            ("127.0.0.1:99999", "the port 99999 is out of range"),
+            ("[::1]:99999", "the port 99999 is out of range"),
+            ("localhost:99999999999999999999999", "is out of range"),
+            ("127.0.0.1:", "a port from 0 to 65535"),
+            ("[::1]", "such as [::1]:8080"),
             ("localhost:http", "a port from 0 to 65535"),
         ] {
             let error = text.parse::<Address>().unwrap_err();

@@ -15,12 +15,14 @@ fn a_client_gets_pages() {
     let site = Site::new();
     site.file("sub/index.html", "below");
     site.file("sub/a b.css", "p {}");
+    site.file("sub/back\\slash/a\\b.txt", "of three");
     let server = Server::start(&site, &[]);
     let agent = agent();
     for (path, status, kind, text) in [
         ("/", 200, "text/html; charset=utf-8", "top"),
         ("/index.html", 200, "text/html; charset=utf-8", "top"),
         ("/sub/", 200, "text/html; charset=utf-8", "below"),
+        ("/sub/back%5Cslash/a%5cb.txt", 200, "text/plain; charset=utf-8", "of three"),
         ("/sub/a%20b.css", 200, "text/css; charset=utf-8", "p {}"),
         ("/sub/%61%20%62.css?query", 200, "text/css; charset=utf-8", "p {}"),
     ] {
@@ -31,6 +33,8 @@ fn a_client_gets_pages() {
     }
     let redirect = agent.get(server.url("/sub?x=1")).call().unwrap();
     assert_eq!((redirect.status().as_u16(), field(&redirect, "location")), (301, "/sub/?x=1"));
+    let redirect = agent.get(server.url("/sub/back%5cslash")).call().unwrap();
+    assert_eq!(field(&redirect, "location"), "/sub/back%5Cslash/");
     let missing = agent.get(server.url("/none")).call().unwrap();
     assert_eq!(missing.status(), 404);
 

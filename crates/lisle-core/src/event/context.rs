@@ -22,6 +22,22 @@ pub enum Unparked {
     Woken,
     /// An interruption. The performer must withdraw and unwind, because its runtime shuts down.
     Interrupted,
+    /// A [deadline](crate::time::with_deadline) of the calls in progress has passed. The performer
+    /// must withdraw, and end its wait.
+    Passed,
+}
+
+/// How a park may end without a wake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[doc(hidden)]
+pub enum Ends {
+    /// It does not: others borrow from the performer until it is woken.
+    Never,
+    /// The performer is unwound.
+    Unwinding,
+    /// The performer is unwound when its runtime shuts down. That a deadline has passed is an error
+    /// that its operation returns.
+    Error,
 }
 
 /// The payload that unwinds a fiber at shutdown. It is not a panic of the user's: no hook runs and
@@ -55,6 +71,20 @@ pub unsafe trait Context {
     /// Suspends the performer that runs now until it is woken, or, if `interruptible`, until its
     /// runtime wants it to unwind.
     fn park(&self, interruptible: bool) -> Unparked;
+
+    /// Does the same as [`park`](Context::park), for a wait that ends in this way.
+    #[doc(hidden)]
+    fn park_until(&self, ends: Ends) -> Unparked {
+        self.park(ends != Ends::Never)
+    }
+
+    /// Resumes the fiber with this parker, which is parked, so that it looks whether a limit has
+    /// passed. Called on the thread of the fiber's worker, between the turns of fibers or in one. The
+    /// pointer may be used for all of the fiber.
+    #[doc(hidden)]
+    fn disturb(&self, parker: *const ()) {
+        let _ = parker;
+    }
 
     /// Waits like an uninterruptible [`park`](Context::park) for a wake that is on its way, where
     /// the performer must not be suspended (see `no_suspend`). The performer keeps its thread until

@@ -55,6 +55,10 @@ mod glimpse;
 mod guard;
 mod inline_event;
 pub(crate) mod interface;
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "not for users")]
+pub mod limit;
+mod limits;
 mod list;
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]
@@ -66,6 +70,7 @@ mod loom_tests;
 #[cfg(all(test, any(lisle_loom, miri)))]
 mod loom_wait_set;
 mod nack;
+mod nowhere;
 mod option;
 mod os_thread;
 #[cfg_attr(not(all(feature = "fibers", not(lisle_loom))), path = "no_parker.rs")]
@@ -140,12 +145,16 @@ pub use waits::{BlockedOn, Description, Label, ParkedEvent};
 pub use wrap::{Wrap, WrapPanic};
 
 #[doc(hidden)]
-pub use context::{Doing, Interrupted, install, installed, now};
+pub use context::{Doing, Ends, Interrupted, install, installed, now};
 #[doc(hidden)]
 pub(crate) use forward::{copied, debug_by_name};
 pub use forward::{forwarded, may_wait_at, single, waits_at};
 #[doc(hidden)]
 pub use future::awaitable;
+#[doc(hidden)]
+pub use limits::is_interruption;
+#[doc(hidden)]
+pub use nowhere::Nowhere;
 pub(crate) use parker::raising;
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
@@ -154,8 +163,8 @@ pub use polled::Polled;
 pub use step::suspend;
 #[doc(hidden)]
 pub use sync::{
-    Nowhere, add_to, declare, declare_made, gone, is_modelled, sync_masked, visible, visible_doing,
-    visible_on,
+    Passed, add_to, declare, declare_made, gone, is_modelled, sync_masked, sync_or_passed, visible,
+    visible_doing, visible_on,
 };
 #[doc(hidden)]
 pub use unchecked::cannot_be_checked;

@@ -1,6 +1,7 @@
 //! The replacement for `parker.rs` where there are no fibers.
 
-use super::context::Unparked;
+use super::context::{Ends, Unparked};
+use super::limits::{Limits, Surroundings};
 use super::record::Waker;
 use super::recycled::{Recycled, TopTask};
 use super::waits::ParkedEvent;
@@ -20,7 +21,15 @@ impl Parker {
     /// # Safety
     ///
     /// There is no such parker.
-    pub(super) unsafe fn park(&self, _: bool, _: Option<&ParkedEvent>) -> Unparked {
+    pub(super) unsafe fn park(&self, _: Ends, _: Option<&ParkedEvent>) -> Unparked {
+        match *self {}
+    }
+
+    pub(super) fn limits(&self) -> &Limits {
+        match *self {}
+    }
+
+    pub(super) fn disturb(&self) -> bool {
         match *self {}
     }
 }
@@ -28,6 +37,16 @@ impl Parker {
 /// Returns `None`, since no fiber runs.
 pub(crate) fn running<'a>() -> Option<&'a Parker> {
     None
+}
+
+/// Returns null, since no fiber runs.
+pub(super) fn running_ptr() -> *const Parker {
+    std::ptr::null()
+}
+
+/// Returns `false`, since no fiber runs.
+pub(super) fn is_masked() -> bool {
+    false
 }
 
 /// Returns the place of the innermost task that runs on this stack. To be used only by code on that
@@ -40,6 +59,15 @@ pub(crate) fn top_task<'a>() -> &'a TopTask {
 pub(crate) fn can_be_unwound() -> bool {
     false
 }
+
+/// What limits ask about the code that runs here. A panic reaches its callers, unless the code runs
+/// because a panic unwinds already; what foreign frames do cannot be seen.
+pub(super) static SURROUNDINGS: Surroundings = Surroundings {
+    task: || top_task().get().addr(),
+    is_unwinding: std::thread::panicking,
+    can_be_unwound,
+    can_be_unwound_to: |_, _| !std::thread::panicking(),
+};
 
 /// Does nothing.
 pub(crate) fn raising() -> Option<()> {

@@ -8,7 +8,7 @@
 
 #[cfg(not(lisle_loom))]
 use super::adaptive_spin::AdaptiveSpin;
-use super::context::{Context, Interrupted, Unparked};
+use super::context::{Context, Ends, Interrupted, Unparked};
 use super::record::Waker;
 #[cfg(not(lisle_loom))]
 use super::sleepers;
@@ -127,18 +127,21 @@ impl OsThread {
     }
 
     #[cfg(not(lisle_loom))]
-    fn sleep(&self, interruptible: bool) -> Unparked {
+    fn sleep(&self, ends: Ends) -> Unparked {
         let asleep = crate::shim::clock::now();
         self.woken.fall_asleep();
-        let unparked = sleepers::sleep(self.parked.get(), &self.woken, interruptible);
+        let unparked = sleepers::sleep(self.parked.get(), &self.woken, ends);
         SPIN.with(|spin| spin.slept(crate::shim::clock::now() - asleep));
         unparked
     }
 
     #[cfg(lisle_loom)]
-    fn sleep(&self, _: bool) -> Unparked {
+    fn sleep(&self, ends: Ends) -> Unparked {
         self.woken.fall_asleep();
         while !self.woken.is_set() {
+            if super::limit::thread_ends_a_wait(ends) {
+                return Unparked::Passed;
+            }
             thread::park();
         }
         Unparked::Woken
@@ -165,12 +168,16 @@ unsafe impl Context for OsThread {
     }
 
     fn park(&self, interruptible: bool) -> Unparked {
+        self.park_until(if interruptible { Ends::Unwinding } else { Ends::Never })
+    }
+
+    fn park_until(&self, ends: Ends) -> Unparked {
         let has_spun = self.has_spun.take();
-        if !self.look(has_spun) && self.sleep(interruptible) == Unparked::Interrupted {
-            return Unparked::Interrupted;
+        let unparked = if self.look(has_spun) { Unparked::Woken } else { self.sleep(ends) };
+        if unparked == Unparked::Woken {
+            self.woken.reset();
         }
-        self.woken.reset();
-        Unparked::Woken
+        unparked
     }
 
     fn parks(&self, parked: Option<&ParkedEvent>) {

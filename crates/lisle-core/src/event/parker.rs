@@ -5,7 +5,8 @@
 //! mispredicted, which costs several times as much as the switch. With no call between the user's
 //! loop and the switch there is no such return.
 
-use super::context::Unparked;
+use super::context::{Ends, Unparked};
+use super::limits::{Limits, Surroundings};
 use super::record::Waker;
 use super::recycled::{Recycled, TopTask};
 use super::waits::{Description, ParkedEvent};
@@ -72,7 +73,12 @@ pub struct Parker {
     /// It has been woken, and its park has not returned yet.
     pub woken: Cell<bool>,
     /// Its runtime wants it to end: it unwinds at its next interruptible park.
-    pub interrupted: Cell<bool>,
+    interrupted: Cell<bool>,
+    /// An interruptible park is to look first whether it may wait: the fiber is `interrupted`, or one
+    /// of its limits has passed.
+    disturbed: Cell<bool>,
+    /// The points in time at which its waits end.
+    limits: Limits,
     /// Its park has returned [`Unparked::Interrupted`] before. A fiber that waits again after that
     /// has caught the unwinding.
     was_interrupted: Cell<bool>,
@@ -141,6 +147,8 @@ impl Parker {
             state: Cell::new(State::New),
             woken: Cell::new(false),
             interrupted: Cell::new(false),
+            disturbed: Cell::new(false),
+            limits: Limits::none(),
             was_interrupted: Cell::new(false),
             waker: Cell::new(None),
             random: Cell::new(std::ptr::null()),
@@ -188,6 +196,34 @@ impl Parker {
         unsafe { (*self.way.get()).suspend(suspend.request()) };
     }
 
+    /// Makes the fiber unwind at its next interruptible park, or lets it wait again.
+    #[inline]
+    pub fn set_interrupted(&self, interrupted: bool) {
+        self.interrupted.set(interrupted);
+        if interrupted {
+            self.disturbed.set(true);
+        }
+    }
+
+    /// Returns `true` if the fiber is to unwind at its next interruptible park.
+    #[inline]
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupted.get()
+    }
+
+    #[inline]
+    pub(super) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Makes the fiber look whether it may wait, before it next does. Returns `true` if it is to be
+    /// resumed for that.
+    #[inline]
+    pub(super) fn disturb(&self) -> bool {
+        self.disturbed.set(true);
+        self.state.get() == State::Parked
+    }
+
     /// Returns `true` if the fiber waits.
     #[inline]
     pub fn is_parked(&self) -> bool {
@@ -232,10 +268,10 @@ impl Parker {
         }
     }
 
-    /// Waits to be woken, or, if `interruptible`, until the runtime wants the fiber to unwind. Only
-    /// the running fiber calls this, within [`suspend`](super::step::suspend). Its waker is called
-    /// at most once for each park, and once for a park that is not `interruptible`. `parked` is
-    /// what it waits for, for the wait graph.
+    /// Waits to be woken, or, unless it `ends` never, until the runtime wants the fiber to unwind or
+    /// one of its limits has passed. Only the running fiber calls this, within
+    /// [`suspend`](super::step::suspend). Its waker is called at most once for each park, and once
+    /// for a park that never ends. `parked` is what it waits for, for the wait graph.
     ///
     /// Code that unwinds may wait, too, because its destructors must complete. Until it continues,
     /// the thread then counts as panicking for the other fibers of the domain as well.
@@ -244,24 +280,51 @@ impl Parker {
     ///
     /// As for [`suspend`](Parker::suspend). `parked` stays until this returns.
     #[inline(always)]
-    pub unsafe fn park(&self, interruptible: bool, parked: Option<&ParkedEvent>) -> Unparked {
+    pub unsafe fn park(&self, ends: Ends, parked: Option<&ParkedEvent>) -> Unparked {
         if self.woken.take() {
             return Unparked::Woken;
         }
         self.parked.set(parked.map_or(std::ptr::null(), std::ptr::from_ref));
-        if interruptible && self.interrupted.get() {
+        if ends != Ends::Never && self.disturbed.get() {
             // SAFETY: passed on to the caller.
-            return unsafe { self.park_to_be_interrupted() };
+            return unsafe { self.park_disturbed(ends) };
         }
-        self.state.set(if interruptible { State::Parked } else { State::ParkedMasked });
+        self.state.set(if ends == Ends::Never { State::ParkedMasked } else { State::Parked });
         // SAFETY: passed on to the caller.
         unsafe { self.suspend(Suspend::Parked) };
         if self.woken.take() {
             return Unparked::Woken;
         }
         // It was resumed without a wake. A worker does that only to a fiber that is `Parked`, in
-        // order to interrupt it. SAFETY: as above.
-        unsafe { self.park_to_be_interrupted() }
+        // order to interrupt it, or when a limit has passed. SAFETY: as above.
+        unsafe { self.park_disturbed(ends) }
+    }
+
+    /// Parks, or goes on parking, where the runtime wants the fiber to unwind or a limit has passed.
+    ///
+    /// # Safety
+    ///
+    /// As for [`suspend`](Parker::suspend).
+    #[cold]
+    #[inline(never)]
+    unsafe fn park_disturbed(&self, ends: Ends) -> Unparked {
+        loop {
+            if self.interrupted.get() {
+                // SAFETY: passed on to the caller.
+                return unsafe { self.park_to_be_interrupted() };
+            }
+            if self.masked.get() == 0 && self.limits.end_a_wait(ends, &SURROUNDINGS) {
+                return Unparked::Passed;
+            }
+            // The limits that have passed are not for what runs here.
+            self.disturbed.set(self.limits.any_has_passed());
+            self.state.set(State::Parked);
+            // SAFETY: passed on to the caller.
+            unsafe { self.suspend(Suspend::Parked) };
+            if self.woken.take() {
+                return Unparked::Woken;
+            }
+        }
     }
 
     /// Ends a park that is to be interrupted. The first interruption returns at once. A fiber that
@@ -271,8 +334,6 @@ impl Parker {
     /// # Safety
     ///
     /// As for [`suspend`](Parker::suspend).
-    #[cold]
-    #[inline(never)]
     unsafe fn park_to_be_interrupted(&self) -> Unparked {
         let suspend = if self.masked.get() > 0 || !can_be_unwound() {
             self.state.set(State::ParkedMasked);
@@ -290,7 +351,6 @@ impl Parker {
 }
 
 /// Returns `true` if the running fiber must not be unwound where it waits now.
-#[cfg(feature = "model")]
 #[inline]
 pub fn is_masked() -> bool {
     running().is_some_and(|parker| parker.masked.get() > 0)
@@ -308,6 +368,14 @@ pub fn can_be_unwound() -> bool {
     unwinding::is_possible(if is_raising { Catches::Resume } else { Catches::End })
 }
 
+/// What limits ask about the code that runs here.
+pub(super) static SURROUNDINGS: Surroundings = Surroundings {
+    task: || top_task().get().addr(),
+    is_unwinding,
+    can_be_unwound,
+    can_be_unwound_to: unwinding::is_possible_to,
+};
+
 /// Returns `true` if the code that runs here does so because a panic unwinds its stack.
 /// `std::thread::panicking` reports on the thread: it is also true if another fiber of the domain
 /// waits in a destructor. While one does, this returns `true` as well for code that runs above a
@@ -317,25 +385,36 @@ pub fn is_unwinding() -> bool {
     std::thread::panicking() && (running().is_none() || !unwinding::is_possible(Catches::Resume))
 }
 
-/// How many frames on the stack that runs here raise panics again, and how many of its calls in
-/// progress must complete. Both are 0 on a plain thread.
+/// How many frames on the stack that runs here raise panics again, how many of its calls in progress
+/// must complete, and how many have a limit. The first two are 0 on a plain thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     raising: u32,
     masked: u32,
+    limits: u32,
 }
 
 impl Counts {
     /// Those of a plain thread.
-    pub const NONE: Counts = Counts { raising: 0, masked: 0 };
+    pub const NONE: Counts = Counts { raising: 0, masked: 0, limits: 0 };
 
     /// Returns the counts of the stack that this runs on.
     #[inline(always)]
     pub fn here() -> Self {
         match running() {
-            Some(parker) => Counts { raising: parker.raising.get(), masked: parker.masked.get() },
-            None => Counts::default(),
+            Some(parker) => Counts {
+                raising: parker.raising.get(),
+                masked: parker.masked.get(),
+                limits: parker.limits.count(),
+            },
+            None => Counts { limits: Limits::of_thread().count(), ..Counts::NONE },
         }
+    }
+
+    /// Returns `true` if a limit is between the code with these counts and the code with `outer`.
+    #[inline]
+    pub fn is_beyond_a_limit(self, outer: Counts) -> bool {
+        self.limits != outer.limits
     }
 
     /// Makes these the counts of the stack that this runs on.
@@ -350,13 +429,21 @@ impl Counts {
     /// Returns how much more than `other` this is: what the frames in between have counted.
     #[must_use]
     pub fn beyond(self, other: Counts) -> Self {
-        Counts { raising: self.raising - other.raising, masked: self.masked - other.masked }
+        Counts {
+            raising: self.raising - other.raising,
+            masked: self.masked - other.masked,
+            limits: self.limits - other.limits,
+        }
     }
 
     /// Returns the sum of both.
     #[must_use]
     pub fn and(self, other: Counts) -> Self {
-        Counts { raising: self.raising + other.raising, masked: self.masked + other.masked }
+        Counts {
+            raising: self.raising + other.raising,
+            masked: self.masked + other.masked,
+            limits: self.limits + other.limits,
+        }
     }
 }
 

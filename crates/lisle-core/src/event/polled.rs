@@ -8,8 +8,8 @@
 
 use super::context::Context;
 use super::depth;
+use super::nowhere::{Nowhere, no_waker};
 use super::record::{Attempt, Record};
-use super::sync::{Nowhere, no_waker};
 use super::{Event, Step};
 use std::pin::Pin;
 

@@ -200,6 +200,11 @@ impl Record {
         self.waker.get()
     }
 
+    /// Sets the waker of a record that is about to be published.
+    pub(super) fn wake_by(&self, waker: Waker) {
+        self.waker.set(waker);
+    }
+
     /// Sets the address of the seat, for a record that is part of one.
     pub(super) fn sit(&self, seat: NonNull<Seat>) {
         debug_assert!(self.seated);

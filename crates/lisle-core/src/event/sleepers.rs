@@ -7,7 +7,8 @@
 //! again.
 
 use super::calls;
-use super::context::Unparked;
+use super::context::{Ends, Unparked};
+use super::limit;
 use super::os_thread::WakeWord;
 use super::parker;
 use super::performer::performer_id;
@@ -104,14 +105,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Parks this thread until `woken` is set, or, if it is in a foreign call and `interruptible`,
-/// until the call must stop waiting.
-pub(super) fn sleep(parked: Option<ParkedEvent>, woken: &WakeWord, interruptible: bool) -> Unparked {
+/// Parks this thread until `woken` is set, or, if the wait `ends`, until one of the thread's limits has
+/// passed or the foreign call that it is in must stop waiting.
+pub(super) fn sleep(parked: Option<ParkedEvent>, woken: &WakeWord, ends: Ends) -> Unparked {
     // A thread that is ending has no place any more and is not listed; nor are the library's own
     // threads.
     let sleeper = if own_threads::is_own() { None } else { PLACE.try_with(Place::listed).ok() };
     let Some(sleeper) = sleeper else {
         while !woken.is_set() {
+            if limit::thread_ends_a_wait(ends) {
+                return Unparked::Passed;
+            }
             thread::park();
         }
         return Unparked::Woken;
@@ -122,7 +126,7 @@ pub(super) fn sleep(parked: Option<ParkedEvent>, woken: &WakeWord, interruptible
     // A thread that cannot be unwound from here, in a destructor that runs because of a panic,
     // continues to wait.
     let is_interrupted = || {
-        interruptible
+        ends != Ends::Never
             && in_call.as_ref().is_some_and(calls::Asleep::is_interrupted)
             && parker::can_be_unwound()
     };
@@ -132,6 +136,9 @@ pub(super) fn sleep(parked: Option<ParkedEvent>, woken: &WakeWord, interruptible
         }
         if is_interrupted() {
             break Unparked::Interrupted;
+        }
+        if limit::thread_ends_a_wait(ends) {
+            break Unparked::Passed;
         }
         sleeper.answer(parked);
         thread::park();

@@ -2,27 +2,27 @@
 
 #[cfg(feature = "model")]
 use super::context::Doing;
-use super::context::{self, Context, Unparked, installed};
+use super::context::{Context, Ends, Unparked, installed};
 use super::depth;
 use super::glimpse::{Glimpse, look};
+use super::limit;
 use super::os_thread::OsThread;
 use super::parker::{self, Parker};
 use super::record::{Attempt, Record, Waker};
 use super::step::{self, Fenced, InStep, suspend};
-use super::timer::Timer;
 use super::turn;
 use super::waits::{Description, Label, ParkedEvent};
 use super::{Event, Step};
 use crate::panics::forget_panic;
+use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::{Pin, pin};
-use std::ptr::NonNull;
 
 /// The ways of waiting that [`perform`] is compiled for.
 trait Park {
     fn waker(&self) -> Waker;
     /// `parked` is what the performer waits for, for the wait graph.
-    fn park(&self, interruptible: bool, parked: Option<&ParkedEvent>) -> Unparked;
+    fn park(&self, ends: Ends, parked: Option<&ParkedEvent>) -> Unparked;
     /// Waits for the wake that the performer is owed, where it must not be suspended.
     fn stay(&self);
 }
@@ -31,9 +31,9 @@ impl Park for &dyn Context {
     fn waker(&self) -> Waker {
         Context::waker(*self)
     }
-    fn park(&self, interruptible: bool, parked: Option<&ParkedEvent>) -> Unparked {
+    fn park(&self, ends: Ends, parked: Option<&ParkedEvent>) -> Unparked {
         self.parks(parked);
-        let unparked = Context::park(*self, interruptible);
+        let unparked = Context::park_until(*self, ends);
         self.parks(None);
         unparked
     }
@@ -48,13 +48,54 @@ impl Park for &Parker {
         Parker::waker(self)
     }
     #[inline(always)]
-    fn park(&self, interruptible: bool, parked: Option<&ParkedEvent>) -> Unparked {
+    fn park(&self, ends: Ends, parked: Option<&ParkedEvent>) -> Unparked {
         // SAFETY: the parker is that of the running fiber, and `perform` parks within a step's
         // `suspend`, with an event that stays meanwhile.
-        unsafe { Parker::park(self, interruptible, parked) }
+        unsafe { Parker::park(self, ends, parked) }
     }
     fn stay(&self) {
         installed().expect("a fiber runs in a context").stay();
+    }
+}
+
+/// How a wait of a performance ends that its runtime or a limit ends. It is a type, so that what cannot
+/// happen costs nothing.
+trait Ending {
+    const ENDS: Ends;
+    type Error;
+    /// Called when a limit has passed, and the performance has been given up.
+    fn passed() -> Self::Error;
+}
+
+struct ByUnwinding;
+
+impl Ending for ByUnwinding {
+    const ENDS: Ends = Ends::Unwinding;
+    type Error = Infallible;
+    #[cold]
+    fn passed() -> Infallible {
+        limit::unwind()
+    }
+}
+
+struct ByError;
+
+impl Ending for ByError {
+    const ENDS: Ends = Ends::Error;
+    type Error = Passed;
+    fn passed() -> Passed {
+        Passed
+    }
+}
+
+struct Masked;
+
+impl Ending for Masked {
+    const ENDS: Ends = Ends::Never;
+    type Error = Infallible;
+    #[cold]
+    fn passed() -> Infallible {
+        unreachable!("no limit ends a wait that must complete")
     }
 }
 
@@ -63,27 +104,47 @@ impl Park for &Parker {
 #[inline(always)]
 pub(super) fn sync<E: Event>(event: &E) -> E::Output {
     turn::pass_if_due();
-    sync_unless(event, true)
+    wait_for(event)
 }
 
 /// Does the same as [`sync`], for an operation that has tried already, and now has to wait.
 #[inline(always)]
 pub(crate) fn wait_for<E: Event>(event: &E) -> E::Output {
-    sync_unless(event, true)
+    let Ok(output) = sync_ending::<E, ByUnwinding>(event);
+    output
 }
+
+/// Does the same, for an operation that returns an error if a [deadline](crate::time::with_deadline)
+/// has passed.
+///
+/// # Errors
+///
+/// If the event would have to be waited for, and a deadline of the code that runs here has passed or
+/// passes meanwhile. The event has not happened.
+#[inline]
+#[doc(hidden)]
+pub fn sync_or_passed<E: Event>(event: &E) -> Result<E::Output, Passed> {
+    sync_ending::<E, ByError>(event)
+}
+
+/// An error: a deadline has passed.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct Passed;
 
 /// Does the same as [`sync`], but is not interrupted when the runtime shuts down.
 #[doc(hidden)]
 pub fn sync_masked<E: Event>(event: &E) -> E::Output {
-    sync_unless(event, false)
+    let Ok(output) = sync_ending::<E, Masked>(event);
+    output
 }
 
 #[inline(always)]
-fn sync_unless<E: Event>(event: &E, interruptible: bool) -> E::Output {
+fn sync_ending<E: Event, X: Ending>(event: &E) -> Result<E::Output, X::Error> {
     if let (Some(parker), Some(context)) = (parker::running(), installed()) {
-        return perform(event, &parker, context, interruptible);
+        return perform::<E, X>(event, &parker, context);
     }
-    sync_elsewhere(event, interruptible)
+    sync_elsewhere::<E, X>(event)
 }
 
 /// Tells a model that an operation on `object` follows, which others see. Where there can be no
@@ -234,22 +295,20 @@ fn declare_all<'e, E: Event>(event: &'e E, branch: Pin<&E::Branch<'e>>, context:
 
 /// Performs an event outside of fibers.
 #[inline(never)]
-fn sync_elsewhere<E: Event>(event: &E, interruptible: bool) -> E::Output {
+fn sync_elsewhere<E: Event, X: Ending>(event: &E) -> Result<E::Output, X::Error> {
     let thread;
-    let (context, interruptible): (&dyn Context, bool) =
-        match installed().filter(|context| context.can_wait()) {
-            Some(context) => {
-                context.visible();
-                (context, interruptible)
-            }
-            None => {
-                thread = OsThread::new();
-                // Foreign calls may be interrupted.
-                (&thread, interruptible)
-            }
-        };
+    let context: &dyn Context = match installed().filter(|context| context.can_wait()) {
+        Some(context) => {
+            context.visible();
+            context
+        }
+        None => {
+            thread = OsThread::new();
+            &thread
+        }
+    };
     // One call, not one in each arm: it is compiled for every event of a program.
-    perform(event, &context, context, interruptible)
+    perform::<E, X>(event, &context, context)
 }
 
 #[inline]
@@ -283,7 +342,11 @@ fn poll_once<E: Event>(event: &E) -> Option<E::Output> {
 
 /// Performs an event. It is inlined for fibers, see `parker.rs`.
 #[inline(always)]
-fn perform<E: Event>(event: &E, parker: &impl Park, context: &dyn Context, interruptible: bool) -> E::Output {
+fn perform<E: Event, X: Ending>(
+    event: &E,
+    parker: &impl Park,
+    context: &dyn Context,
+) -> Result<E::Output, X::Error> {
     let single = event.is_single();
     let record = Record::new(parker.waker(), single);
     let attempt = Attempt::new(&record, context);
@@ -292,12 +355,12 @@ fn perform<E: Event>(event: &E, parker: &impl Park, context: &dyn Context, inter
         depth::from_the_top(|| event.force(branch.as_mut()));
     }
     #[cfg(feature = "model")]
-    announce_performed(event, branch.as_ref(), &attempt, interruptible);
+    announce_performed(event, branch.as_ref(), &attempt, X::ENDS != Ends::Never);
     loop {
-        if wait(event, branch.as_mut(), &attempt, parker, interruptible)
+        if wait::<E, X>(event, branch.as_mut(), &attempt, parker)?
             && (!E::STAGED || depth::from_the_top(|| event.advance(branch.as_mut())))
         {
-            return event.complete(branch);
+            return Ok(event.complete(branch));
         }
         // The withdrawn branch is used again, not made anew: it may hold a message, and it is the
         // same performance.
@@ -306,38 +369,42 @@ fn perform<E: Event>(event: &E, parker: &impl Park, context: &dyn Context, inter
 }
 
 /// Performs one round: waits until the event is decided and its losing branches are withdrawn.
-/// Returns `false` if told to start over.
+/// Returns `false` if told to start over, and an error if the wait ends so.
 #[inline(always)]
-fn wait<'e, E: Event>(
+fn wait<'e, E: Event, X: Ending>(
     event: &'e E,
     mut branch: Pin<&mut E::Branch<'e>>,
     attempt: &Attempt<'_>,
     parker: &impl Park,
-    interruptible: bool,
-) -> bool {
+) -> Result<bool, X::Error> {
     // A single event looks as it publishes; for a choice it pays to look at all branches first.
     if !attempt.record().is_single() && event.try_commit(branch.as_mut(), attempt) == Step::Committed {
         attempt.check_committed();
-        return true;
+        return Ok(true);
     }
     if publish(event, branch.as_mut(), attempt) == Step::Committed {
-        return true;
+        return Ok(true);
     }
     let parked = ParkedEvent::new(event, branch.as_ref());
-    match suspend(|| parker.park(interruptible, Some(&parked))) {
+    match suspend(|| parker.park(X::ENDS, Some(&parked))) {
         Ok(Unparked::Woken) => {}
-        Ok(Unparked::Interrupted) => {
+        Ok(unparked @ (Unparked::Interrupted | Unparked::Passed)) => {
             if give_up(event, branch.as_mut(), attempt) {
-                attempt.context().unwind();
+                if unparked == Unparked::Interrupted {
+                    attempt.context().unwind();
+                }
+                // The performer may try again and again.
+                turn::came_to_nothing();
+                return Err(X::passed());
             }
             // A partner was faster: its wake is on the way, and its value must not be lost.
-            wait_owed(|| parker.park(false, None), || parker.stay());
+            wait_owed(|| parker.park(Ends::Never, None), || parker.stay());
         }
-        Err(Fenced) => give_up_fenced(event, branch.as_mut(), attempt, parker, interruptible, &parked),
+        Err(Fenced) => give_up_fenced(event, branch.as_mut(), attempt, parker, X::ENDS, &parked),
     }
     let won = event.withdraw(branch, attempt);
     debug_assert!(won || attempt.record().is_retry(), "woken without a winner");
-    won
+    Ok(won)
 }
 
 /// Ends a published attempt that must not wait: panics, unless a partner was faster.
@@ -348,11 +415,11 @@ fn give_up_fenced<'e, E: Event>(
     branch: Pin<&mut E::Branch<'e>>,
     attempt: &Attempt<'_>,
     parker: &impl Park,
-    interruptible: bool,
+    ends: Ends,
     parked: &ParkedEvent,
 ) {
     // A performance that others borrow from must not be unwound.
-    if interruptible {
+    if ends != Ends::Never {
         let described = describe(parked);
         if give_up(event, branch, attempt) {
             step::refuse(&described);
@@ -445,35 +512,4 @@ pub(super) fn give_up<'e, E: Event>(
     event.withdraw(branch, attempt);
     in_step.end();
     attempt.record().is_withdrawn()
-}
-
-pub(super) fn no_waker() -> Waker {
-    fn nothing(_: *const ()) {}
-    // SAFETY: `nothing` ignores its argument and does nothing.
-    unsafe { Waker::new(std::ptr::null(), nothing) }
-}
-
-/// A context for performances that never wait.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Nowhere;
-
-// SAFETY: it never parks and never arms.
-unsafe impl Context for Nowhere {
-    fn waker(&self) -> Waker {
-        no_waker()
-    }
-    fn park(&self, _: bool) -> Unparked {
-        unreachable!("a poll does not park")
-    }
-    fn unwind(&self) -> ! {
-        unreachable!("a poll is not interrupted")
-    }
-    unsafe fn arm(&self, _: NonNull<Timer>, _: u64) {
-        unreachable!("a poll does not publish")
-    }
-    unsafe fn disarm(&self, _: NonNull<Timer>) {}
-    fn now(&self) -> u64 {
-        context::now()
-    }
 }

@@ -87,14 +87,9 @@ impl Timer {
         !self.record.get().is_null()
     }
 
-    /// Publishes `attempt` with this timer, and arms it for `deadline`. If there is no thread to fire
-    /// it, this panics and nothing is published.
-    ///
-    /// # Safety
-    ///
-    /// The timer is not armed. It stays pinned until it has fired or [`take_back`](Timer::take_back)
-    /// has disarmed it.
-    pub(crate) unsafe fn publish(&self, attempt: &Attempt<'_>, deadline: u64) {
+    /// Publishes `attempt` with this timer, which `arm` arms. If there is no thread to fire it, `arm`
+    /// panics, and nothing is published.
+    pub(crate) fn publish(&self, attempt: &Attempt<'_>, arm: impl FnOnce(NonNull<Timer>)) {
         struct Undo<'a, 'b>(&'a Timer, &'a Attempt<'b>);
         impl Drop for Undo<'_, '_> {
             fn drop(&mut self) {
@@ -105,8 +100,7 @@ impl Timer {
         self.record.set(attempt.record());
         attempt.published();
         let undo = Undo(self, attempt);
-        // SAFETY: passed on to the caller.
-        unsafe { attempt.context().arm(NonNull::from(self), deadline) };
+        arm(NonNull::from(self));
         std::mem::forget(undo);
     }
 

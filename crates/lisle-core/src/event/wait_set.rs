@@ -6,9 +6,9 @@ pub use performing::{Taking, WaitSetEvt};
 
 use super::context::{Context, Unparked};
 use super::inline_event::InlineEvent;
+use super::nowhere::no_waker;
 use super::record::{Attempt, Waker};
 use super::standing::{Seat, Standing};
-use super::sync::no_waker;
 use super::timer::Timer;
 use super::{BoxEvent, Event, Label};
 use crate::drops::Drops;

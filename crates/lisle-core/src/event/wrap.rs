@@ -60,7 +60,7 @@ impl<E: Event, F: Fn(Box<dyn Any + Send>) -> E::Output> Event for WrapPanic<E, F
         // The branch is dropped next, in whatever state it is left.
         match catch_unwind(AssertUnwindSafe(|| self.event.complete(branch))) {
             Ok(value) => value,
-            Err(panic) if is_shutdown(&*panic) => resume_unwind(panic),
+            Err(panic) if super::is_interruption(&*panic) => resume_unwind(panic),
             Err(panic) => (self.handler)(panic),
         }
     }
@@ -91,11 +91,6 @@ impl<E: Event, D: Fn(&mut Description)> Event for Described<E, D> {
     fn describe<'e>(&'e self, _: &Self::Branch<'e>, waits: &mut Description) {
         (self.describe)(waits);
     }
-}
-
-/// Returns `true` if the payload is not of a panic but of a fiber that its runtime unwinds.
-fn is_shutdown(panic: &(dyn Any + Send)) -> bool {
-    panic.is::<super::context::Interrupted>()
 }
 
 impl<E: fmt::Debug, F> fmt::Debug for Wrap<E, F> {

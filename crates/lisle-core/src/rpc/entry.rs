@@ -3,7 +3,7 @@
 use super::Answered;
 use super::line::{Pending, Server};
 use crate::channel::Sender;
-use crate::event::{Event, Interrupted, Nack, debug_by_name, raising};
+use crate::event::{Event, Nack, debug_by_name, is_interruption, raising};
 use crate::panics;
 use std::error::Error;
 use std::fmt;
@@ -250,8 +250,8 @@ impl<A, B: Send> Request<A, B> {
                 output
             }
             Err(panic) => {
-                // A fiber that its runtime unwinds has not panicked; it does not answer.
-                if !panic.is::<Interrupted>() {
+                // A fiber that its runtime or a deadline unwinds has not panicked; it does not answer.
+                if !is_interruption(&*panic) {
                     reply.leave(Err(panics::message(&*panic).to_owned()));
                 }
                 resume_unwind(panic)

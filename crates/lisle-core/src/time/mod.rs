@@ -1,4 +1,4 @@
-//! Events of time passing: timers and tickers.
+//! Events of time passing: timers and tickers; and deadlines, which end the waits of whole calls.
 //!
 //! The domains of a runtime keep the timers of their fibers and tasks. Those of plain threads, and of
 //! futures on foreign executors, are kept by one thread of the process, `lisle-clock`, which the first of
@@ -10,6 +10,8 @@
 //! the limits, and nothing is left of the performance. This concerns all waits for a limited time outside
 //! a runtime, those of channels and locks (`recv_timeout`, `lock_timeout` and the like) included. The
 //! next one asks the system again.
+#[cfg(not(lisle_loom))]
+mod deadline;
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 pub mod lent_wheel;
@@ -26,5 +28,7 @@ mod timer;
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]
 pub mod wheel;
+#[cfg(not(lisle_loom))]
+pub use deadline::{Deadline, DeadlinePassed, deadline, with_deadline, without_deadline};
 pub use ticker::{MissedTicks, TickEvt, Ticker, ticker, ticker_at};
 pub use timer::{After, At, after, at, sleep};

@@ -230,5 +230,8 @@ pub(crate) unsafe fn disarm(timer: NonNull<Timer>) {
 }
 
 #[cfg(all(test, lisle_loom))]
+#[path = "limits_loom.rs"]
+mod limits_loom_tests;
+#[cfg(all(test, lisle_loom))]
 #[path = "shared_wheel_loom.rs"]
 mod loom_tests;

@@ -333,7 +333,8 @@ impl Event for TickEvt<'_> {
             // SAFETY: the timer was just created or taken back, so it is not armed. It is pinned,
             // and it is disarmed by `withdraw`, which the library calls before the branch is
             // dropped.
-            let armed = catch_unwind(AssertUnwindSafe(|| unsafe { alarm.publish(attempt, next) }));
+            let arm = |timer| unsafe { attempt.context().arm(timer, next) };
+            let armed = catch_unwind(AssertUnwindSafe(|| alarm.publish(attempt, arm)));
             if let Err(panic) = armed {
                 // SAFETY: `branch` is a branch of this event.
                 unsafe { branch.waiting().withdraw(attempt) };

@@ -112,7 +112,7 @@ impl Ticking {
         }
         // SAFETY: the timer was just created or taken back, so it is not armed. It is pinned, and
         // it is disarmed by `withdraw`, which the library calls before the branch is dropped.
-        unsafe { self.timer.publish(attempt, deadline) };
+        self.timer.publish(attempt, |timer| unsafe { attempt.context().arm(timer, deadline) });
         Step::Waiting
     }
 

@@ -27,7 +27,9 @@ const RETRY: Duration = Duration::from_millis(20);
 /// whose thread it can use. The runtime reports that once, with the limits: see
 /// [`Report::NoThread`](crate::Report::NoThread).
 ///
-/// A shutdown of the runtime does not end the wait, since a foreign call cannot be taken back. But
+/// A shutdown of the runtime does not end the wait, since a foreign call cannot be taken back, and
+/// neither does a [deadline](lisle_core::time::with_deadline) or a
+/// [cancellation](crate::fiber::JoinHandle::cancel). But
 /// if the runtime shuts down because of a [deadlock](crate::Builder::on_deadlock), and `f` itself
 /// waits for an event, `f` is unwound from there like a fiber.
 ///

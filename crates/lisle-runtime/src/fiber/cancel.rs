@@ -1,10 +1,12 @@
 //! Cooperative cancellation, seen from the fiber that is asked to end.
 
 use super::current;
-use crate::event::{Attempt, Description, Label, Step, Unlabelled, awaitable, may_wait_at};
+use crate::event::{Attempt, Description, Label, Step, Unlabelled, awaitable, limit, may_wait_at, parker};
 use crate::spawned::fiber_cell::FiberRef;
 use lisle_core::Event;
+use std::error::Error;
 use std::fmt;
+use std::io;
 use std::pin::Pin;
 
 /// Returns `true` if the current fiber has been asked to end, by
@@ -64,6 +66,58 @@ pub fn is_cancelled() -> bool {
 pub fn cancelled_evt() -> CancelledEvt {
     // SAFETY: the current fiber runs this code, so it is alive.
     CancelledEvt { fiber: current().map(|fiber| unsafe { FiberRef::new(fiber) }) }
+}
+
+/// Returns the event at which an operation of I/O gives up waiting: the current fiber has been asked to
+/// end. Returns `None` if there is no fiber that could be asked, or where waits must not end so: in
+/// a destructor that runs while the stack unwinds, and in `without_deadline`.
+#[doc(hidden)]
+pub fn cancelled_evt_for_io() -> Option<CancelledEvt> {
+    // SAFETY: the current fiber runs this code, so it is alive.
+    let fiber = current().filter(|fiber| !unsafe { fiber.as_ref() }.is_runner())?;
+    let completes = parker::is_masked() || limit::is_shielded() || parker::is_unwinding();
+    // SAFETY: as above.
+    (!completes).then(|| CancelledEvt { fiber: Some(unsafe { FiberRef::new(fiber) }) })
+}
+
+/// An error: the fiber has been [asked](super::JoinHandle::cancel) to end.
+///
+/// Operations of sockets, pipes and processes that would have to wait return it, as an
+/// [`io::Error`] of the kind [`Other`](io::ErrorKind::Other).
+///
+/// ```
+/// # use lisle_runtime::facade as lisle;
+/// use lisle::fiber::Cancelled;
+/// use std::io;
+///
+/// let error = io::Error::from(Cancelled);
+/// assert!(Cancelled::is(&error));
+/// assert!(!Cancelled::is(&io::ErrorKind::Other.into()));
+/// assert_eq!(error.to_string(), "the fiber has been asked to end");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Cancelled;
+
+impl Cancelled {
+    /// Returns `true` if `error` says that the fiber has been asked to end.
+    #[must_use]
+    pub fn is(error: &io::Error) -> bool {
+        error.get_ref().is_some_and(|error| error.is::<Cancelled>())
+    }
+}
+
+impl fmt::Display for Cancelled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the fiber has been asked to end")
+    }
+}
+
+impl Error for Cancelled {}
+
+impl From<Cancelled> for io::Error {
+    fn from(cancelled: Cancelled) -> Self {
+        io::Error::other(cancelled)
+    }
 }
 
 /// The event that a fiber has been asked to end, see [`cancelled_evt`].

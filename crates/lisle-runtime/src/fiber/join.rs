@@ -1,7 +1,7 @@
 //! Waiting for a fiber's result.
 
 use super::payload::Payload;
-use crate::event::{Description, Unlabelled, awaitable, sync_masked, turn, waits_at};
+use crate::event::{Description, Unlabelled, awaitable, limit, sync_masked, turn, waits_at};
 #[cfg(feature = "model")]
 use crate::sched::worker::with_current;
 use crate::spawned::fiber_cell::{self, Fiber};
@@ -62,6 +62,8 @@ enum Kind {
     ShutDown,
     /// The holder of the handle has cancelled it.
     Cancelled,
+    /// The deadline of its scope has passed.
+    Late,
     Taken,
 }
 
@@ -142,6 +144,10 @@ impl<T> JoinHandle<T> {
     /// [`cancelled_evt`](super::cancelled_evt), and ends when it is ready to. Nothing is forced, so
     /// nothing is lost. Use `join` or `join_evt` to wait for the end.
     ///
+    /// It also learns of it from operations of I/O: those of sockets, pipes and processes that wait, or
+    /// would have to wait, return the error [`Cancelled`](super::Cancelled), and have done nothing. What
+    /// need not wait is done. *What reaches which wait* in `guide::cancellation` lists all.
+    ///
     /// # Examples
     ///
     /// ```
@@ -217,7 +223,7 @@ impl<T> JoinHandle<T> {
         let fiber = self.fiber();
         // SAFETY: the fiber was made with this result type.
         let taken = unsafe { fiber.take_result(self.fiber, fiber.contents()) };
-        JoinError::or_value(taken, || fiber.describe())
+        or_late(taken, fiber)
     }
 }
 
@@ -228,8 +234,17 @@ impl<T> JoinHandle<T> {
         // SAFETY: the fiber was made with this result type, and has ended. Results are taken
         // through its one handle, and nothing refers to that.
         let taken = unsafe { fiber.take_alone(self.fiber, fiber.contents()) };
-        JoinError::or_value(taken, || fiber.describe())
+        or_late(taken, fiber)
     }
+}
+
+/// Returns what a fiber has come to. If that was ended by a deadline that is the joiner's as well, the
+/// joiner's own wait ends by it: which of the two learns of it first does not matter.
+fn or_late<T>(taken: Result<std::thread::Result<T>, Outcome>, fiber: &Fiber) -> Result<T, JoinError> {
+    if matches!(taken, Err(Outcome::Late)) {
+        limit::unwind_if_late();
+    }
+    JoinError::or_value(taken, || fiber.describe())
 }
 
 impl<T> Drop for JoinHandle<T> {
@@ -326,6 +341,7 @@ impl JoinError {
             Ok(Err(panic)) => Kind::Panicked(Payload::new(panic)),
             Err(Outcome::Cancelled) => Kind::Cancelled,
             Err(Outcome::ShutDown) => Kind::ShutDown,
+            Err(Outcome::Late) => Kind::Late,
             Err(Outcome::Start | Outcome::Done | Outcome::Taken) => Kind::Taken,
         };
         Err(JoinError { kind, who: who() })
@@ -375,6 +391,32 @@ impl JoinError {
         matches!(self.kind, Kind::ShutDown | Kind::Cancelled)
     }
 
+    /// Returns `true` if it is a fiber that the [deadline](lisle_core::time::with_deadline) of its scope
+    /// has ended before it was done.
+    ///
+    /// Code that the same deadline is for does not see this error: its own wait for the fiber ends.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_runtime::facade as lisle;
+    /// use lisle::{fiber, time::{sleep, with_deadline, without_deadline}};
+    /// use std::time::Duration;
+    ///
+    /// lisle::run(|| {
+    ///     let in_time = with_deadline(Duration::from_millis(1), || {
+    ///         fiber::scope(|scope| {
+    ///             let sleeps = scope.spawn(|| sleep(Duration::MAX));
+    ///             without_deadline(|| sleeps.join()).unwrap_err().is_deadline_passed()
+    ///         })
+    ///     });
+    ///     assert_eq!(in_time, Ok(true));
+    /// });
+    /// ```
+    pub fn is_deadline_passed(&self) -> bool {
+        matches!(self.kind, Kind::Late)
+    }
+
     /// Returns the payload of the panic, for [`std::panic::resume_unwind`].
     ///
     /// # Errors
@@ -410,6 +452,7 @@ impl fmt::Display for JoinError {
             Kind::Panicked(panic) => write!(f, "{} panicked: {}", self.who, panic.message()),
             Kind::ShutDown => write!(f, "{} was ended when its runtime shut down", self.who),
             Kind::Cancelled => write!(f, "the future of {} was cancelled", self.who),
+            Kind::Late => write!(f, "{} was ended by the deadline of its scope", self.who),
             Kind::Taken => write!(f, "the result of {} has been taken already", self.who),
         }
     }

@@ -99,7 +99,9 @@ pub(crate) mod spawn;
 pub use crate::sched::worker::way::yield_now;
 pub use crate::spawned::hooks::{Hooks, Moment, Switch, add_hooks};
 pub use builder::Builder;
-pub use cancel::{CancelledEvt, cancelled_evt, is_cancelled};
+#[doc(hidden)]
+pub use cancel::cancelled_evt_for_io;
+pub use cancel::{Cancelled, CancelledEvt, cancelled_evt, is_cancelled};
 pub use checkpoint::checkpoint;
 pub use domain::{domain, domains};
 pub use join::{JoinError, JoinEvt, JoinHandle};

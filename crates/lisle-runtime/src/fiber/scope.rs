@@ -3,7 +3,7 @@
 use super::join::{JoinError, JoinHandle};
 use super::spawn::spawn_unchecked;
 use crate::event::step;
-use crate::event::{Label, Source, described, parker, sync_masked};
+use crate::event::{Label, Source, described, limit, parker, sync_masked};
 use crate::sched::place::Place;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::spawned::fiber_cell::Traits;
@@ -60,6 +60,7 @@ where
         running: Source::labelled(Label::new("scope"), 0),
         panicked: AtomicBool::new(false),
         fenced: step::forbidden(),
+        deadline: limit::earliest_for_others(),
     };
     let scope = Scope { state, scope: PhantomData, env: PhantomData };
     let _raising = parker::raising();

@@ -44,7 +44,7 @@ use crate::abort;
 use crate::event::awaited::Awaited;
 use crate::event::parker::{self, State, Suspend};
 use crate::event::turn::Ways;
-use crate::event::{Context, Interrupted, Timer, Unparked, Waker, install, tally, tick};
+use crate::event::{Context, Ends, Interrupted, Timer, Unparked, Waker, install, tally, tick};
 use crate::jobs::heartbeat;
 use crate::own_threads;
 use crate::report;
@@ -65,6 +65,7 @@ use queues::Queues;
 use runner::{Load, Resting};
 use starving::Starving;
 use std::cell::{Cell, RefCell};
+use std::mem::offset_of;
 use std::panic::resume_unwind;
 use std::ptr::NonNull;
 use thief::Stealing;
@@ -348,10 +349,7 @@ unsafe impl Context for Worker {
     }
 
     fn park(&self, interruptible: bool) -> Unparked {
-        let parker = parker::running().expect("only fibers wait in a worker");
-        // SAFETY: it is that of the running fiber. A context is waited in within a step's
-        // `suspend`.
-        unsafe { parker.park(interruptible, None) }
+        self.park_until(if interruptible { Ends::Unwinding } else { Ends::Never })
     }
 
     fn stay(&self) {
@@ -364,6 +362,20 @@ unsafe impl Context for Worker {
 
     fn unwind(&self) -> ! {
         resume_unwind(Box::new(Interrupted))
+    }
+
+    fn park_until(&self, ends: Ends) -> Unparked {
+        let parker = parker::running().expect("only fibers wait in a worker");
+        // SAFETY: it is that of the running fiber. A context is waited in within a step's `suspend`.
+        unsafe { parker.park(ends, None) }
+    }
+
+    fn disturb(&self, parker: *const ()) {
+        // SAFETY: it is that of a fiber's parker, and may be used for all of the fiber.
+        let fiber = unsafe { parker.byte_sub(offset_of!(Fiber, parker)) }.cast::<Fiber>().cast_mut();
+        let fiber = NonNull::new(fiber).expect("a field is not at the address 0");
+        // SAFETY: it has begun here, since this thread fires its timers, and it waits.
+        unsafe { self.begun.disturb(fiber) };
     }
 
     fn can_wait(&self) -> bool {

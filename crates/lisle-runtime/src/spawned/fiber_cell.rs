@@ -17,7 +17,7 @@ use super::runnable::Kind;
 use super::scope_state::ScopeState;
 use super::stack_state::StackState;
 use crate::event::parker::{self, Parker};
-use crate::event::{Interrupted, Label, Source, Unlabelled};
+use crate::event::{Interrupted, Label, Source, Unlabelled, is_interruption, limit};
 use crate::report::{PanicPolicy, nobody_joins};
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::shim::unseen::AtomicPtr;
@@ -294,7 +294,7 @@ unsafe fn let_go(fiber: NonNull<Fiber>) -> bool {
 /// The fiber has not begun and is in no list. The caller does not use it afterwards.
 pub(crate) unsafe fn refuse(fiber: NonNull<Fiber>) {
     // SAFETY: alive by the caller's promise.
-    unsafe { fiber.as_ref() }.parker.interrupted.set(true);
+    unsafe { fiber.as_ref() }.parker.set_interrupted(true);
     // SAFETY: the fiber has not begun, and is run only here, once.
     unsafe { live(fiber) };
     // SAFETY: `live` has just returned.
@@ -329,14 +329,19 @@ unsafe fn run<F: FnOnce() -> T, T>(fiber: NonNull<Fiber>) {
     // SAFETY: a fiber that has not run holds its closure, which is moved out here, once.
     let closure = unsafe { Block::<Fiber, F, T>::take_start(fiber) };
     // A runner that is interrupted has been given a task, which has to end in it.
-    let stopped = this.parker.interrupted.get() && !this.is_runner();
+    let stopped = this.parker.is_interrupted() && !this.is_runner();
     // The closure is dropped instead, and its destructor runs to its end.
     let _masked = if stopped { parker::masked() } else { None };
+    // SAFETY: a scope stays until its fibers have ended.
+    let deadline = this.scope.get().and_then(|scope| unsafe { scope.as_ref() }.deadline);
+    let limit = deadline.filter(|_| !stopped).map(limit::OfFiber::enter);
     let result = catch_unwind(AssertUnwindSafe(|| if stopped { Err(Interrupted) } else { Ok(closure()) }));
+    drop(limit);
     let result = match result {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(Interrupted)) => return this.outcome().set(Outcome::ShutDown),
         Err(panic) if panic.is::<Interrupted>() => return this.outcome().set(Outcome::ShutDown),
+        Err(panic) if is_interruption(&*panic) => return this.outcome().set(Outcome::Late),
         Err(panic) => Err(panic),
     };
     // SAFETY: the body is empty since the closure was moved out.

@@ -4,7 +4,7 @@ use super::cell::Contents;
 use super::locals::Locals;
 use super::runnable::{Kind, Runnable};
 use super::scope_state::ScopeState;
-use crate::event::{Interrupted, Source, Unlabelled, parker};
+use crate::event::{Source, Unlabelled, is_interruption, parker};
 use crate::panics::forget_panic;
 use std::any::Any;
 use std::cell::Cell;
@@ -24,6 +24,8 @@ pub(crate) enum Outcome {
     Cancelled,
     /// Nothing, since the runtime ended before it was done.
     ShutDown,
+    /// Nothing, since the deadline of its scope passed before it was done.
+    Late,
     /// Nothing, since the result has been taken.
     Taken,
 }
@@ -155,7 +157,7 @@ impl Head {
 }
 
 /// Notes the panic of what nobody joins in its scope. If it has none, gives the panic to `report`,
-/// unless that is the end of its runtime.
+/// unless that is the end of its runtime or of its time.
 #[cold]
 pub(crate) fn note_or(
     scope: Option<NonNull<ScopeState>>,
@@ -165,7 +167,7 @@ pub(crate) fn note_or(
     // The payload is the user's. Its destructor may wait, and may panic.
     let _masked = parker::masked();
     match scope {
-        _ if panic.is::<Interrupted>() => {}
+        _ if is_interruption(&*panic) => {}
         Some(scope) => {
             // SAFETY: neither what is scoped nor its handle outlives the scope.
             unsafe { scope.as_ref() }.note_panic();

@@ -17,6 +17,8 @@ pub(crate) struct ScopeState {
     pub(crate) panicked: AtomicBool,
     /// Set if nothing may wait where the scope was opened. Then it cannot wait for what it spawns.
     pub(crate) fenced: Option<Forbidden>,
+    /// When the waits of its fibers end: the deadline of the code that has opened it.
+    pub(crate) deadline: Option<u64>,
 }
 
 impl ScopeState {

@@ -7,7 +7,7 @@ use super::cell::{Block, Contents};
 use super::head::Outcome;
 use super::scope_state::ScopeState;
 use super::task_cell::Task;
-use crate::event::{Interrupted, parker};
+use crate::event::{is_interruption, parker};
 use crate::memory::{LARGEST_STEP, class_of};
 use crate::panics::forget_panic;
 use std::any::Any;
@@ -117,7 +117,7 @@ unsafe fn end_body<F: Future>(task: NonNull<Task>, result: std::thread::Result<F
     // SAFETY: alive, by the caller's promise.
     let this = unsafe { task.as_ref() };
     match result {
-        Err(panic) if panic.is::<Interrupted>() => {
+        Err(panic) if is_interruption(&*panic) => {
             this.outcome().set(Outcome::ShutDown);
             Progress::Interrupted(panic)
         }

@@ -1,7 +1,7 @@
 //! Changes to files and directories as events.
 
-use crate::Event;
 use crate::event::{Label, Source, SourceEvent, cannot_be_checked};
+use crate::net::waiting;
 use crate::shim::sync::Arc;
 use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
@@ -181,7 +181,7 @@ impl Changes {
     /// # std::io::Result::Ok(())
     /// ```
     pub fn next_change(&self) -> io::Result<Change> {
-        self.next_evt().sync()
+        waiting::wait(self.next_evt())?
     }
 }
 

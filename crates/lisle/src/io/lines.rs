@@ -2,11 +2,11 @@
 
 use super::TryRead;
 use super::line_buffer::{Line, LineBuffer};
+use crate::choose;
 use crate::event::until::{Operation, Until};
 use crate::event::{Choose, Description, Label, Source, SourceEvent};
-use crate::net::ReadyEvt;
+use crate::net::{ReadyEvt, waiting};
 use crate::shim::sync::Mutex;
-use crate::{Event, choose};
 use std::fmt;
 use std::io;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -162,7 +162,7 @@ impl<R: TryRead> Lines<R> {
     /// # std::io::Result::Ok(())
     /// ```
     pub fn next_line(&self) -> io::Result<Option<String>> {
-        self.line_evt().sync()
+        waiting::wait(self.line_evt())?
     }
 }
 

@@ -7,6 +7,7 @@
 
 use super::pollable::{Pollable, is_interrupted, would_block};
 use super::ready::commit;
+use super::waiting;
 use crate::Event;
 use crate::event::{Attempt, Description, Step, Waiting, awaitable};
 use crate::sched::reactor::{Ask, Direction};
@@ -172,16 +173,20 @@ impl<L> fmt::Debug for AcceptEvt<'_, L> {
 
 awaitable!(['a, L: Accept] AcceptEvt<'a, L>);
 
-/// An iterator over connections as they come, which never ends, returned by
+/// An iterator over connections as they come, returned by
 /// [`TcpListener::incoming`](super::TcpListener::incoming).
+///
+/// It ends after the error that its fiber has been cancelled, or that a deadline has passed: no further
+/// connection would be waited for. Other errors do not end it.
 #[derive(Debug)]
 pub struct Incoming<'a, L> {
     listener: &'a L,
+    has_ended: bool,
 }
 
 impl<'a, L> Incoming<'a, L> {
     pub(super) fn new(listener: &'a L) -> Self {
-        Incoming { listener }
+        Incoming { listener, has_ended: false }
     }
 }
 
@@ -191,7 +196,11 @@ where
 {
     type Item = io::Result<S>;
     fn next(&mut self) -> Option<io::Result<S>> {
+        if self.has_ended {
+            return None;
+        }
         let accepted = self.listener.pollable().perform(Direction::Read, None, L::accept_now);
+        self.has_ended = accepted.as_ref().is_err_and(waiting::is_final);
         Some(accepted.map(|(stream, _)| stream))
     }
 }

@@ -3,14 +3,17 @@
 //! A face is a struct with the one field `pollable`.
 
 mod bytes;
+mod patience;
 
 pub(super) use bytes::{reading, writing};
+pub(super) use patience::{nonblocking, timeouts};
 
 /// Conversions from and to descriptors and `std`'s type.
 macro_rules! descriptor {
-    ($face:ident, $io:ty, $std:ty, $kind:ident) => {
+    ($face:ident, $io:ty, $std:ty, $kind:ident $(, $adopted:ident)?) => {
         impl $face {
-            /// Takes over a socket of the standard library and makes it non-blocking.
+            /// Takes over a socket of the standard library and makes it non-blocking. Its timeouts, if
+            /// it has any, count here as well.
             ///
             /// # Errors
             ///
@@ -33,8 +36,8 @@ macro_rules! descriptor {
                 Self::try_from(std::os::fd::OwnedFd::from(std))
             }
 
-            /// Converts it into the standard library's type, which blocks. Duplicates share the
-            /// open file, so they block from then on, too.
+            /// Converts it into the standard library's type, which blocks, unless this handle is set not
+            /// to wait. Duplicates share the open file, so they block from then on, too.
             ///
             /// # Errors
             ///
@@ -53,8 +56,9 @@ macro_rules! descriptor {
             /// # std::io::Result::Ok(())
             /// ```
             pub fn into_std(self) -> std::io::Result<$std> {
+                let waits = !self.pollable.patience().is_none();
                 let fd = std::os::fd::OwnedFd::from(self);
-                $crate::net::system::set_nonblocking(std::os::fd::AsFd::as_fd(&fd), false)?;
+                $crate::net::system::set_nonblocking(std::os::fd::AsFd::as_fd(&fd), !waits)?;
                 Ok(<$std>::from(fd))
             }
         }
@@ -65,7 +69,9 @@ macro_rules! descriptor {
             type Error = std::io::Error;
             fn try_from(fd: std::os::fd::OwnedFd) -> std::io::Result<Self> {
                 let pollable = Pollable::of_kind(<$io>::from(fd), Kind::$kind)?;
-                Ok($face { pollable })
+                let face = $face { pollable };
+                $(let face = face.$adopted()?;)?
+                Ok(face)
             }
         }
 
@@ -158,7 +164,7 @@ pub(super) use socket;
 
 /// Duplicates of the same open file.
 macro_rules! clone {
-    ($face:ident, $kind:ident) => {
+    ($face:ident) => {
         impl $face {
             /// Creates a second handle to the same socket.
             ///
@@ -185,8 +191,8 @@ macro_rules! clone {
             /// # std::io::Result::Ok(())
             /// ```
             pub fn try_clone(&self) -> std::io::Result<Self> {
-                let pollable = Pollable::nonblocking(self.pollable.get_ref().try_clone()?, Kind::$kind);
-                Ok($face { pollable })
+                let io = self.pollable.get_ref().try_clone()?;
+                Ok($face { pollable: Pollable::duplicate(&self.pollable, io) })
             }
         }
     };

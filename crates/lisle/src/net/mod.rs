@@ -44,12 +44,55 @@
 //! Reading and writing work through shared references, so both halves of a stream can be used at
 //! once without splitting it: `let (mut reader, mut writer) = (&stream, &stream);`.
 //!
+//! # Giving up
+//!
+//! An operation that waits ends with an error
+//!
+//! - when its fiber is [cancelled](crate::fiber::JoinHandle::cancel): the error is
+//!   [`Cancelled`](crate::fiber::Cancelled);
+//! - when a [deadline](crate::time::with_deadline) of the calls in progress passes: `TimedOut`, with a
+//!   [`DeadlinePassed`](crate::time::DeadlinePassed) in it;
+//! - when the handle's timeout is over, as the standard library's does: `WouldBlock`
+//!   ([`set_read_timeout`](TcpStream::set_read_timeout));
+//! - when its own is: `TimedOut` ([`read_within`](TcpStream::read_within) and others,
+//!   [`write_all_within`](TcpStream::write_all_within) and
+//!   [`read_exact_within`](TcpStream::read_exact_within) for all bytes together).
+//!
+//! The same holds for connecting, for looking up a name (the lookup goes on, and nobody waits for it),
+//! for processes and for lines. After the first two, further operations end at once if they would have
+//! to wait. Those that need not wait do their work, and so does what a destructor waits for while the
+//! stack unwinds. To wait in spite of both, in order to end properly, call
+//! [`without_deadline`](crate::time::without_deadline).
+//!
+//! An event that is performed with `sync` is not an operation: choose between it and
+//! [`cancelled_evt`](crate::fiber::cancelled_evt).
+//!
 //! # Cancel safety
 //!
 //! Waiting takes nothing: a fiber that is cancelled while it waits, or a future that is dropped
 //! while it waits, has read, written and accepted nothing. Functions that loop inside
 //! (`read_exact`, `write_all`, `read_to_end`) may have done a part of their work. Where that
-//! matters, write the loop in the caller and choose in it.
+//! matters, write the loop in the caller, or use the functions for all bytes that say how many they
+//! have done.
+//!
+//! # Differences from the standard library
+//!
+//! All methods that are stable in Rust 1.95 are here, and the same code compiles with both. What is
+//! different:
+//!
+//! - Timeouts and [`set_nonblocking`](TcpStream::set_nonblocking) belong to a handle, not to the open
+//!   file: duplicates that exist already keep theirs.
+//! - A handle is made from a descriptor by `TryFrom`, not `From` and `FromRawFd`: making it
+//!   non-blocking may fail.
+//! - `only_v6` and `set_only_v6` of `TcpListener` are missing. They are deprecated, since the latter
+//!   has no effect on a socket that is bound.
+//! - The traits of `std::os::linux::net` are the standard library's alone; `as_fd` gives what a system
+//!   call needs for the same options.
+//! - `Stdio` is made of a pipe by [`into_std`](PipeReader::into_std), since a child expects that its
+//!   streams block.
+//! - [`Incoming`] ends when its fiber is cancelled. A listener's queue is longer, and connecting to a
+//!   Unix listener whose queue is full waits.
+//! - [`ToSocketAddrs`] is a trait of this module, implemented for the same types.
 //!
 //! # Caveats
 //!
@@ -61,6 +104,7 @@
 
 mod accept;
 mod face;
+mod partly;
 mod pipe;
 mod pollable;
 mod ready;
@@ -69,8 +113,10 @@ mod system;
 mod tcp;
 mod udp;
 mod unix;
+pub(crate) mod waiting;
 
 pub use accept::{Accept, AcceptEvt, Accepting, Incoming};
+pub use partly::PartlyDone;
 pub use pipe::{PipeReader, PipeWriter, pipe};
 pub use pollable::Pollable;
 pub use ready::{ReadyEvt, Readying};

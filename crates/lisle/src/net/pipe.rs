@@ -52,11 +52,11 @@ impl PipeReader {
 }
 
 descriptor!(PipeReader, io::PipeReader, io::PipeReader, GENERAL);
-clone!(PipeReader, GENERAL);
+clone!(PipeReader);
 readable!(PipeReader, io::PipeReader);
 reading!(PipeReader);
 
 descriptor!(PipeWriter, io::PipeWriter, io::PipeWriter, GENERAL);
-clone!(PipeWriter, GENERAL);
+clone!(PipeWriter);
 writable!(PipeWriter, io::PipeWriter);
 writing!(PipeWriter);

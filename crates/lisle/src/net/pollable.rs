@@ -5,19 +5,20 @@ mod registrations;
 mod send_file;
 
 use super::ready::ReadyEvt;
-use super::system;
+use super::{system, waiting};
 use crate::event::{Description, Label, cannot_be_checked, described, turn};
+use crate::fork;
 use crate::sched::reactor::{self, Ask, Direction, Registration, Terms, Wakes};
 use crate::sched::worker::way;
-use crate::time::at;
-use crate::{Event, choose, fork};
+use crate::shim::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::shim::clock;
 use mio::Interest;
 use registrations::Registrations;
 use std::cell::Cell;
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A descriptor that can be waited for: a socket, a pipe, a terminal, an `eventfd` or the like.
 ///
@@ -43,7 +44,72 @@ pub struct Pollable<T: AsFd> {
     // Declared before `io`, so it is dropped before the descriptor is closed.
     registrations: Registrations,
     kind: Kind,
+    patience: Patience,
     io: T,
+}
+
+/// How an operation without a limit of its own waits.
+#[derive(Debug, Default)]
+pub(super) struct Patience {
+    /// For how long reads and writes wait, in nanoseconds; 0 if for as long as it takes.
+    read: AtomicU64,
+    write: AtomicU64,
+    /// Set if they do not wait.
+    none: AtomicBool,
+}
+
+impl Patience {
+    pub(super) fn timeout(&self, direction: Direction) -> Option<Duration> {
+        let nanos = self.of(direction).load(Ordering::Relaxed);
+        (nanos != 0).then(|| Duration::from_nanos(nanos))
+    }
+
+    /// # Errors
+    ///
+    /// If the duration is zero.
+    pub(super) fn set_timeout(&self, direction: Direction, timeout: Option<Duration>) -> io::Result<()> {
+        let nanos = match timeout {
+            Some(Duration::ZERO) => {
+                let zero =
+                    "a timeout of zero: use the operations that begin with `try_`, or `None` for no timeout";
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, zero));
+            }
+            Some(timeout) => clock::saturating_nanos(timeout),
+            None => 0,
+        };
+        self.of(direction).store(nanos, Ordering::Relaxed);
+        Ok(())
+    }
+
+    pub(super) fn is_none(&self) -> bool {
+        self.none.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_none(&self, none: bool) {
+        self.none.store(none, Ordering::Relaxed);
+    }
+
+    fn of(&self, direction: Direction) -> &AtomicU64 {
+        match direction {
+            Direction::Read => &self.read,
+            Direction::Write => &self.write,
+        }
+    }
+
+    fn copy(&self) -> Patience {
+        let number = |number: &AtomicU64| AtomicU64::new(number.load(Ordering::Relaxed));
+        let none = AtomicBool::new(self.is_none());
+        Patience { read: number(&self.read), write: number(&self.write), none }
+    }
+}
+
+/// When one operation ends its waits, and the error that it returns then.
+#[derive(Debug, Clone, Copy)]
+enum End {
+    /// That of the descriptor, counted from the first wait.
+    Unknown,
+    Never,
+    At(Instant, io::ErrorKind),
 }
 
 /// The differences between kinds of descriptors that matter here.
@@ -159,7 +225,17 @@ impl<T: AsFd> Pollable<T> {
     #[track_caller]
     pub(super) fn nonblocking(io: T, kind: Kind) -> Self {
         not_in_models();
-        Pollable { registrations: Registrations::default(), kind, io }
+        Pollable { registrations: Registrations::default(), kind, patience: Patience::default(), io }
+    }
+
+    /// Wraps a duplicate of a descriptor that is wrapped in `other`.
+    #[track_caller]
+    pub(super) fn duplicate(other: &Self, io: T) -> Self {
+        Pollable { patience: other.patience.copy(), ..Pollable::nonblocking(io, other.kind) }
+    }
+
+    pub(super) fn patience(&self) -> &Patience {
+        &self.patience
     }
 
     /// Returns a reference to the wrapped value. Its own operations do not wait: they fail with
@@ -239,7 +315,7 @@ impl<T: AsFd> Pollable<T> {
     ///
     /// # Blocking
     ///
-    /// Waits as [`Event::sync`] does. `operation` itself must not block.
+    /// Waits as [`Event::sync`](crate::Event::sync) does. `operation` itself must not block.
     ///
     /// # Examples
     ///
@@ -302,9 +378,17 @@ impl<T: AsFd> Pollable<T> {
         mut operation: impl FnMut(&T) -> io::Result<R>,
         drained: impl Fn(&R) -> bool,
     ) -> io::Result<R> {
+        let mut end = deadline.map_or(End::Unknown, |deadline| End::At(deadline, io::ErrorKind::TimedOut));
         loop {
             match self.attempt(direction, Ask::IfReady, &mut operation, &drained) {
-                Err(error) if would_block(&error) => self.wait(direction, deadline)?,
+                Err(error) if would_block(&error) => {
+                    let Err(given_up) = self.wait(direction, &mut end) else { continue };
+                    // What has come may not have been reported yet.
+                    return match self.attempt(direction, Ask::Always, &mut operation, &drained) {
+                        Err(error) if would_block(&error) || is_interrupted(&error) => Err(given_up),
+                        outcome => outcome,
+                    };
+                }
                 Err(error) if is_interrupted(&error) => {}
                 outcome => {
                     take_turns();
@@ -349,16 +433,24 @@ impl<T: AsFd> Pollable<T> {
 
     /// Waits until an operation may succeed, after one that would have blocked.
     #[cold]
-    fn wait(&self, direction: Direction, deadline: Option<Instant>) -> io::Result<()> {
+    fn wait(&self, direction: Direction, end: &mut End) -> io::Result<()> {
         IN_A_ROW.set(0);
+        if let End::Unknown = end {
+            if self.patience.is_none() {
+                turn::came_to_nothing();
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            let timeout = self.patience.timeout(direction);
+            // As the standard library on Unix has it.
+            let at = |timeout| End::At(clock::instant_after(timeout), io::ErrorKind::WouldBlock);
+            *end = timeout.map_or(End::Never, at);
+        }
         let ready = self.registered(direction)?.state(direction).ready();
         let ready = described(ready, |waits| self.describe(direction, waits));
-        let Some(deadline) = deadline else {
-            ready.sync();
-            return Ok(());
-        };
-        let in_time = choose((ready.wrap(|()| true), at(deadline).wrap(|()| false))).sync();
-        if in_time { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) }
+        match *end {
+            End::At(deadline, late) => waiting::wait_until(ready, deadline)?.ok_or_else(|| late.into()),
+            End::Never | End::Unknown => waiting::wait(ready),
+        }
     }
 
     /// Describes a performer's wait for this descriptor.

@@ -3,17 +3,23 @@
 //! The system's resolver blocks the thread for as long as a name server takes, so in a fiber it is
 //! called through [`blocking`]. For that the name must be known apart from the type that holds it,
 //! and `std`'s trait of the same name does not give it.
+//!
+//! A lookup changes nothing, so who waits for it may leave it: it goes on in a fiber of its own, and
+//! nobody takes what it finds.
 
-use crate::blocking;
-use crate::event::cannot_be_checked;
-use std::io;
+use super::waiting;
+use crate::event::{cannot_be_checked, parker};
+use crate::{blocking, fiber};
+use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::panic::resume_unwind;
 
 /// A type that names one or more socket addresses: the same types as for
 /// [`std::net::ToSocketAddrs`].
 ///
 /// Numeric addresses are parsed at once. The system's resolver looks up a name, outside the current
-/// domain.
+/// domain. A fiber that is cancelled meanwhile, or whose deadline passes, does not wait for the resolver
+/// to end; a plain thread does.
 pub trait ToSocketAddrs: sealed::Sealed {}
 
 /// The meaning of an address before any lookup.
@@ -53,18 +59,56 @@ pub(super) fn first<R>(
         Target::Many(addresses) => addresses,
         Target::Name(name, port) => {
             cannot_be_checked("looking up a name", "it asks other computers", "Put a channel in its place");
-            let look_up = move || std::net::ToSocketAddrs::to_socket_addrs(&(name, port));
-            blocking(move || look_up().map(Iterator::collect))?
+            look_up(name, port)?
         }
     };
-    let mut outcome = Err(io::Error::new(io::ErrorKind::InvalidInput, "no address is named"));
+    let mut outcome = Err(io::Error::new(ErrorKind::InvalidInput, "no address is named"));
     for address in addresses {
         outcome = operation(address);
-        if outcome.is_ok() {
+        if outcome.as_ref().map_or_else(waiting::is_final, |_| true) {
             break;
         }
     }
     outcome
+}
+
+fn look_up(name: String, port: u16) -> io::Result<Vec<SocketAddr>> {
+    let shown = format!("lookup of {name}");
+    let ask = move || std::net::ToSocketAddrs::to_socket_addrs(&(name, port)).map(Iterator::collect);
+    if parker::running().is_none() {
+        return ask();
+    }
+    let lookup = fiber::Builder::new().name(shown).spawn(move || blocking(ask));
+    match waiting::wait(lookup.join_evt())?.map_err(fiber::JoinError::into_panic) {
+        Ok(found) => found,
+        Err(Ok(panic)) => resume_unwind(panic),
+        Err(Err(ended)) => Err(io::Error::other(ended.to_string())),
+    }
+}
+
+/// Splits an address that is not numeric into a name and a port.
+fn name_and_port(address: &str) -> io::Result<(&str, u16)> {
+    let wrong =
+        |why: String| io::Error::new(ErrorKind::InvalidInput, format!("the address {address:?} {why}"));
+    let Some((name, port)) = address.rsplit_once(':').filter(|_| !address.ends_with(']')) else {
+        return Err(wrong("has no port: an address is written `name:port`".into()));
+    };
+    let is_number = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number {
+        return Err(wrong(format!("has no port behind its last colon, but {port:?}")));
+    }
+    let Ok(port) = port.parse() else {
+        return Err(wrong("has a port that is out of range: ports go from 0 to 65535".into()));
+    };
+    if name.is_empty() {
+        return Err(wrong(
+            "has no name before its port; 0.0.0.0 or [::] stand for all addresses here".into(),
+        ));
+    }
+    if name.contains(['[', ']']) {
+        return Err(wrong("has brackets, but no IPv6 address in them, such as [::1]:80".into()));
+    }
+    Ok((name, port))
 }
 
 macro_rules! known {
@@ -112,10 +156,7 @@ impl Sealed for str {
         if let Ok(address) = self.parse() {
             return Ok(Target::One(address));
         }
-        let parts = self.rsplit_once(':').and_then(|(name, port)| Some((name, port.parse().ok()?)));
-        let invalid = || io::Error::new(io::ErrorKind::InvalidInput, "an address is written `name:port`");
-        let (name, port) = parts.ok_or_else(invalid)?;
-        Ok(Target::Name(name.to_owned(), port))
+        name_and_port(self).map(|(name, port)| Target::Name(name.to_owned(), port))
     }
 }
 
@@ -136,7 +177,7 @@ impl<T: ToSocketAddrs + ?Sized> Sealed for &T {
 #[cfg(test)]
 mod tests {
     use super::{ToSocketAddrs, first, one};
-    use std::io;
+    use std::io::{self, ErrorKind};
     use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
     /// Returns all addresses that `target` names.
@@ -171,10 +212,27 @@ mod tests {
 
     #[test]
     fn what_names_nothing() {
-        for wrong in ["localhost", "localhost:", "localhost:65536", ":x", ""] {
-            assert_eq!(resolve(wrong).unwrap_err().kind(), io::ErrorKind::InvalidInput, "{wrong}");
+        for (wrong, why) in [
+            ("localhost", "no port: an address is written"),
+            ("", "no port: an address is written"),
+            ("127.0.0.1", "no port: an address is written"),
+            ("[::1]", "no port: an address is written"),
+            ("localhost:", "no port behind its last colon"),
+            (":x", "no port behind its last colon, but \"x\""),
+            ("localhost:+1", "no port behind its last colon"),
+            ("localhost:http", "no port behind its last colon"),
+            ("localhost:65536", "out of range"),
+            ("127.0.0.1:99999", "out of range"),
+            ("[::1]:99999", "out of range"),
+            (":80", "no name"),
+            ("[::1:80", "brackets"),
+            ("[localhost]:80", "brackets"),
+        ] {
+            let error = resolve(wrong).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidInput, "{wrong}");
+            assert!(error.to_string().contains(why), "{wrong}: {error}");
         }
-        assert_eq!(resolve(&[][..]).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        assert_eq!(resolve(&[][..]).unwrap_err().kind(), ErrorKind::InvalidInput);
     }
 
     #[test]

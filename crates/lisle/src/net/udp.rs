@@ -1,6 +1,6 @@
 //! UDP.
 
-use crate::net::face::{clone, descriptor, readable, socket, writable};
+use crate::net::face::{clone, descriptor, nonblocking, readable, socket, timeouts, writable};
 use crate::net::pollable::not_in_models;
 use crate::net::pollable::{Kind, Pollable};
 use crate::net::resolve::{self, ToSocketAddrs};
@@ -221,14 +221,14 @@ impl UdpSocket {
     /// # use lisle::net::UdpSocket;
     /// let (one, other) = (UdpSocket::bind("127.0.0.1:0")?, UdpSocket::bind("127.0.0.1:0")?);
     /// let mut buffer = [0; 16];
-    /// let late = other.recv_from_timeout(&mut buffer, Duration::from_millis(1)).unwrap_err();
+    /// let late = other.recv_from_within(&mut buffer, Duration::from_millis(1)).unwrap_err();
     /// assert_eq!(late.kind(), ErrorKind::TimedOut);
     /// one.send_to(b"hello", other.local_addr()?)?;
-    /// let (length, _) = other.recv_from_timeout(&mut buffer, Duration::from_secs(60))?;
+    /// let (length, _) = other.recv_from_within(&mut buffer, Duration::from_secs(60))?;
     /// assert_eq!(length, 5);
     /// # std::io::Result::Ok(())
     /// ```
-    pub fn recv_from_timeout(&self, buffer: &mut [u8], timeout: Duration) -> io::Result<(usize, SocketAddr)> {
+    pub fn recv_from_within(&self, buffer: &mut [u8], timeout: Duration) -> io::Result<(usize, SocketAddr)> {
         let deadline = Some(clock::instant_after(timeout));
         self.pollable.perform(Direction::Read, deadline, |socket| socket.recv_from(buffer))
     }
@@ -438,8 +438,10 @@ impl UdpSocket {
     }
 }
 
-descriptor!(UdpSocket, std::net::UdpSocket, std::net::UdpSocket, GENERAL);
+descriptor!(UdpSocket, std::net::UdpSocket, std::net::UdpSocket, GENERAL, with_its_timeouts);
 socket!(UdpSocket, SocketAddr);
-clone!(UdpSocket, GENERAL);
+clone!(UdpSocket);
+timeouts!(UdpSocket);
+nonblocking!(UdpSocket);
 readable!(UdpSocket, std::net::UdpSocket);
 writable!(UdpSocket, std::net::UdpSocket);

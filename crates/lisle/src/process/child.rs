@@ -2,9 +2,8 @@
 
 use super::exit::{ExitEvt, Process, Watch};
 use super::{output, reaper};
-use crate::Event;
 use crate::event::{cannot_be_checked, turn};
-use crate::net::{PipeReader, PipeWriter};
+use crate::net::{PipeReader, PipeWriter, waiting};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::process::{ExitStatus, Output};
@@ -211,7 +210,7 @@ impl Child {
     /// ```
     pub fn wait(&mut self) -> io::Result<ExitStatus> {
         drop(self.stdin.take());
-        self.exit_evt().sync()
+        waiting::wait(self.exit_evt())?
     }
 
     /// Returns the status, or `None` if the child has not exited.

@@ -1,7 +1,7 @@
 //! Running a command to its end.
 
 use super::spawn;
-use crate::net::PipeReader;
+use crate::net::{PipeReader, waiting};
 use crate::{Event, choose};
 use std::io;
 use std::process::{Command, ExitStatus, Output, Stdio};
@@ -67,11 +67,10 @@ pub(super) fn read_both(
     let (mut stdout, mut stderr) = (Stream::new(stdout), Stream::new(stderr));
     while stdout.pipe.is_some() || stderr.pipe.is_some() {
         let (one, other) = (stdout.pipe.as_ref(), stderr.pipe.as_ref());
-        let next = choose((
+        let next = waiting::wait(choose((
             one.map(PipeReader::readable_evt).wrap(|ready| ready.map(|()| true)),
             other.map(PipeReader::readable_evt).wrap(|ready| ready.map(|()| false)),
-        ))
-        .sync()?;
+        )))??;
         if next { stdout.read()? } else { stderr.read()? }
     }
     Ok((stdout.bytes, stderr.bytes))

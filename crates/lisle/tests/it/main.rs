@@ -16,6 +16,7 @@ mod completion;
 mod condvar;
 mod crash;
 mod crowd;
+mod deadlines;
 mod depth;
 mod destructors;
 mod differential;

@@ -4,11 +4,13 @@
 mod accepting;
 mod connecting;
 mod datagrams;
+mod ending;
 mod futures;
 mod pipes;
 mod pressure;
 mod reuse;
 mod send_file;
+mod std_methods;
 mod streams;
 mod waiting;
 

@@ -169,8 +169,19 @@ fn parse_head(input: &[u8]) -> Result<Option<Head>, Status> {
         Ok(httparse::Status::Complete(length)) => length,
         Ok(httparse::Status::Partial) => return Ok(None),
         Err(httparse::Error::TooManyHeaders) => return Err(Status::FIELDS_TOO_LARGE),
-        Err(httparse::Error::Version) if names_another_version(input) => {
-            return Err(Status::VERSION_NOT_SUPPORTED);
+        Err(httparse::Error::Version) => {
+            return match version(input) {
+                // "Should process the message as if it was in the highest minor version within that
+                // major version to which the recipient is conformant": section 2.5 of RFC 9110.
+                Some((b'1', minor @ b'2'..=b'9', at)) => {
+                    debug_assert_eq!(input[at], minor);
+                    let mut as_known = input.to_vec();
+                    as_known[at] = b'1';
+                    parse_head(&as_known)
+                }
+                Some(_) => Err(Status::VERSION_NOT_SUPPORTED),
+                None => Err(Status::BAD_REQUEST),
+            };
         }
         Err(_) => return Err(Status::BAD_REQUEST),
     };
@@ -207,12 +218,22 @@ fn parse_head(input: &[u8]) -> Result<Option<Head>, Status> {
     }))
 }
 
-/// Returns `true` if the line has three words and the third is a version that this server does not
-/// support.
-fn names_another_version(input: &[u8]) -> bool {
-    let mut words = first_line(input).split(|byte| *byte == b' ').skip(2);
-    let (Some(version), None) = (words.next(), words.next()) else { return false };
-    version.strip_prefix(b"HTTP/").is_some_and(|number| number.first().is_some_and(u8::is_ascii_digit))
+/// Returns the two digits of the version, if the line has three words and the third is one (section 2.3
+/// of RFC 9112), and where the second digit is.
+fn version(input: &[u8]) -> Option<(u8, u8, usize)> {
+    let start = leading(input);
+    let line = &input[start..];
+    let line = &line[..memchr::memchr2(b'\r', b'\n', line).unwrap_or(line.len())];
+    let at = memchr::memrchr(b' ', line)? + 1;
+    let words = line.split(|byte| *byte == b' ').count();
+    match line[at..] {
+        [b'H', b'T', b'T', b'P', b'/', major, b'.', minor]
+            if words == 3 && major.is_ascii_digit() && minor.is_ascii_digit() =>
+        {
+            Some((major, minor, start + at + 7))
+        }
+        _ => None,
+    }
 }
 
 /// Finds path and query in a target of any of the forms of section 3.2 of RFC 9112.

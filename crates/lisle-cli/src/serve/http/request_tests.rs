@@ -199,10 +199,26 @@ fn rubbish_is_refused_before_it_ends() {
 
 #[test]
 fn other_versions() {
-    for version in ["2.0", "0.9", "3", "1.2", "11.1"] {
+    for version in ["2.0", "0.9", "3.1", "9.9"] {
         assert_eq!(refused(&format!("GET / HTTP/{version}\r\n\r\n")), 505, "{version}");
     }
     assert_eq!(refused("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), 505);
+    // No versions at all.
+    for version in ["3", "11.1", "1.10", "1.", "1.x", "1,1"] {
+        assert_eq!(refused(&format!("GET / HTTP/{version}\r\nHost: a\r\n\r\n")), 400, "{version}");
+    }
+    // A later minor version is answered as the highest known one, whose rules it must keep.
+    for version in ["1.2", "1.9"] {
+        let text = format!("\r\nGET /a?b HTTP/{version}\r\nHost: a\r\nIf-None-Match: \"x\"\r\n\r\n");
+        let head = accepted(&text);
+        assert_eq!((head.length, head.persistence), (text.len(), Persistence::Keep));
+        assert_eq!(head.target.of(text.as_bytes()), b"/a?b");
+        assert_eq!(refused(&format!("GET / HTTP/{version}\r\n\r\n")), 400, "it has no host");
+        for end in 1..text.len() {
+            let mut parser = HeadParser::default();
+            assert!(parser.parse(&text.as_bytes()[..end], &LIMITS).unwrap().is_none(), "{end}");
+        }
+    }
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! The fibers that have begun on a domain and have not ended; and how a worker ends these and the
-//! rest of what it has when its runtime ends.
+//! The fibers that have begun on a domain and have not ended; and how a worker disturbs those that
+//! wait, when time is up for one, and ends all and the rest of what it has when its runtime ends.
 
 use super::Worker;
 use super::either::{Either, either};
@@ -7,7 +7,7 @@ use crate::event::parker::State;
 use crate::event::step::{self, Forbidden};
 use crate::sched::tasks::{life, snapshot};
 use crate::spawned::fiber_cell::{self, Fiber};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ptr::{NonNull, null_mut};
 
 /// A list of fibers, linked through their `siblings`.
@@ -18,6 +18,11 @@ pub(super) struct Begun {
     /// The next fiber to interrupt. A parked fiber that has been committed may lie in the inbox, so
     /// it is run straight from here and put into no other list.
     interrupting: Cell<*mut Fiber>,
+    /// Fibers that were parked when a limit of theirs passed, and are to look at it. They are run in
+    /// the same way.
+    disturbed: RefCell<Vec<NonNull<Fiber>>>,
+    /// Set if there may be a fiber to run in either of these.
+    any: Cell<bool>,
     /// Set when a fiber that has caught an interrupt waits again.
     stubborn: Cell<bool>,
 }
@@ -28,6 +33,8 @@ impl Begun {
             first: Cell::new(null_mut()),
             stopping: Cell::new(false),
             interrupting: Cell::new(null_mut()),
+            disturbed: RefCell::new(Vec::new()),
+            any: Cell::new(false),
             stubborn: Cell::new(false),
         }
     }
@@ -46,7 +53,7 @@ impl Begun {
     pub(super) unsafe fn insert(&self, fiber: NonNull<Fiber>) {
         // SAFETY: alive, by the caller's promise.
         let this = unsafe { fiber.as_ref() };
-        this.parker.interrupted.set(self.stopping.get());
+        this.parker.set_interrupted(self.stopping.get());
         let first = self.first.replace(fiber.as_ptr());
         this.siblings.set((null_mut(), first));
         if let Some(first) = NonNull::new(first) {
@@ -65,8 +72,11 @@ impl Begun {
     pub(super) unsafe fn remove(&self, fiber: NonNull<Fiber>) {
         // SAFETY: fibers in the list are alive, and this one is in it, by the caller's promise.
         let (before, after) = unsafe { fiber.as_ref() }.siblings.get();
-        if self.interrupting.get() == fiber.as_ptr() {
-            self.interrupting.set(after);
+        if self.any.get() {
+            if self.interrupting.get() == fiber.as_ptr() {
+                self.interrupting.set(after);
+            }
+            self.disturbed.borrow_mut().retain(|disturbed| *disturbed != fiber);
         }
         match NonNull::new(before) {
             // SAFETY: fibers in the list are alive.
@@ -97,8 +107,9 @@ impl Begun {
         self.stopping.set(false);
         self.stubborn.set(false);
         self.interrupting.set(null_mut());
+        self.any.set(!self.disturbed.borrow().is_empty());
         // A runner rests.
-        self.for_each(|fiber| fiber.parker.interrupted.set(false));
+        self.for_each(|fiber| fiber.parker.set_interrupted(false));
     }
 
     /// Notes that a fiber that has caught an interrupt waits again.
@@ -107,15 +118,45 @@ impl Begun {
         self.stubborn.set(true);
     }
 
+    /// Has all fibers that are parked now interrupted.
+    fn interrupt_all(&self) {
+        self.interrupting.set(self.first.get());
+        self.any.set(true);
+    }
+
+    /// Has `fiber` run, which is parked, so that it looks whether one of its limits has passed.
+    ///
+    /// # Safety
+    ///
+    /// It is in the list.
+    #[cold]
+    pub(super) unsafe fn disturb(&self, fiber: NonNull<Fiber>) {
+        self.disturbed.borrow_mut().push(fiber);
+        self.any.set(true);
+    }
+
+    /// Returns `true` if there is a fiber to run because a limit of its has passed. (One that is
+    /// interrupted again and again by the end of its runtime may wait for a while.)
+    #[inline]
+    pub(super) fn has_disturbed(&self) -> bool {
+        self.any.get() && !self.disturbed.borrow().is_empty()
+    }
+
     /// Returns `true` if there may be a fiber that is parked and to be interrupted.
     #[inline]
     pub(super) fn is_interrupting(&self) -> bool {
-        !self.interrupting.get().is_null()
+        self.any.get()
     }
 
     /// Takes the next fiber that is parked and to be interrupted.
     #[cold]
     pub(super) fn next_interrupted(&self) -> Option<NonNull<Fiber>> {
+        while let Some(fiber) = self.disturbed.borrow_mut().pop() {
+            // SAFETY: fibers in the list are alive; `remove` takes out one that ends.
+            if unsafe { fiber.as_ref() }.parker.state.get() == State::Parked {
+                return Some(fiber);
+            }
+        }
         while let Some(fiber) = NonNull::new(self.interrupting.get()) {
             // SAFETY: fibers in the list are alive; `remove` moves on from one that ends.
             let this = unsafe { fiber.as_ref() };
@@ -124,6 +165,7 @@ impl Begun {
                 return Some(fiber);
             }
         }
+        self.any.set(false);
         None
     }
 }
@@ -141,12 +183,12 @@ impl Worker {
         }
         if begun.stopping.replace(true) {
             if begun.stubborn.take() {
-                begun.interrupting.set(begun.first.get());
+                begun.interrupt_all();
             }
             return;
         }
-        begun.for_each(|fiber| fiber.parker.interrupted.set(true));
-        begun.interrupting.set(begun.first.get());
+        begun.for_each(|fiber| fiber.parker.set_interrupted(true));
+        begun.interrupt_all();
     }
 
     /// Returns `true` if all fibers that began here have ended.

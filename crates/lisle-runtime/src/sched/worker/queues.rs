@@ -238,6 +238,7 @@ impl Worker {
             || self.queues.next.get().is_some()
             || self.domain.stealable.len() > 0
             || self.domain.counts.surplus.get() > 0
+            || self.begun.has_disturbed()
     }
 
     /// Queues a fiber that has not begun.

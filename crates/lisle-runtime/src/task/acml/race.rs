@@ -3,7 +3,7 @@
 use super::super::handle::TaskHandle;
 use super::super::spawn::spawn_unchecked;
 use crate::event::lock::Lock;
-use crate::event::{Interrupted, Label, Source, awaitable, turn, waits_at};
+use crate::event::{Label, Source, awaitable, is_interruption, turn, waits_at};
 use crate::fiber::JoinError;
 use crate::sched::unclaimed;
 use crate::shim::sync::Arc;
@@ -228,7 +228,7 @@ async fn compete<F: Future>(future: F, runner: Runner<F::Output>) {
     let result = caught(future).await;
     match result {
         // The fiber on whose stack it ran is interrupted.
-        Err(panic) if panic.is::<Interrupted>() => resume_unwind(panic),
+        Err(panic) if is_interruption(&*panic) => resume_unwind(panic),
         result => runner.finish(result),
     }
 }

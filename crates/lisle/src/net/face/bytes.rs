@@ -69,18 +69,55 @@ macro_rules! reading {
             ///
             /// let (reader, mut writer) = lisle::net::pipe()?; // for instance
             /// let mut buffer = [0; 8];
-            /// let late = reader.read_timeout(&mut buffer, Duration::from_millis(1)).unwrap_err();
+            /// let late = reader.read_within(&mut buffer, Duration::from_millis(1)).unwrap_err();
             /// assert_eq!(late.kind(), ErrorKind::TimedOut);
             /// writer.write_all(b"abc")?;
-            /// assert_eq!(reader.read_timeout(&mut buffer, Duration::from_secs(60))?, 3);
+            /// assert_eq!(reader.read_within(&mut buffer, Duration::from_secs(60))?, 3);
             /// # std::io::Result::Ok(())
             /// ```
-            pub fn read_timeout(
+            pub fn read_within(
                 &self,
                 buffer: &mut [u8],
                 timeout: std::time::Duration,
             ) -> std::io::Result<usize> {
                 self.pollable.read_until(buffer, Some($crate::shim::clock::instant_after(timeout)))
+            }
+
+            /// Fills `buffer` as [`Read::read_exact`](std::io::Read::read_exact) does, within `timeout`
+            /// in all.
+            ///
+            /// # Errors
+            ///
+            /// Fails with `TimedOut` if the bytes did not come in time; [`PartlyDone`](crate::net::PartlyDone)
+            /// says how many have been read. Fails with `UnexpectedEof` if the stream ended before.
+            /// Otherwise returns the system's errors.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use std::io::{ErrorKind, Write};
+            /// use std::time::Duration;
+            ///
+            /// let (reader, mut writer) = lisle::net::pipe()?; // for instance
+            /// writer.write_all(b"abc")?;
+            /// let mut buffer = [0; 3];
+            /// reader.read_exact_within(&mut buffer, Duration::from_secs(60))?;
+            /// assert_eq!(&buffer, b"abc");
+            /// writer.write_all(b"de")?; // and no more
+            /// let late = reader.read_exact_within(&mut buffer, Duration::from_millis(1)).unwrap_err();
+            /// assert_eq!(late.kind(), ErrorKind::TimedOut);
+            /// # std::io::Result::Ok(())
+            /// ```
+            pub fn read_exact_within(
+                &self,
+                buffer: &mut [u8],
+                timeout: std::time::Duration,
+            ) -> std::io::Result<()> {
+                let deadline = $crate::shim::clock::instant_after(timeout);
+                let ended = std::io::ErrorKind::UnexpectedEof;
+                $crate::net::partly::in_pieces(buffer.len(), deadline, ended, |done, deadline| {
+                    self.pollable.read_until(&mut buffer[done..], Some(deadline))
+                })
             }
         }
 
@@ -175,18 +212,47 @@ macro_rules! writing {
             /// use std::{io::ErrorKind, time::Duration};
             ///
             /// let (_reader, writer) = lisle::net::pipe()?; // for instance
-            /// assert_eq!(writer.write_timeout(b"abc", Duration::from_secs(60))?, 3);
+            /// assert_eq!(writer.write_within(b"abc", Duration::from_secs(60))?, 3);
             /// while writer.try_write(&[0; 4_096]).is_ok() {} // until there is no room
-            /// let late = writer.write_timeout(&[0; 4_096], Duration::from_millis(1)).unwrap_err();
+            /// let late = writer.write_within(&[0; 4_096], Duration::from_millis(1)).unwrap_err();
             /// assert_eq!(late.kind(), ErrorKind::TimedOut);
             /// # std::io::Result::Ok(())
             /// ```
-            pub fn write_timeout(
+            pub fn write_within(&self, bytes: &[u8], timeout: std::time::Duration) -> std::io::Result<usize> {
+                self.pollable.write_until(bytes, Some($crate::shim::clock::instant_after(timeout)))
+            }
+
+            /// Writes all of `bytes` as [`Write::write_all`](std::io::Write::write_all) does, within
+            /// `timeout` in all.
+            ///
+            /// # Errors
+            ///
+            /// Fails with `TimedOut` if there was too little room in time;
+            /// [`PartlyDone`](crate::net::PartlyDone) says how many bytes have been written. Otherwise
+            /// returns the system's errors.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use lisle::net::PartlyDone;
+            /// use std::time::Duration;
+            ///
+            /// let (_reader, writer) = lisle::net::pipe()?; // for instance
+            /// writer.write_all_within(b"abc", Duration::from_secs(60))?;
+            /// let late = writer.write_all_within(&[0; 4_000_000], Duration::from_millis(1)).unwrap_err();
+            /// assert!(PartlyDone::of(&late).unwrap().bytes() > 0); // nobody reads
+            /// # std::io::Result::Ok(())
+            /// ```
+            pub fn write_all_within(
                 &self,
                 bytes: &[u8],
                 timeout: std::time::Duration,
-            ) -> std::io::Result<usize> {
-                self.pollable.write_until(bytes, Some($crate::shim::clock::instant_after(timeout)))
+            ) -> std::io::Result<()> {
+                let deadline = $crate::shim::clock::instant_after(timeout);
+                let ended = std::io::ErrorKind::WriteZero;
+                $crate::net::partly::in_pieces(bytes.len(), deadline, ended, |done, deadline| {
+                    self.pollable.write_until(&bytes[done..], Some(deadline))
+                })
             }
 
             /// Sends up to `count` bytes of `file`, starting at `offset`, and returns the number of

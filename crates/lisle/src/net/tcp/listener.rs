@@ -2,7 +2,7 @@
 
 use super::TcpStream;
 use crate::net::accept::{Accept, AcceptEvt, Incoming, sealed::Sealed};
-use crate::net::face::{descriptor, listening, socket};
+use crate::net::face::{descriptor, listening, nonblocking, socket};
 use crate::net::pollable::not_in_models;
 use crate::net::pollable::{Kind, Pollable};
 use crate::net::resolve::{self, ToSocketAddrs};
@@ -97,7 +97,7 @@ impl TcpListener {
     /// ```
     pub fn try_clone(&self) -> io::Result<Self> {
         let fd = self.as_fd().try_clone_to_owned()?;
-        Ok(TcpListener { pollable: Pollable::nonblocking(fd.into(), Kind::LISTENER) })
+        Ok(TcpListener { pollable: Pollable::duplicate(&self.pollable, fd.into()) })
     }
 
     /// Returns the number of hops that packets of accepted connections may take.
@@ -130,4 +130,5 @@ impl TcpListener {
 
 descriptor!(TcpListener, mio::net::TcpListener, std::net::TcpListener, LISTENER);
 socket!(TcpListener, SocketAddr);
+nonblocking!(TcpListener);
 listening!(TcpListener, mio::net::TcpListener, TcpStream, SocketAddr);

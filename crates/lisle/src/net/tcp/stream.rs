@@ -1,7 +1,9 @@
 //! A TCP connection.
 
 use super::Connecting;
-use crate::net::face::{clone, descriptor, readable, reading, socket, writable, writing};
+use crate::net::face::{
+    clone, descriptor, nonblocking, readable, reading, socket, timeouts, writable, writing,
+};
 use crate::net::pollable::not_in_models;
 use crate::net::pollable::{Kind, Pollable};
 use crate::net::resolve::{self, ToSocketAddrs};
@@ -288,9 +290,11 @@ impl TcpStream {
     }
 }
 
-descriptor!(TcpStream, std::net::TcpStream, std::net::TcpStream, TCP);
+descriptor!(TcpStream, std::net::TcpStream, std::net::TcpStream, TCP, with_its_timeouts);
 socket!(TcpStream, SocketAddr);
-clone!(TcpStream, TCP);
+clone!(TcpStream);
+timeouts!(TcpStream);
+nonblocking!(TcpStream);
 readable!(TcpStream, std::net::TcpStream);
 writable!(TcpStream, std::net::TcpStream);
 reading!(TcpStream);

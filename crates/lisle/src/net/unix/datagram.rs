@@ -1,7 +1,7 @@
 //! Unix datagrams.
 
 use super::Backoff;
-use crate::net::face::{clone, descriptor, readable, socket, writable};
+use crate::net::face::{clone, descriptor, nonblocking, readable, socket, timeouts, writable};
 use crate::net::pollable::not_in_models;
 use crate::net::pollable::{Kind, Pollable, would_block};
 use crate::sched::reactor::Direction;
@@ -226,7 +226,7 @@ impl UnixDatagram {
         let mut backoff = Backoff::new();
         loop {
             match self.pollable.get_ref().send_to_addr(bytes, address) {
-                Err(error) if would_block(&error) => backoff.wait(),
+                Err(error) if would_block(&error) => backoff.wait()?,
                 outcome => return outcome,
             }
         }
@@ -364,8 +364,16 @@ impl UnixDatagram {
     }
 }
 
-descriptor!(UnixDatagram, std::os::unix::net::UnixDatagram, std::os::unix::net::UnixDatagram, GENERAL);
+descriptor!(
+    UnixDatagram,
+    std::os::unix::net::UnixDatagram,
+    std::os::unix::net::UnixDatagram,
+    GENERAL,
+    with_its_timeouts
+);
 socket!(UnixDatagram, SocketAddr);
-clone!(UnixDatagram, GENERAL);
+clone!(UnixDatagram);
+timeouts!(UnixDatagram);
+nonblocking!(UnixDatagram);
 readable!(UnixDatagram, std::os::unix::net::UnixDatagram);
 writable!(UnixDatagram, std::os::unix::net::UnixDatagram);

@@ -2,7 +2,7 @@
 
 use super::UnixStream;
 use crate::net::accept::{Accept, AcceptEvt, Incoming, sealed::Sealed};
-use crate::net::face::{clone, descriptor, listening, socket};
+use crate::net::face::{clone, descriptor, listening, nonblocking, socket};
 use crate::net::pollable::not_in_models;
 use crate::net::pollable::{Kind, Pollable};
 use crate::sched::reactor::Direction;
@@ -78,5 +78,6 @@ impl UnixListener {
 
 descriptor!(UnixListener, std::os::unix::net::UnixListener, std::os::unix::net::UnixListener, LISTENER);
 socket!(UnixListener, SocketAddr);
-clone!(UnixListener, LISTENER);
+nonblocking!(UnixListener);
+clone!(UnixListener);
 listening!(UnixListener, std::os::unix::net::UnixListener, UnixStream, SocketAddr);

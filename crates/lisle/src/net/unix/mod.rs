@@ -8,7 +8,9 @@ pub use datagram::UnixDatagram;
 pub use listener::UnixListener;
 pub use stream::UnixStream;
 
-use crate::time::sleep;
+use super::waiting;
+use crate::time::after;
+use std::io;
 use std::time::Duration;
 
 /// A wait for room in a peer's queue, which the kernel does not report.
@@ -26,8 +28,14 @@ impl Backoff {
         Backoff(Self::FIRST)
     }
 
-    fn wait(&mut self) {
-        sleep(self.0);
+    /// Waits a while.
+    ///
+    /// # Errors
+    ///
+    /// If the fiber has been cancelled or a deadline has passed.
+    fn wait(&mut self) -> io::Result<()> {
+        waiting::wait(after(self.0))?;
         self.0 = (self.0 * 2).min(Self::LONGEST);
+        Ok(())
     }
 }

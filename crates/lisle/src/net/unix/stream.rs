@@ -1,7 +1,9 @@
 //! A Unix connection.
 
 use super::Backoff;
-use crate::net::face::{clone, descriptor, readable, reading, socket, writable, writing};
+use crate::net::face::{
+    clone, descriptor, nonblocking, readable, reading, socket, timeouts, writable, writing,
+};
 use crate::net::pollable::not_in_models;
 use crate::net::pollable::{Kind, Pollable, would_block};
 use std::io;
@@ -87,7 +89,7 @@ impl UnixStream {
         let mut backoff = Backoff::new();
         loop {
             match mio::net::UnixStream::connect_addr(address) {
-                Err(error) if would_block(&error) => backoff.wait(),
+                Err(error) if would_block(&error) => backoff.wait()?,
                 outcome => return Ok(Self::nonblocking(outcome?.into())),
             }
         }
@@ -154,9 +156,17 @@ impl UnixStream {
     }
 }
 
-descriptor!(UnixStream, std::os::unix::net::UnixStream, std::os::unix::net::UnixStream, GENERAL);
+descriptor!(
+    UnixStream,
+    std::os::unix::net::UnixStream,
+    std::os::unix::net::UnixStream,
+    GENERAL,
+    with_its_timeouts
+);
 socket!(UnixStream, SocketAddr);
-clone!(UnixStream, GENERAL);
+clone!(UnixStream);
+timeouts!(UnixStream);
+nonblocking!(UnixStream);
 readable!(UnixStream, std::os::unix::net::UnixStream);
 writable!(UnixStream, std::os::unix::net::UnixStream);
 reading!(UnixStream);

@@ -62,12 +62,12 @@ fn udp_connected(_: World) {
 fn udp_against_time(_: World) {
     let (socket, address) = udp();
     let mut buffer = [0; 8];
-    let error = socket.recv_from_timeout(&mut buffer, Duration::from_millis(5)).unwrap_err();
+    let error = socket.recv_from_within(&mut buffer, Duration::from_millis(5)).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     let patience = Duration::from_millis(1);
     assert!(choose((socket.readable_evt().wrap(|_| false), after(patience).wrap(|()| true))).sync());
     socket.try_send_to(b"self", address).unwrap();
-    assert_eq!(socket.recv_from_timeout(&mut buffer, Duration::from_secs(600)).unwrap(), (4, address));
+    assert_eq!(socket.recv_from_within(&mut buffer, Duration::from_secs(600)).unwrap(), (4, address));
 }
 
 fn nobody_there(_: World) {

@@ -74,7 +74,7 @@ fn writes_stop_when_nobody_reads(_: World) {
             Err(error) => {
                 assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
                 // Bytes that have left the buffer may make room once more.
-                match client.write_timeout(&[7; 64 * 1024], Duration::from_millis(50)) {
+                match client.write_within(&[7; 64 * 1024], Duration::from_millis(50)) {
                     Ok(length) => sent += length,
                     Err(error) => {
                         assert_eq!(error.kind(), io::ErrorKind::TimedOut);

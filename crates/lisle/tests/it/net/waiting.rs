@@ -55,17 +55,17 @@ fn a_read_against_time(world: World) {
     let mut buffer = [0; 8];
     let begun = Instant::now();
     let timeout = Duration::from_millis(20);
-    let error = server.read_timeout(&mut buffer, timeout).unwrap_err();
+    let error = server.read_within(&mut buffer, timeout).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     assert!(begun.elapsed() >= timeout);
 
     // A byte that comes later has not been taken.
     (&client).write_all(b"x").unwrap();
-    assert_eq!(server.read_timeout(&mut buffer, Duration::from_secs(600)).unwrap(), 1);
+    assert_eq!(server.read_within(&mut buffer, Duration::from_secs(600)).unwrap(), 1);
     // A byte that is there is taken even if the timeout is zero.
     (&client).write_all(b"y").unwrap();
     server.readable_evt().sync().unwrap();
-    assert_eq!(server.read_timeout(&mut buffer, Duration::ZERO).unwrap(), 1);
+    assert_eq!(server.read_within(&mut buffer, Duration::ZERO).unwrap(), 1);
 
     let writer = world.spawn(move || {
         after(Duration::from_millis(5)).sync();
@@ -73,7 +73,7 @@ fn a_read_against_time(world: World) {
         client
     });
     // A timeout beyond the range of the clock is no limit.
-    assert_eq!(server.read_timeout(&mut buffer, Duration::MAX).unwrap(), 1);
+    assert_eq!(server.read_within(&mut buffer, Duration::MAX).unwrap(), 1);
     assert_eq!(&buffer[..1], b"z");
     drop(writer.join());
 }
@@ -147,7 +147,7 @@ fn a_stream_outlives_its_runtime(_: World) {
     let (client, server) = std::thread::spawn(|| {
         lisle::Runtime::builder().domains(1).run(|| {
             let (client, server) = tcp_pair();
-            let nothing = server.read_timeout(&mut [0], Duration::from_millis(1));
+            let nothing = server.read_within(&mut [0], Duration::from_millis(1));
             assert_eq!(nothing.unwrap_err().kind(), io::ErrorKind::TimedOut);
             (client, server)
         })
@@ -226,7 +226,7 @@ fn waiting_is_idle() {
             world.run(|_| {
                 let (_client, server) = tcp_pair();
                 let before = thread_time();
-                let nothing = server.read_timeout(&mut [0], Duration::from_millis(200));
+                let nothing = server.read_within(&mut [0], Duration::from_millis(200));
                 assert_eq!(nothing.unwrap_err().kind(), io::ErrorKind::TimedOut);
                 used = thread_time() - before;
             });

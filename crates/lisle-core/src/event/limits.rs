@@ -1,0 +1,205 @@
+//! The limits of a stack, and which of them ends a wait; `limit.rs` makes them, and says what they are.
+
+use super::context::{Ends, Interrupted};
+use crate::shim::atomic::{AtomicBool, Ordering};
+use std::any::Any;
+use std::cell::Cell;
+use std::ptr::null;
+
+/// The limits of the code on one stack. Only that code uses it.
+pub(super) struct Limits {
+    innermost: Cell<*const Node>,
+}
+
+/// What a limit is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A call that catches the unwinding, in the function at this address.
+    Call(usize),
+    /// All the code of a fiber.
+    Fiber,
+    /// A call that the limits around it do not reach. It never passes.
+    Shield,
+}
+
+/// A limit, without its timer.
+pub(super) struct Node {
+    pub(super) kind: Kind,
+    pub(super) deadline: u64,
+    /// The task that the call is part of; 0 for none.
+    task: usize,
+    /// The limit that was the innermost before.
+    below: *const Node,
+    /// How many limits there are, up to this one.
+    depth: u32,
+    /// Set when the performer has found by itself that the deadline has passed.
+    passed: Cell<bool>,
+    /// The mark of the timer that has fired: the last thing that the firing thread does to the limit.
+    fired: AtomicBool,
+}
+
+/// What is to be known about the code that runs here.
+pub(super) struct Surroundings {
+    /// Returns the number of the task whose code it is; 0 if it is none's.
+    pub(super) task: fn() -> usize,
+    /// Returns `true` if it runs because a panic unwinds its stack.
+    pub(super) is_unwinding: fn() -> bool,
+    /// Returns `true` if a panic raised here would reach the root of its fiber.
+    pub(super) can_be_unwound: fn() -> bool,
+    /// Returns `true` if a panic raised here would reach so many calls of the function at an address.
+    pub(super) can_be_unwound_to: fn(usize, usize) -> bool,
+}
+
+/// The payload that unwinds to a limit. Like [`Interrupted`] it is no panic.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct PastLimit {
+    /// The limit that it is for. The address alone might be used again.
+    limit: (usize, u64),
+}
+
+/// Returns `true` if the payload is not of a panic, but of code that is unwound from where it waits.
+#[doc(hidden)]
+#[must_use]
+pub fn is_interruption(payload: &(dyn Any + Send)) -> bool {
+    payload.is::<Interrupted>() || payload.is::<PastLimit>()
+}
+
+thread_local! {
+    static OF_THREAD: Limits = const { Limits::none() };
+}
+
+impl Limits {
+    pub(super) const fn none() -> Self {
+        Limits { innermost: Cell::new(null()) }
+    }
+
+    /// Returns the limits of the code that this thread runs outside of fibers.
+    pub(super) fn of_thread<'a>() -> &'a Limits {
+        // SAFETY: it has no destructor, so it stays as long as the thread does.
+        unsafe { &*OF_THREAD.with(std::ptr::from_ref) }
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.innermost.get().is_null()
+    }
+
+    /// Returns how many limits the code on this stack is in.
+    #[inline]
+    pub(super) fn count(&self) -> u32 {
+        // SAFETY: as for `all`.
+        unsafe { self.innermost.get().as_ref() }.map_or(0, |limit| limit.depth)
+    }
+
+    /// Makes a limit the innermost one.
+    ///
+    /// # Safety
+    ///
+    /// It stays until it is [taken out](Limits::pop), and was made on this stack since another was the
+    /// innermost.
+    pub(super) unsafe fn push(&self, limit: &Node) {
+        self.innermost.set(limit);
+    }
+
+    /// Takes out the innermost limit.
+    pub(super) fn pop(&self, limit: &Node) {
+        self.innermost.set(limit.below);
+    }
+
+    /// Returns all limits, innermost first.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Node> {
+        let mut next = self.innermost.get();
+        std::iter::from_fn(move || {
+            // SAFETY: a limit stays until the call that it is for has ended, and this code is below
+            // that call.
+            let limit = unsafe { next.as_ref() }?;
+            next = limit.below;
+            Some(limit)
+        })
+    }
+
+    /// Returns the limits of the code that runs now, innermost first.
+    pub(super) fn of_this_code(&self, here: &Surroundings) -> impl Iterator<Item = &Node> {
+        self.with_shields(here).take_while(|limit| limit.kind != Kind::Shield)
+    }
+
+    /// Does the same, with the shields that are between them and those around them.
+    pub(super) fn with_shields(&self, here: &Surroundings) -> impl Iterator<Item = &Node> {
+        let task = (here.task)();
+        self.all().take_while(move |limit| limit.task == task)
+    }
+
+    /// Returns `true` if any limit has passed, be it for the code that runs now or not.
+    #[cfg_attr(not(feature = "fibers"), expect(dead_code, reason = "threads look each time"))]
+    pub(super) fn any_has_passed(&self) -> bool {
+        self.all().any(Node::has_passed)
+    }
+
+    /// Returns `true` if a wait that may end in this way ends now.
+    pub(super) fn end_a_wait(&self, ends: Ends, here: &Surroundings) -> bool {
+        match ends {
+            Ends::Never => false,
+            Ends::Error => self.of_this_code(here).any(Node::has_passed) && !(here.is_unwinding)(),
+            Ends::Unwinding => self.target(here).is_some(),
+        }
+    }
+
+    /// Returns the outermost limit that has passed and that the code can be unwound to.
+    pub(super) fn target(&self, here: &Surroundings) -> Option<&Node> {
+        self.reachable(Node::has_passed, here).last()
+    }
+
+    /// Returns the limits that are `wanted` and that the code can be unwound to, innermost first.
+    pub(super) fn reachable(
+        &self,
+        wanted: impl Fn(&Node) -> bool,
+        here: &Surroundings,
+    ) -> impl Iterator<Item = &Node> {
+        let mut calls = 0;
+        self.of_this_code(here).filter(move |limit| match limit.kind {
+            Kind::Call(frame) => {
+                calls += 1;
+                wanted(limit) && (here.can_be_unwound_to)(frame, calls)
+            }
+            Kind::Fiber => wanted(limit) && (here.can_be_unwound)(),
+            Kind::Shield => false,
+        })
+    }
+}
+
+impl Node {
+    /// Makes a limit to be pushed next.
+    pub(super) fn new(kind: Kind, deadline: u64, limits: &Limits, here: &Surroundings) -> Self {
+        Node {
+            kind,
+            deadline,
+            task: (here.task)(),
+            below: limits.innermost.get(),
+            depth: limits.count() + 1,
+            passed: Cell::new(false),
+            fired: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn has_passed(&self) -> bool {
+        self.passed.get() || self.has_fired()
+    }
+
+    pub(super) fn has_fired(&self) -> bool {
+        self.fired.load(Ordering::Acquire)
+    }
+
+    /// Notes that the performer has found that the deadline has passed.
+    pub(super) fn pass(&self) {
+        self.passed.set(true);
+    }
+
+    /// Sets the mark. From then on the performer may take the limit away.
+    pub(super) fn fire(&self) {
+        self.fired.store(true, Ordering::Release);
+    }
+
+    pub(super) fn payload(&self) -> PastLimit {
+        PastLimit { limit: (std::ptr::from_ref(self).addr(), self.deadline) }
+    }
+}

@@ -1,0 +1,160 @@
+//! For how long the operations of a face wait.
+
+/// Timeouts of reading and writing.
+macro_rules! timeouts {
+    ($face:ident) => {
+        impl $face {
+            /// Sets for how long an operation that reads waits at most; `None` is for as long as it
+            /// takes. After that it fails with `WouldBlock`, as the standard library's does on Unix, and
+            /// has taken nothing.
+            ///
+            /// This concerns this handle alone, and those that are cloned from it later. It does not
+            /// concern operations with a timeout of their own, nor events.
+            ///
+            /// # Errors
+            ///
+            /// Fails with `InvalidInput` if the timeout is zero.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use lisle::net::UdpSocket; // for instance
+            /// use std::io::ErrorKind;
+            /// use std::time::Duration;
+            ///
+            /// let socket = UdpSocket::bind("127.0.0.1:0")?;
+            /// socket.set_read_timeout(Some(Duration::from_millis(1)))?;
+            /// assert_eq!(socket.recv(&mut [0; 8]).unwrap_err().kind(), ErrorKind::WouldBlock);
+            /// assert!(socket.set_read_timeout(Some(Duration::ZERO)).is_err());
+            /// # std::io::Result::Ok(())
+            /// ```
+            pub fn set_read_timeout(&self, timeout: Option<std::time::Duration>) -> std::io::Result<()> {
+                self.set_timeout($crate::sched::reactor::Direction::Read, timeout)
+            }
+
+            /// Sets for how long an operation that writes waits at most, as
+            /// [`set_read_timeout`](Self::set_read_timeout) does for reading.
+            ///
+            /// # Errors
+            ///
+            /// Fails with `InvalidInput` if the timeout is zero.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use lisle::net::UnixStream; // for instance
+            /// use std::io::{ErrorKind, Write};
+            /// use std::time::Duration;
+            ///
+            /// let (mut one, _other) = UnixStream::pair()?;
+            /// one.set_write_timeout(Some(Duration::from_millis(1)))?;
+            /// let full = one.write_all(&[0; 4_000_000]).unwrap_err(); // nobody reads
+            /// assert_eq!(full.kind(), ErrorKind::WouldBlock);
+            /// # std::io::Result::Ok(())
+            /// ```
+            pub fn set_write_timeout(&self, timeout: Option<std::time::Duration>) -> std::io::Result<()> {
+                self.set_timeout($crate::sched::reactor::Direction::Write, timeout)
+            }
+
+            /// Returns what [`set_read_timeout`](Self::set_read_timeout) has set.
+            ///
+            /// # Errors
+            ///
+            /// Returns none. (The standard library's method asks the system.)
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use lisle::net::UdpSocket; // for instance
+            /// use std::time::Duration;
+            ///
+            /// let socket = UdpSocket::bind("127.0.0.1:0")?;
+            /// assert_eq!(socket.read_timeout()?, None);
+            /// let second = Some(Duration::from_secs(1));
+            /// socket.set_read_timeout(second)?;
+            /// assert_eq!((socket.read_timeout()?, socket.write_timeout()?), (second, None));
+            /// assert_eq!(socket.try_clone()?.read_timeout()?, second);
+            /// assert_eq!(socket.into_std()?.read_timeout()?, second);
+            /// # std::io::Result::Ok(())
+            /// ```
+            pub fn read_timeout(&self) -> std::io::Result<Option<std::time::Duration>> {
+                Ok(self.pollable.patience().timeout($crate::sched::reactor::Direction::Read))
+            }
+
+            /// Returns what [`set_write_timeout`](Self::set_write_timeout) has set.
+            ///
+            /// # Errors
+            ///
+            /// Returns none. (The standard library's method asks the system.)
+            pub fn write_timeout(&self) -> std::io::Result<Option<std::time::Duration>> {
+                Ok(self.pollable.patience().timeout($crate::sched::reactor::Direction::Write))
+            }
+
+            fn set_timeout(
+                &self,
+                direction: $crate::sched::reactor::Direction,
+                timeout: Option<std::time::Duration>,
+            ) -> std::io::Result<()> {
+                self.pollable.patience().set_timeout(direction, timeout)?;
+                // For whom it is converted to the standard library's type.
+                match direction {
+                    $crate::sched::reactor::Direction::Read => {
+                        self.pollable.get_ref().set_read_timeout(timeout)
+                    }
+                    $crate::sched::reactor::Direction::Write => {
+                        self.pollable.get_ref().set_write_timeout(timeout)
+                    }
+                }
+            }
+
+            /// Takes over the timeouts that a socket has which the standard library has made.
+            fn with_its_timeouts(self) -> std::io::Result<Self> {
+                use $crate::sched::reactor::Direction::{Read, Write};
+                let io = self.pollable.get_ref();
+                self.pollable.patience().set_timeout(Read, io.read_timeout()?)?;
+                self.pollable.patience().set_timeout(Write, io.write_timeout()?)?;
+                Ok(self)
+            }
+        }
+    };
+}
+pub(in crate::net) use timeouts;
+
+/// Operations that do not wait at all.
+macro_rules! nonblocking {
+    ($face:ident) => {
+        impl $face {
+            /// Makes the operations of this handle fail with `WouldBlock` where they would have to wait,
+            /// or has them wait again.
+            ///
+            /// It is for code that was written for the standard library's types. The operations that
+            /// begin with `try_` never wait, and events can be waited for in any case. Whether the
+            /// standard library's type was non-blocking when it was taken over does not count: most
+            /// programs that make it so do it for a library like this.
+            ///
+            /// Unlike the standard library's method, this concerns this handle alone, and those that are
+            /// cloned from it later: the open file is non-blocking in any case.
+            ///
+            /// # Errors
+            ///
+            /// Returns none. (The standard library's method asks the system.)
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use lisle::net::TcpListener; // for instance; all sockets have this
+            /// use std::io::ErrorKind;
+            ///
+            /// let listener = TcpListener::bind("127.0.0.1:0")?;
+            /// listener.set_nonblocking(true)?;
+            /// assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
+            /// # std::io::Result::Ok(())
+            /// ```
+            pub fn set_nonblocking(&self, nonblocking: bool) -> std::io::Result<()> {
+                self.pollable.patience().set_none(nonblocking);
+                Ok(())
+            }
+        }
+    };
+}
+pub(in crate::net) use nonblocking;

@@ -1,0 +1,112 @@
+//! The fibers of a scope that is opened below a deadline.
+
+use super::{LONG, SOON};
+use crate::support::{on_domains, watched};
+use lisle::channel;
+use lisle::fiber::scope;
+use lisle::time::{DeadlinePassed, deadline, sleep, with_deadline, without_deadline};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+#[test]
+fn they_end_and_so_does_the_scope() {
+    on_domains(|| {
+        let (_tx, rx) = channel::<u32>();
+        let dropped = AtomicU32::new(0);
+        struct Counts<'a>(&'a AtomicU32);
+        impl Drop for Counts<'_> {
+            fn drop(&mut self) {
+                sleep(Duration::from_micros(10)); // a destructor completes
+                self.0.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        for within in [Duration::ZERO, SOON] {
+            dropped.store(0, Ordering::Relaxed);
+            let ended = with_deadline(within, || {
+                scope(|scope| {
+                    for _ in 0..10 {
+                        scope.spawn(|| {
+                            let _counts = Counts(&dropped);
+                            rx.recv().unwrap()
+                        });
+                    }
+                });
+                sleep(LONG);
+            });
+            assert_eq!((ended, dropped.load(Ordering::Relaxed)), (Err(DeadlinePassed), 10));
+        }
+    });
+}
+
+/// Whose timer fires first does not matter.
+#[test]
+fn whoever_joins_one_is_unwound_as_well() {
+    on_domains(|| {
+        for _ in 0..20 {
+            let ended = with_deadline(Duration::from_micros(200), || {
+                scope(|scope| scope.spawn(|| sleep(LONG)).join().unwrap());
+            });
+            assert_eq!(ended, Err(DeadlinePassed));
+        }
+    });
+}
+
+#[test]
+fn it_is_that_of_the_code_which_opened_the_scope() {
+    on_domains(|| {
+        // A fiber that is spawned within a deadline, in a scope around it, is not part of the call.
+        let at = Instant::now() + LONG;
+        scope(|scope| {
+            let known = with_deadline(SOON, || scope.spawn(deadline)).unwrap();
+            assert_eq!(known.join().unwrap(), None);
+        });
+        with_deadline(at, || {
+            scope(|outer| {
+                // It is inherited further, and one below counts for what is opened there.
+                assert_eq!(
+                    outer.spawn(|| scope(|inner| inner.spawn(deadline).join())).join().unwrap().unwrap(),
+                    Some(at)
+                );
+                let sooner = at - SOON;
+                let within = with_deadline(sooner, || scope(|inner| inner.spawn(deadline).join().unwrap()));
+                assert_eq!(within, Ok(Some(sooner)));
+                assert_eq!(without_deadline(|| scope(|inner| inner.spawn(deadline).join().unwrap())), None);
+                // A fiber of its own is nobody's part.
+                assert_eq!(lisle::spawn(deadline).join().unwrap(), None);
+            });
+        })
+        .unwrap();
+    });
+}
+
+/// A scope in a destructor that runs while the deadline unwinds waits for its fibers, which get what
+/// they wait for.
+#[test]
+fn a_destructor_may_open_one() {
+    struct Opens<'a>(&'a AtomicU32);
+    impl Drop for Opens<'_> {
+        fn drop(&mut self) {
+            scope(|scope| {
+                scope.spawn(|| {
+                    sleep(Duration::from_micros(100));
+                    self.0.fetch_add(1, Ordering::Relaxed);
+                });
+            });
+        }
+    }
+    on_domains(|| {
+        let done = AtomicU32::new(0);
+        let ended = with_deadline(SOON, || {
+            let _opens = Opens(&done);
+            sleep(LONG);
+        });
+        assert_eq!((ended, done.load(Ordering::Relaxed)), (Err(DeadlinePassed), 1));
+    });
+}
+
+#[test]
+fn a_plain_thread_may_open_one() {
+    let _watched = watched();
+    let ended = with_deadline(SOON, || scope(|scope| scope.spawn(|| sleep(LONG)).join().unwrap()));
+    assert_eq!(ended, Err(DeadlinePassed));
+}
