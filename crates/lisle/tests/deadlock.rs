@@ -290,7 +290,6 @@ fn nobody_sends() {
     drop(tx);
 }
 
-/// Returns the number of threads of this process with this name.
 /// The fibers that have all the stacks wait for one that gets none.
 fn no_stack_is_left() {
     let status = std::fs::read_to_string("/proc/self/statm").unwrap();
@@ -302,11 +301,16 @@ fn no_stack_is_left() {
     let go = Arc::new(Condition::new().named("go"));
     let waits = |go: Arc<Condition>| move || go.wait();
     let waiting: Vec<_> = (0..300).map(|_| fiber::spawn_on(0, waits(go.clone()))).collect();
+    // The other domain is to find none left.
+    while !lisle::waiting().to_string().contains("wait for a stack") {
+        fiber::yield_now();
+    }
     let signals = fiber::spawn_on(1, move || go.signal());
     let _ = signals.join();
     waiting.into_iter().for_each(|fiber| drop(fiber.join()));
 }
 
+/// Returns the number of threads of this process with this name.
 fn threads_named(name: &str) -> usize {
     let threads = std::fs::read_dir("/proc/self/task").unwrap();
     let names = threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("comm")).ok());
