@@ -41,7 +41,8 @@ pub fn model(model: impl Fn() + Sync + Send + 'static) {
     model::Builder::new().check(model);
 }
 
-/// Threads. Their functions and results need not be `Send`, as for loom.
+/// Threads. Their functions and results need not be `Send`, as for loom: this is for models, and not
+/// sound for other code.
 pub mod thread {
     pub use std::thread::{Thread, current, park, yield_now};
 

@@ -78,11 +78,14 @@ pub unsafe trait Context {
         self.park(ends != Ends::Never)
     }
 
-    /// Resumes the fiber with this parker, which is parked, so that it looks whether a limit has
-    /// passed. Called on the thread of the fiber's worker, between the turns of fibers or in one. The
-    /// pointer may be used for all of the fiber.
+    /// Resumes the fiber with this parker, so that it looks whether a limit has passed.
+    ///
+    /// # Safety
+    ///
+    /// The fiber is parked, and the pointer may be used for all of it. The calling thread is that of
+    /// the fiber's worker, between the turns of fibers or in one.
     #[doc(hidden)]
-    fn disturb(&self, parker: *const ()) {
+    unsafe fn disturb(&self, parker: *const ()) {
         let _ = parker;
     }
 
@@ -107,6 +110,12 @@ pub unsafe trait Context {
     /// waits as on a plain thread.
     fn can_wait(&self) -> bool {
         true
+    }
+
+    /// Returns `true` if the performer cannot be forgotten while it waits: it is on the stack of a
+    /// thread or of a fiber, or in the memory of a task. A future that others hold can be.
+    fn is_rooted(&self) -> bool {
+        false
     }
 
     /// Returns `true` if the performer is a plain thread. It then does not spin before it next

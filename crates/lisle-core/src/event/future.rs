@@ -290,6 +290,11 @@ unsafe impl Context for Foreign {
     fn unwind(&self) -> ! {
         unreachable!("a future is not interrupted")
     }
+    fn is_rooted(&self) -> bool {
+        // It is then part of what its task keeps, which is dropped with the task.
+        // SAFETY: the future owns it and outlives this context.
+        unsafe { &*self.wake }.recycled().is_some()
+    }
     #[cfg(feature = "model")]
     fn now(&self) -> u64 {
         context::now()

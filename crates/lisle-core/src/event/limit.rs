@@ -174,7 +174,10 @@ impl Limit {
                 // SAFETY: the fiber is in the call that the limit is for. This is its domain's thread,
                 // which fires the timers of its fibers.
                 if unsafe { parker.as_ref() }.disturb() {
-                    installed().expect("a worker fires its timers").disturb(parker.as_ptr().cast());
+                    let worker = installed().expect("a worker fires its timers");
+                    // SAFETY: it is parked, as it has just said, and this is its worker's thread. The
+                    // pointer is that of `running_ptr`.
+                    unsafe { worker.disturb(parker.as_ptr().cast()) };
                 }
             }
             Whose::Thread(handle) => {

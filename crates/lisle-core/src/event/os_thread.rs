@@ -184,6 +184,10 @@ unsafe impl Context for OsThread {
         self.parked.set(parked.copied());
     }
 
+    fn is_rooted(&self) -> bool {
+        true
+    }
+
     fn leaves_spinning(&self) -> bool {
         self.has_spun.set(true);
         true

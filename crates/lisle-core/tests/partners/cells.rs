@@ -37,17 +37,24 @@ fn an_ivar_and_a_condition_reach_all_that_wait() {
 fn an_mvar_is_put_taken_read_and_lent() {
     let cell = MVar::new();
     let (count, busy) = (rounds(300, 4), AtomicUsize::new(2));
+    /// Says that a thread has ended, also by a panic.
+    struct Ends<'a>(&'a AtomicUsize);
+    impl Drop for Ends<'_> {
+        fn drop(&mut self) {
+            self.0.fetch_sub(1, Relaxed);
+        }
+    }
     scope(|scope| {
         let (cell, busy) = (&cell, &busy);
         scope.spawn(move || {
+            let _ends = Ends(busy);
             each_way(count, start(), || cell.put_evt(Box::new(3)), |()| ());
-            busy.fetch_sub(1, Relaxed);
         });
         scope.spawn(move || {
+            let _ends = Ends(busy);
             for way in 0..count {
                 perform_if_brief(way, cell);
             }
-            busy.fetch_sub(1, Relaxed);
         });
         // The others may wait for room until they have ended.
         scope.spawn(move || {

@@ -7,7 +7,7 @@ use lisle_core::time::{after, ticker};
 use lisle_core::{Event, choose};
 use std::pin::pin;
 use std::thread::scope;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const SHORT: Duration = Duration::from_micros(100);
 
@@ -17,7 +17,9 @@ fn times_come_and_are_left() {
         for first in start()..start() + 2 {
             scope.spawn(move || {
                 for way in first..first + rounds(4 * WAYS, 2) {
-                    perform(way, after(SHORT));
+                    let begun = Instant::now();
+                    let came = perform(way, after(SHORT)).is_some();
+                    assert!(!came || begun.elapsed() >= SHORT);
                     poll_once(pin!(choose((after(SHORT), after(Duration::MAX))).future()));
                     block_on(choose((after(SHORT), after(Duration::MAX))).future());
                 }

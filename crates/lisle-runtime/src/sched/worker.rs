@@ -370,12 +370,16 @@ unsafe impl Context for Worker {
         unsafe { parker.park(ends, None) }
     }
 
-    fn disturb(&self, parker: *const ()) {
-        // SAFETY: it is that of a fiber's parker, and may be used for all of the fiber.
+    unsafe fn disturb(&self, parker: *const ()) {
+        // SAFETY: by the caller's promise.
         let fiber = unsafe { parker.byte_sub(offset_of!(Fiber, parker)) }.cast::<Fiber>().cast_mut();
         let fiber = NonNull::new(fiber).expect("a field is not at the address 0");
         // SAFETY: it has begun here, since this thread fires its timers, and it waits.
         unsafe { self.begun.disturb(fiber) };
+    }
+
+    fn is_rooted(&self) -> bool {
+        true
     }
 
     fn can_wait(&self) -> bool {

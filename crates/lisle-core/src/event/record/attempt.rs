@@ -223,6 +223,13 @@ impl<'a> Attempt<'a> {
         self.context
     }
 
+    /// Returns `true` if what the attempt publishes is withdrawn before what the event borrows is
+    /// moved or freed, whatever safe code does: the performer cannot be forgotten. A source of a wait
+    /// set can.
+    pub(crate) fn is_rooted(&self) -> bool {
+        self.upper.is_none() && self.context.is_rooted()
+    }
+
     /// Notes that partners can see the record through one more waiter from now on.
     #[inline]
     pub(crate) fn published(&self) {

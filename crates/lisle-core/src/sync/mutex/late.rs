@@ -1,10 +1,16 @@
 //! The mutexes at which somebody waits for a turn to be used that may be late. The clock thread looks
 //! at them.
 //!
-//! A mutex is listed, under its queue's lock, only while one waits in its queue, which borrows it, and
-//! is taken off the list before the last of these leaves. So what is on the list is alive for whoever
-//! has the list's lock. The list's lock is taken under that of a queue; the clock thread, which takes
-//! them the other way round, only tries the second.
+//! A mutex is listed, under its queue's lock, only while a *rooted* waiter is in its queue
+//! (`Place::rooted`), and is taken off the list before the last of these has left. Such a performer
+//! borrows the mutex and cannot be forgotten, so what is on the list is alive for a thread that has the
+//! list's lock. A waiter that is a future on a foreign executor, or a source of a wait set, does not
+//! count: forgotten, it stays in the queue of a mutex that may be gone. If only such wait, they wait
+//! until the one that has the turn comes.
+//!
+//! The list's lock is taken under that of a queue; the clock thread, which takes them the other way
+//! round, only tries the second. It borrows nothing. So it takes no waiter out of the queue whose
+//! performer could leave before the queue's lock is free again (`Queue::next`).
 //!
 //! Listing is cheap, and the clock thread is told once in a period at most.
 

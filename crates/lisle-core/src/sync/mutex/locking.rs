@@ -62,6 +62,7 @@ impl Event for RawMutex {
         let waited = branch.place(|place| {
             place.missed += u8::from(missed);
             place.is_thread = is_thread;
+            queue.enters(place, attempt.is_rooted());
             std::mem::replace(&mut place.waited, true)
         });
         self.watch_before_wait(&mut queue, attempt.context(), &later);
@@ -88,7 +89,10 @@ impl Event for RawMutex {
                 self.claim(&mut queue);
             }
             // SAFETY: the waiter is alive and was linked into this queue or into none.
-            unsafe { queue.waiters.unlink(NonNull::from(&branch.waiter)) };
+            if unsafe { queue.waiters.unlink(NonNull::from(&branch.waiter)) } {
+                // SAFETY: the queue's lock is held.
+                unsafe { branch.waiter.slot_mut(|place| queue.has_left(place)) };
+            }
             self.watch(&mut queue, &later);
         }
         branch.waiter.taken_back(attempt);

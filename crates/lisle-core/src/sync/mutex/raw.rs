@@ -76,8 +76,11 @@ pub(super) const QUEUED: u32 = 2;
 pub(super) const TOLD: u32 = 4;
 /// The lock is kept for the waiter that has the turn.
 pub(super) const RESERVED: u32 = 8;
+/// The waiter that has the turn is committed. It takes the lock with the queue's lock only, and no
+/// number is compared: one that comes very late may know the same number, when they have all been used.
+pub(super) const KEPT: u32 = 16;
 /// What is added to the word for the number of the next turn, which the upper bits hold.
-pub(super) const NEXT: u32 = 16;
+pub(super) const NEXT: u32 = 32;
 
 /// The number of times that a thread releases locks while others wait and one has been told, before
 /// it looks at the time. A prime: a thread that takes turns with several locks is to look at each.
@@ -89,9 +92,9 @@ thread_local! {
     static BEFORE_OTHERS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Returns `true` if `turn` is the turn that is given now.
+/// Returns `true` if `turn` is the turn that is given now, to a waiter that was told of it.
 pub(super) fn is_given(state: u32, turn: Option<u32>) -> bool {
-    state & TOLD != 0 && turn == Some(number(state))
+    state & (TOLD | KEPT) == TOLD && turn == Some(number(state))
 }
 
 /// Returns the number of the last turn.
@@ -305,7 +308,7 @@ impl RawMutex {
             self.state.fetch_sub(HELD, Ordering::Release);
             return false;
         }
-        self.give(&mut queue, has_told, now, &later.woken);
+        self.give(&mut queue, true, has_told, now, &later.woken);
         self.watch(&mut queue, &later);
         true
     }

@@ -18,8 +18,9 @@
 
 #[cfg(not(lisle_loom))]
 use super::late;
-use super::raw::{HELD, NEXT, QUEUED, RESERVED, RawMutex, TOLD, is_given, number};
-use crate::event::queue::{Committed, WaitQueue};
+use super::raw::{HELD, KEPT, NEXT, QUEUED, RESERVED, RawMutex, TOLD, is_given, number};
+use crate::event::queue::{Committed, Decided, WaitQueue};
+use crate::event::record::{Meeting, Outsider};
 use crate::event::woken::Woken;
 use crate::event::{Context, installed, is_modelled};
 use crate::shim::atomic::Ordering;
@@ -63,7 +64,9 @@ pub(crate) struct Queue {
     turn_home: Option<Home>,
     /// The waiter that has the turn, if it is committed already.
     kept: Option<Kept>,
-    /// The clock thread looks at this mutex. Then a waiter is in the queue.
+    /// The number of waiters in the queue that are [rooted](Place::rooted).
+    rooted: usize,
+    /// The clock thread looks at this mutex. Then a rooted waiter is in the queue.
     pub(super) watched: bool,
 }
 
@@ -80,6 +83,10 @@ pub(super) struct Place {
     pub(super) waited: bool,
     /// The waiter is a plain thread.
     pub(super) is_thread: bool,
+    /// The waiter is in the queue, and its performer cannot be forgotten there: the mutex is not moved
+    /// or freed before the waiter has left the queue. A future can be forgotten, and its waiter then
+    /// stays in the queue of a mutex that is gone.
+    pub(super) rooted: bool,
     /// How many turns it has missed.
     pub(super) missed: u8,
     /// The number of the turn that it was told of and has not used yet.
@@ -139,6 +146,7 @@ impl Queue {
             given: 0,
             turn_home: None,
             kept: None,
+            rooted: 0,
             watched: false,
         }
     }
@@ -179,6 +187,36 @@ impl Queue {
         OVERDUE.get().late
     }
 
+    /// Takes the first waiter out of the queue that can be committed, and those before it that were
+    /// committed elsewhere. A caller that `borrows` the mutex does so. Another leaves the latter where
+    /// they are: a performer whose waiter is free comes without the queue's lock, and the mutex may go
+    /// with it.
+    fn next(&mut self, borrows: bool) -> Option<Committed<Place>> {
+        let Queue { waiters, rooted, .. } = self;
+        let next = waiters.commit_where(|candidate| {
+            let meeting = match candidate.meet(&Outsider) {
+                Meeting::Gone if !borrows => Meeting::Own,
+                meeting => meeting,
+            };
+            if let Meeting::Committed | Meeting::Gone = meeting {
+                candidate.slot(|place| *rooted -= usize::from(std::mem::take(&mut place.rooted)));
+            }
+            meeting
+        });
+        next.unwrap_or_else(|Decided| unreachable!("an outsider has no record to be decided"))
+    }
+
+    /// Notes that a waiter enters the queue.
+    pub(super) fn enters(&mut self, place: &mut Place, rooted: bool) {
+        place.rooted = rooted;
+        self.rooted += usize::from(rooted);
+    }
+
+    /// Notes that a waiter has left the queue by itself.
+    pub(super) fn has_left(&mut self, place: &mut Place) {
+        self.rooted -= usize::from(std::mem::take(&mut place.rooted));
+    }
+
     /// Notes the home of a performer that is about to wait in `context`.
     fn comes_from(&mut self, home: Home) {
         if self.waiters.is_empty() {
@@ -201,11 +239,12 @@ fn home(context: &dyn Context) -> Home {
 
 impl RawMutex {
     /// Gives the turn to the first waiter, if there is one, and releases the lock or keeps it for
-    /// that one, as the holder. `is_due` says that the lock is to be kept.
-    pub(super) fn give(&self, queue: &mut Queue, is_due: bool, now: u64, woken: &Woken) {
-        // `commit_outside` skips waiters that were committed elsewhere.
-        let Some(mut next) = queue.waiters.commit_outside() else {
-            self.leave_as(|state| state & !(HELD | QUEUED));
+    /// that one, as the holder. `is_due` says that the lock is to be kept. For `borrows` see
+    /// [`Queue::next`].
+    pub(super) fn give(&self, queue: &mut Queue, borrows: bool, is_due: bool, now: u64, woken: &Woken) {
+        let Some(mut next) = queue.next(borrows) else {
+            let queued = queue.queued();
+            self.leave_as(|state| state & !(HELD | QUEUED) | queued);
             return;
         };
         let (missed, is_thread) = next.slot(|place| (place.missed, place.is_thread));
@@ -220,7 +259,8 @@ impl RawMutex {
         }
         queue.given = now;
         queue.turn_home = (!is_thread).then_some(queue.home);
-        let bits = if reserves { HELD | RESERVED | TOLD } else { TOLD } | queued;
+        let kept = if is_single { 0 } else { KEPT };
+        let bits = if reserves { HELD | RESERVED | TOLD } else { TOLD } | kept | queued;
         if reserves {
             self.holder.store(0, Ordering::Relaxed);
         }
@@ -254,7 +294,7 @@ impl RawMutex {
     fn take_back(&self, queue: &mut Queue) -> bool {
         let back = |state| match state & (TOLD | RESERVED | HELD) {
             TOLD => Some((state | HELD) & !TOLD),
-            bits if bits & (TOLD | RESERVED) == TOLD | RESERVED => Some(state & !(TOLD | RESERVED)),
+            bits if bits & (TOLD | RESERVED) == TOLD | RESERVED => Some(state & !(TOLD | RESERVED | KEPT)),
             _ => None,
         };
         let is_back = self.state.fetch_update(Ordering::Acquire, Ordering::Relaxed, back).is_ok();
@@ -269,7 +309,7 @@ impl RawMutex {
     /// Takes the lock, as the waiter that is committed and for which it is kept.
     pub(super) fn claim(&self, queue: &mut Queue) {
         if let Some(Kept(kept)) = queue.kept.take() {
-            self.state.fetch_and(!(TOLD | RESERVED), Ordering::Acquire);
+            self.state.fetch_and(!(TOLD | RESERVED | KEPT), Ordering::Acquire);
             // It has been woken when it was committed.
             let _ = kept.finish();
         }
@@ -301,9 +341,9 @@ impl RawMutex {
         let Some(mut queue) = self.queue.try_lock() else { return true };
         let is_given = self.state.load(Ordering::Relaxed) & TOLD != 0;
         if is_given && queue.is_late() && self.take_back(&mut queue) {
-            self.give(&mut queue, false, now(), woken);
+            self.give(&mut queue, false, false, now(), woken);
         }
-        queue.watched = is_given && !queue.waiters.is_empty();
+        queue.watched = is_given && queue.rooted > 0;
         queue.watched
     }
 
@@ -314,9 +354,9 @@ impl RawMutex {
     }
 
     /// Has the clock thread look at this mutex if one waits beside a turn for which it may be late,
-    /// and not if none waits. Called under the queue's lock, before that is let go.
+    /// and not if no rooted waiter is there. Called under the queue's lock, before that is let go.
     pub(super) fn watch(&self, queue: &mut Queue, later: &Later) {
-        if queue.waiters.is_empty() {
+        if queue.rooted == 0 {
             self.unwatch(queue);
         } else {
             self.watch_if(queue, later);
@@ -327,8 +367,8 @@ impl RawMutex {
     /// domain. One of the same domain comes no sooner than that one.
     fn watch_if(&self, queue: &mut Queue, later: &Later) {
         let is_elsewhere = queue.turn_home.is_some_and(|home| home == ANYWHERE || home != queue.home);
-        if is_elsewhere && !queue.watched && self.state.load(Ordering::Relaxed) & TOLD != 0 && !is_modelled()
-        {
+        let is_told = self.state.load(Ordering::Relaxed) & TOLD != 0;
+        if is_elsewhere && queue.rooted > 0 && !queue.watched && is_told && !is_modelled() {
             queue.watched = true;
             later.looks.set(true);
             #[cfg(not(lisle_loom))]
@@ -336,7 +376,7 @@ impl RawMutex {
         }
     }
 
-    /// The last waiter leaves, and the mutex may go with it.
+    /// The last rooted waiter leaves, and the mutex may go with it.
     fn unwatch(&self, queue: &mut Queue) {
         if std::mem::take(&mut queue.watched) {
             #[cfg(not(lisle_loom))]
