@@ -10,6 +10,10 @@
 //! [drives](crate::drive) it, or the value that it is kept in. A continuation that a clause is
 //! given refers to it, and owns only the right to resume it.
 //!
+//! A clause that keeps its computation runs on, or waits, in the call that drives it, and its closure
+//! lies there. Until it is done, that call and the value share the computation, and the one that
+//! goes later frees it.
+//!
 //! What is kept in a fiber is unwound when that ends, and owned by the value still, which then has
 //! a computation that has ended. If the value was dropped where nothing of that fiber runs, the
 //! fiber owns the computation.
@@ -82,9 +86,10 @@ pub(crate) struct Header {
     /// within something that it must not leave, or that has to be put aside.
     pub(crate) marks: Cell<Marks>,
     pub(crate) state: Cell<State>,
-    /// It was kept by a clause that has not returned.
+    /// It was kept by a clause that has not returned, and the value that owns it is there.
     pub(crate) is_in_clause: Cell<bool>,
-    /// Its place among those that wait in its fiber, which owns it if `is_left`.
+    /// Its place among those that wait in its fiber, which owns it if `is_left`; while it is
+    /// unwound, whoever unwinds it does.
     pub(crate) entry: Entry,
     pub(crate) is_left: Cell<bool>,
     pub(crate) order: Cell<Order>,

@@ -116,17 +116,26 @@ pub(crate) unsafe fn drive<R>(header: NonNull<Header>) -> R {
 }
 
 /// A guard for a computation whose clause runs: ends it if the clause neither goes on nor keeps it.
+///
+/// The clause, and this with it, may be suspended in its turn, and what it has kept may end first.
+/// Therefore the state does not tell who owns a kept computation, but `is_in_clause`: as long as it
+/// is set, there are this and the value, and the one that goes later frees it.
 struct Driven(NonNull<Header>);
 
 impl Drop for Driven {
     fn drop(&mut self) {
-        // SAFETY: who drives a computation owns it.
+        // SAFETY: who drives a computation owns it, or it waits for this before it is freed.
         let this = unsafe { self.0.as_ref() };
-        match this.state.get() {
-            State::Kept => this.is_in_clause.set(false),
-            // SAFETY: as above, and nobody will resume it.
-            _ => unsafe { end(self.0) },
+        if this.is_in_clause.replace(false) {
+            return;
         }
+        if this.state.get() == State::Ending {
+            // A destructor of the computation has ended the clause. Whoever unwinds it frees it.
+            this.is_left.set(true);
+            return;
+        }
+        // SAFETY: as above, and nobody will resume it.
+        unsafe { end(self.0) };
     }
 }
 
@@ -226,30 +235,41 @@ impl Drop for Free {
 /// The entry is that of a computation that waits in the fiber which calls this, and it has just been
 /// taken out of the list.
 unsafe fn end_in_fiber(entry: NonNull<Entry>) {
-    /// A guard that frees what no value owns.
-    struct FreeLeft(NonNull<Header>);
-    impl Drop for FreeLeft {
-        fn drop(&mut self) {
-            // SAFETY: whoever owns it, it is there.
-            if unsafe { self.0.as_ref() }.is_left.get() {
-                drop(Free(self.0));
-            }
-        }
-    }
     // SAFETY: the entry is a field of the header.
     let header = unsafe { entry.byte_sub(offset_of!(Header, entry)) }.cast::<Header>();
     // SAFETY: by the caller's promise.
     let this = unsafe { header.as_ref() };
     // A producer that waits as a part of another computation ends with that one.
     if matches!(this.state.get(), State::Kept | State::Suspended) {
-        let _free = FreeLeft(header);
         if this.is_begun() {
             // SAFETY: it is suspended. Values that refer to it find that it has ended.
-            unsafe { unwind(this) };
+            unsafe { unwind_owned(header) };
         } else {
             this.state.set(State::Ended);
         }
     }
+}
+
+/// Unwinds a suspended computation that another owns, and frees it if the owner has left it
+/// meanwhile.
+///
+/// # Safety
+///
+/// The computation is suspended, and nobody else resumes it.
+pub(crate) unsafe fn unwind_owned(header: NonNull<Header>) {
+    /// A guard that frees what has been left.
+    struct FreeLeft(NonNull<Header>);
+    impl Drop for FreeLeft {
+        fn drop(&mut self) {
+            // SAFETY: an owner leaves a computation that is unwound as it is.
+            if unsafe { self.0.as_ref() }.is_left.get() {
+                drop(Free(self.0));
+            }
+        }
+    }
+    let _free = FreeLeft(header);
+    // SAFETY: by the caller's promise.
+    unsafe { unwind(header.as_ref()) };
 }
 
 /// Unwinds a suspended computation, if it has not ended, and gives its stack back.

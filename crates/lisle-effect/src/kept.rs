@@ -143,12 +143,15 @@ impl<A, R> Suspended<A, R> {
 
 impl<A, R> Drop for Suspended<A, R> {
     fn drop(&mut self) {
-        if self.header().is_in_clause.get() && self.home == Home::here() && !Home::is_ending() {
-            self.header().entry.unlink();
-            // Whoever has called the clause owns it again, and frees it.
-            self.header().state.set(State::Suspended);
-            // SAFETY: it is suspended, and this was the right to resume it.
-            return unsafe { drive::unwind(self.header()) };
+        if self.header().is_in_clause.replace(false) {
+            // Whoever has called the clause owns it again, and frees it. The clause may be suspended,
+            // and the end of its fiber may have come to this computation first.
+            if self.header().state.get() == State::Kept && self.home == Home::here() && !Home::is_ending() {
+                self.header().entry.unlink();
+                // SAFETY: it is suspended, and this was the right to resume it.
+                unsafe { drive::unwind_owned(self.header) };
+            }
+            return;
         }
         // SAFETY: this owns the computation, and is gone.
         unsafe { Owned::new(self.header) }.give_up(self.home);

@@ -395,6 +395,188 @@ mod in_fibers {
         assert_eq!(COUNT.load(Ordering::SeqCst), 2);
     }
 
+    /// Asks the producer around it to be suspended.
+    struct Yield;
+    impl Effect for Yield {
+        type Answer = ();
+    }
+
+    /// Begins a computation in a generator, whose clause keeps it, gives that to `put`, and waits.
+    /// The clause owns what it uses after that.
+    fn waits_in_a_clause(
+        f: impl FnOnce() + 'static,
+        put: impl FnOnce(Waiting) -> Option<Waiting> + 'static,
+    ) -> Generator<u32> {
+        let (mut put, owned) = (Some(put), Box::new(Cell::new(ALIVE)));
+        let mut items = generator(move |items| {
+            handle(move || {
+                handle(f)
+                    .on(move |Wait, k| {
+                        struct Reads<'a>(&'a Cell<u64>);
+                        impl Drop for Reads<'_> {
+                            fn drop(&mut self) {
+                                assert_eq!(self.0.replace(0), ALIVE);
+                            }
+                        }
+                        let _reads = Reads(&owned);
+                        let _kept = put.take().and_then(|put| put(k.keep()));
+                        perform(Yield);
+                        finish(())
+                    })
+                    .run();
+            })
+            .answer(|Yield| items.give(1))
+            .run();
+        });
+        assert_eq!(items.next(), Some(1));
+        items
+    }
+
+    /// The fiber ends while the clause waits that has kept a computation: in a generator, which is
+    /// older than what the clause has kept.
+    #[test]
+    fn what_a_suspended_clause_has_kept() {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let counts = || {
+            let counts = Counts(&COUNT);
+            move || {
+                let _counts = counts;
+                perform(Wait);
+            }
+        };
+        let put = |kept| {
+            keep(kept);
+            None
+        };
+        on_one_domain(move || MADE.with(|made| made.borrow_mut().push(waits_in_a_clause(counts(), put))));
+        assert_eq!(COUNT.load(Ordering::SeqCst), 1);
+        on_one_domain(move || std::mem::forget(waits_in_a_clause(counts(), put)));
+        assert_eq!(COUNT.load(Ordering::SeqCst), 2);
+        // The generator is dropped, or goes on, before the fiber ends.
+        on_one_domain(move || drop(waits_in_a_clause(counts(), put)));
+        assert_eq!(COUNT.load(Ordering::SeqCst), 3);
+        on_one_domain(move || assert_eq!(waits_in_a_clause(counts(), put).count(), 0));
+        assert_eq!(COUNT.load(Ordering::SeqCst), 4);
+        // The value is dropped while the clause waits.
+        on_one_domain(move || {
+            let items = waits_in_a_clause(counts(), put);
+            KEPT.with(|kept| kept.borrow_mut().clear());
+            assert_eq!(COUNT.load(Ordering::SeqCst), 5);
+            MADE.with(|made| made.borrow_mut().push(items));
+        });
+        assert_eq!(COUNT.load(Ordering::SeqCst), 5);
+    }
+
+    #[test]
+    fn what_a_suspended_clause_holds() {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        for is_kept in [true, false] {
+            on_one_domain(move || {
+                let counts = Counts(&COUNT);
+                let wait = move || {
+                    let _counts = counts;
+                    perform(Wait);
+                };
+                let items = waits_in_a_clause(wait, Some);
+                if is_kept {
+                    MADE.with(|made| made.borrow_mut().push(items));
+                } else {
+                    std::mem::forget(items);
+                }
+            });
+        }
+        assert_eq!(COUNT.load(Ordering::SeqCst), 2);
+    }
+
+    /// A destructor of the computation drops the value that it is kept in, and the generator in which
+    /// the clause waits.
+    #[test]
+    fn what_owns_itself_and_its_suspended_clause() {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        #[derive(Default)]
+        struct Both {
+            kept: Cell<Option<Waiting>>,
+            items: Cell<Option<Generator<u32>>>,
+        }
+        struct Has(Rc<Both>, [bool; 2]);
+        impl Drop for Has {
+            fn drop(&mut self) {
+                COUNT.fetch_add(1, Ordering::SeqCst);
+                let [of_kept, is_kept_first] = self.1;
+                if of_kept && is_kept_first {
+                    drop(self.0.kept.take());
+                }
+                drop(self.0.items.take());
+                drop(self.0.kept.take());
+            }
+        }
+        for (of_kept, is_kept_first, is_dropped) in (0..8).map(|n| (n & 1 != 0, n & 2 != 0, n & 4 != 0)) {
+            on_one_domain(move || {
+                let both = Rc::new(Both::default());
+                let (has, put) = (Has(both.clone(), [of_kept, is_kept_first]), both.clone());
+                let wait = move || {
+                    let _has = has;
+                    perform(Wait);
+                };
+                let items = waits_in_a_clause(wait, move |kept| {
+                    put.kept.set(Some(kept));
+                    None
+                });
+                if of_kept {
+                    both.items.set(Some(items));
+                } else {
+                    MADE.with(|made| made.borrow_mut().push(items));
+                }
+                if is_dropped {
+                    drop(both.kept.take());
+                }
+            });
+        }
+        assert_eq!(COUNT.load(Ordering::SeqCst), 8);
+    }
+
+    /// What a suspended clause has kept is dropped in another fiber: before the end of its own, or
+    /// after it.
+    #[test]
+    fn what_a_suspended_clause_has_kept_is_dropped_elsewhere() {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        Runtime::builder().domains(1).run(|| {
+            for (is_early, has_generator) in [(true, false), (true, true), (false, false), (false, true)] {
+                let (go, goes) = lisle::channel::<()>();
+                let (tell, told) = lisle::channel::<()>();
+                let before = COUNT.load(Ordering::SeqCst);
+                let fiber = lisle::spawn(move || {
+                    let counts = Counts(&COUNT);
+                    let wait = move || {
+                        let _counts = counts;
+                        perform(Wait);
+                    };
+                    let items = waits_in_a_clause(wait, |kept| {
+                        OF_THREAD.with_borrow_mut(|all| all.push(kept));
+                        None
+                    });
+                    tell.send(()).unwrap();
+                    goes.recv().unwrap();
+                    if has_generator {
+                        drop(items);
+                    } else {
+                        std::mem::forget(items);
+                    }
+                });
+                told.recv().unwrap();
+                if is_early {
+                    drop(OF_THREAD.take());
+                    assert_eq!(COUNT.load(Ordering::SeqCst), before);
+                }
+                go.send(()).unwrap();
+                fiber.join().unwrap();
+                assert_eq!(COUNT.load(Ordering::SeqCst), before + 1);
+                drop(OF_THREAD.take());
+            }
+        });
+        assert_eq!(COUNT.load(Ordering::SeqCst), 4);
+    }
+
     /// What catches its unwinding, and panics: that is told, and the others are unwound.
     #[test]
     fn one_that_panics_when_it_is_unwound() {
