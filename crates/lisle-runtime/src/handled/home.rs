@@ -111,10 +111,11 @@ impl Home {
         Home { stack: of_stack.get(), task }
     }
 
-    /// Returns `true` if what was suspended on this thread must not be unwound any more: frames may
-    /// refer to locals of the thread that are gone. It walks the stack.
+    /// Returns `true` if what was suspended on this thread must not be unwound any more, be it in a
+    /// fiber or not: frames may refer to locals of the thread that are gone. It walks the stack, which
+    /// may be that of a fiber that has called `exit`.
     pub fn is_ending() -> bool {
-        this_stack().is_of_thread() && thread_end::is_ending()
+        thread_end::is_ending()
     }
 
     /// Describes what runs here, for messages.

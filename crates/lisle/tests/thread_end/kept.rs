@@ -156,7 +156,7 @@ fn nor_is_it_resumed() {
 fn nor_if_the_process_ends() {
     const NAME: &str = "kept::nor_if_the_process_ends";
     let Ok(way) = std::env::var("LISLE_EXITS") else {
-        for way in ["thread", "fiber"] {
+        for way in ["thread", "fiber", "fiber that has kept another"] {
             let output = Command::new(std::env::current_exe().unwrap())
                 .args([NAME, "--exact", "--nocapture"])
                 .env("LISLE_EXITS", way)
@@ -185,7 +185,14 @@ fn nor_if_the_process_ends() {
         SLOT.with(|slot| slot.0.replace(Some((Kept::Computation(kept), false))));
         std::process::exit(7)
     };
-    if way == "thread" { exits() } else { Runtime::builder().domains(1).run(exits) }
+    match &*way {
+        "thread" => exits(),
+        "fiber" => Runtime::builder().domains(1).run(exits),
+        _ => Runtime::builder().domains(1).run(|| {
+            begin(|| perform(Wait)).resume(());
+            exits()
+        }),
+    }
 }
 
 /// While the thread goes on, dropping unwinds, also in a deep call.
