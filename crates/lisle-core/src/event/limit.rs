@@ -45,7 +45,7 @@ enum Whose {
     Thread(thread::Thread),
 }
 
-/// A limit. It is pinned from [`enter`](Limit::enter) until its guard is dropped.
+/// A limit. It is pinned from `enter` until its guard is dropped.
 pub struct Limit {
     node: Node,
     whose: Whose,

@@ -159,7 +159,7 @@ impl Changes {
         self.queue.event(Queue::pop_front)
     }
 
-    /// Waits for the next change as [`Event::sync`] does.
+    /// Waits for the next change as [`Event::sync`](crate::Event::sync) does.
     ///
     /// # Errors
     ///

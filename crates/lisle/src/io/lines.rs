@@ -140,7 +140,7 @@ impl<R: TryRead> Lines<R> {
         Until::new(self, choose((self.reader.readable_evt(), self.more.event(more))))
     }
 
-    /// Returns the next line, and waits for it as [`Event::sync`] does.
+    /// Returns the next line, and waits for it as [`Event::sync`](crate::Event::sync) does.
     ///
     /// # Errors
     ///
@@ -254,7 +254,7 @@ impl Kept {
     }
 }
 
-/// Iterates over the remaining lines, and waits for each as [`Event::sync`] does.
+/// Iterates over the remaining lines, and waits for each as [`Event::sync`](crate::Event::sync) does.
 impl<R: TryRead> Iterator for &Lines<R> {
     type Item = io::Result<String>;
     fn next(&mut self) -> Option<io::Result<String>> {

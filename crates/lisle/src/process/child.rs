@@ -192,7 +192,7 @@ impl Child {
     }
 
     /// Closes the child's standard input, if it is still here, and waits for the exit as
-    /// [`Event::sync`] does.
+    /// [`Event::sync`](crate::Event::sync) does.
     ///
     /// # Errors
     ///
@@ -268,7 +268,7 @@ impl Child {
     ///
     /// # Blocking
     ///
-    /// Waits as [`Event::sync`] does. The wait includes children of the child that have inherited
+    /// Waits as [`Event::sync`](crate::Event::sync) does. The wait includes children of the child that have inherited
     /// the pipes.
     ///
     /// # Examples

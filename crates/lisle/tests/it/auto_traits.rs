@@ -25,6 +25,8 @@ auto_traits! {
         lisle::channel::ClosedEvt<'static>;
         lisle::channel::ReadyEvt<'static>;
         lisle::channel::RecvError;
+        lisle::Asleep;
+        lisle::NoThread;
         lisle::OnDeadlock;
         lisle::PanicPolicy;
         lisle::Performer;
@@ -38,8 +40,11 @@ auto_traits! {
         lisle::event::Nack;
         lisle::fiber::Moment;
         lisle::fiber::Builder;
+        lisle::fiber::Cancelled;
         lisle::fiber::CancelledEvt;
         lisle::fiber::JoinError;
+        lisle::time::Deadline;
+        lisle::time::DeadlinePassed;
         lisle_frame::CallError;
         lisle_frame::Deadline;
         lisle_frame::Failure;
@@ -55,6 +60,7 @@ auto_traits! {
         lisle_frame::Workers;
         lisle::kill_safe::ServerGone;
         lisle::net::Connecting;
+        lisle::net::PartlyDone;
         lisle::net::PipeReader;
         lisle::net::PipeWriter;
         lisle::net::TcpListener;
