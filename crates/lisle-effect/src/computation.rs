@@ -101,6 +101,35 @@ pub(crate) struct Header {
     stack: Cell<Option<Taken>>,
 }
 
+/// How a segment is resumed. These are functions and no closures, since they must be inlined in each
+/// build: the walk of `lisle_core::unwinding` passes over one frame, that of the code that resumes.
+trait Resume {
+    /// # Safety
+    ///
+    /// The segment has not ended, and does not run.
+    unsafe fn resume(self, segment: &mut Segment) -> Option<Request>;
+}
+
+struct InPlace;
+
+impl Resume for InPlace {
+    #[inline(always)]
+    unsafe fn resume(self, segment: &mut Segment) -> Option<Request> {
+        // SAFETY: passed on to the caller.
+        unsafe { segment.resume() }
+    }
+}
+
+struct WithExceptions<'a>(&'a Suspended);
+
+impl Resume for WithExceptions<'_> {
+    #[inline(always)]
+    unsafe fn resume(self, segment: &mut Segment) -> Option<Request> {
+        // SAFETY: passed on to the caller.
+        unsafe { segment.resume_with(self.0) }
+    }
+}
+
 impl Header {
     #[inline(always)]
     pub(crate) fn new(table: &'static Table, stack: Taken, site: &'static Location<'static>) -> Self {
@@ -225,10 +254,8 @@ impl Header {
             // SAFETY: passed on to the caller.
             return unsafe { turn(self, stack) };
         }
-        // SAFETY: by the promise of `turn_by`.
-        let resume = |segment: &mut Segment| unsafe { segment.resume() };
         // SAFETY: passed on to the caller.
-        unsafe { self.turn_by(stack, resume) }
+        unsafe { self.turn_by(stack, InPlace) }
     }
 
     /// Does the same in a process that has C++ in it.
@@ -239,24 +266,18 @@ impl Header {
     #[cold]
     #[inline(never)]
     unsafe fn turn_with_exceptions(&self, stack: &StackState) -> Option<Request> {
-        // SAFETY: by the promise of `turn_by`.
-        let resume = |segment: &mut Segment| unsafe { segment.resume_with(&self.exceptions) };
         // SAFETY: passed on to the caller.
-        unsafe { self.turn_by(stack, resume) }
+        unsafe { self.turn_by(stack, WithExceptions(&self.exceptions)) }
     }
 
-    /// Does the same by `resume`, which resumes the segment that it is given.
+    /// Does the same; the segment is resumed `by` this.
     ///
     /// # Safety
     ///
     /// As for [`turn`](Header::turn). The segment has not ended, and does not run, when `resume` is
     /// called.
     #[inline(always)]
-    unsafe fn turn_by(
-        &self,
-        stack: &StackState,
-        resume: impl FnOnce(&mut Segment) -> Option<Request>,
-    ) -> Option<Request> {
+    unsafe fn turn_by(&self, stack: &StackState, by: impl Resume) -> Option<Request> {
         let innermost = self.innermost.get();
         stack.handled.top.set(innermost);
         // SAFETY: the computations within this one stay as they are while it is suspended.
@@ -270,7 +291,8 @@ impl Header {
         // SAFETY: it has been begun, and only the code that owns it uses the segment, while it does
         // not run.
         let segment = unsafe { (*self.segment.get()).assume_init_mut() };
-        let request = resume(segment);
+        // SAFETY: by the caller's promise.
+        let request = unsafe { by.resume(segment) };
         if is_apart {
             // The same ones as before: what runs apart does not suspend what surrounds it.
             stack.pending.inside.set(around);
