@@ -80,6 +80,7 @@ mod tests {
     use std::thread::Builder;
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri does not know the limits of a system")]
     fn a_refusal_names_the_purpose_the_cause_and_the_limits() {
         let refusal = refused("timers", &io::Error::from_raw_os_error(libc::EAGAIN));
         assert_eq!(refusal.kind(), io::ErrorKind::WouldBlock);
