@@ -258,12 +258,12 @@ impl<K: Kind> Shared<K> {
         let lists = &mut self.classes[class];
         for _ in 0..most {
             let Some(slot) = from.pop() else { return };
-            if class >= STEPS || Piece::of(slot).generation != self.generation {
+            let piece = (class < STEPS).then(|| Piece::of(slot));
+            let Some(piece) = piece.filter(|piece| piece.generation == self.generation) else {
                 // SAFETY: the slot has just left its list.
                 unsafe { lists.others.push(slot) };
                 continue;
-            }
-            let piece = Piece::of(slot);
+            };
             // SAFETY: as above.
             unsafe { piece.vacant.push(slot) };
             if piece.vacant.count() == 1 {
