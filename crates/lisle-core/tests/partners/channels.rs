@@ -2,7 +2,7 @@
 
 use crate::executor::{block_on, poll_once};
 use crate::message::{Message, Messages};
-use crate::ways::{WAYS, each_way, perform};
+use crate::ways::{WAYS, each_way, perform, until_closed};
 use crate::{rounds, start};
 use lisle_core::channel::{self, Multicast, Receiver, Sender, bounded, unbounded_mailbox};
 use lisle_core::{Event, choose};
@@ -143,13 +143,7 @@ fn promises_are_kept_broken_and_left() {
                 assert!(sent.is_ok() || broken);
             }
         });
-        scope.spawn(move || {
-            for way in start().. {
-                if let Some(Err(_)) = perform(way, rx.recv_evt()) {
-                    return;
-                }
-            }
-        });
+        scope.spawn(move || until_closed(start(), || rx.recv_evt()));
     });
     messages.assert_all_dropped();
 }
@@ -221,13 +215,7 @@ fn asynchronous_sends_end_are_taken_back_and_are_dropped() {
                 }
             }
         });
-        scope.spawn(move || {
-            for way in start().. {
-                if let Some(Err(_)) = perform(way, rx.recv_evt()) {
-                    return;
-                }
-            }
-        });
+        scope.spawn(move || until_closed(start(), || rx.recv_evt()));
     });
     messages.assert_all_dropped();
 }

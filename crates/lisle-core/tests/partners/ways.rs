@@ -113,3 +113,17 @@ where
         }
     }
 }
+
+/// Performs the events that `make` returns, in one way after the other, until one says that there is
+/// nothing more to come.
+pub(crate) fn until_closed<T, Closed, E>(first: usize, make: impl Fn() -> E)
+where
+    E: Event<Output = Result<T, Closed>> + Send + Sync,
+    E::Output: Send,
+{
+    for way in first.. {
+        if let Some(Err(_)) = perform(way, make()) {
+            return;
+        }
+    }
+}
