@@ -78,7 +78,7 @@ pub(crate) fn start(shared: &Arc<Shared>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Notes, and reports, that a runtime runs without its monitor for now.
+/// Notes, and reports, that a runtime runs without its monitor until there is a thread for it.
 #[cold]
 pub(crate) fn is_refused(shared: &Shared, error: &std::io::Error) {
     let monitor = &shared.monitor;
