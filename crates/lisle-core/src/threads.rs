@@ -51,7 +51,7 @@ pub fn refused(purpose: &str, error: &io::Error) -> io::Error {
 /// The limits that can be read here.
 mod limit {
     /// Returns how many threads the user may have, over all processes.
-    pub(super) fn of_user() -> Option<(u64, &'static str)> {
+    pub(super) fn of_user() -> Option<(libc::rlim_t, &'static str)> {
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         // SAFETY: `limit` is live and writable during the call.
         let status = unsafe { libc::getrlimit(libc::RLIMIT_NPROC, &raw mut limit) };
@@ -60,7 +60,7 @@ mod limit {
 
     /// Returns how many threads the control group may have that this process is in.
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    pub(super) fn of_container() -> Option<(u64, &'static str)> {
+    pub(super) fn of_container() -> Option<(libc::rlim_t, &'static str)> {
         let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
         let group = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
         let limit = std::fs::read_to_string(format!("/sys/fs/cgroup{group}/pids.max")).ok()?;
@@ -68,7 +68,7 @@ mod limit {
     }
 
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    pub(super) fn of_container() -> Option<(u64, &'static str)> {
+    pub(super) fn of_container() -> Option<(libc::rlim_t, &'static str)> {
         None
     }
 }

@@ -284,7 +284,8 @@ fn timers_that_outlive_their_runtime() {
         let task = lisle::spawn_task(async move {
             let mut timer: Timer = Box::pin(after(Duration::from_millis(50)).into_future());
             // Armed with the domain, since this task runs there.
-            poll_fn(|context| Poll::Ready(assert!(timer.as_mut().poll(context).is_pending()))).await;
+            let is_pending = poll_fn(|context| Poll::Ready(timer.as_mut().poll(context).is_pending())).await;
+            assert!(is_pending);
             tx.send(timer).unwrap();
         });
         task.join().unwrap();

@@ -14,7 +14,7 @@ use std::pin::{Pin, pin};
 use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
-/// A recycled task that one thread runs. It stays for as long as the model runs.
+/// A recycled task that one thread runs. Its memory is leaked: a wake may come after the token that it tells of.
 #[repr(C)]
 struct Task {
     recycled: Recycled,
@@ -22,16 +22,16 @@ struct Task {
 }
 
 impl Task {
-    fn new() -> Arc<Self> {
+    fn new() -> &'static Self {
         fn ready(recycled: NonNull<Recycled>) {
-            // SAFETY: all recycled tasks here are in a `Task`, which the models keep to their ends.
+            // SAFETY: all recycled tasks here are in a `Task`, which stays.
             unsafe { recycled.cast::<Task>().as_ref() }.woken.notify();
         }
         // The size covers all of memory, so every future that the task polls waits directly.
-        // SAFETY: as said above, the task stays as long as a wake of it may come.
+        // SAFETY: as said above, the task stays.
         let recycled = unsafe { Recycled::new(ready, usize::MAX) };
         recycled.state().begin();
-        Arc::new(Task { recycled, woken: Notify::new() })
+        Box::leak(Box::new(Task { recycled, woken: Notify::new() }))
     }
 
     fn waker(&self) -> Waker {
@@ -146,16 +146,14 @@ fn a_future_moves_to_another_thread_while_it_is_granted() {
             Poll::Ready(token) => token,
             Poll::Pending => {
                 let last = Task::new();
-                let (task, tokens) = (last.clone(), tokens.clone());
+                let tokens = tokens.clone();
                 let token = thread::spawn(move || {
-                    let token = task.run(future.as_mut());
+                    let token = last.run(future.as_mut());
                     drop(future);
                     drop(tokens);
                     token
                 });
-                let token = token.join().unwrap();
-                drop(last);
-                token
+                token.join().unwrap()
             }
         };
         assert_eq!(token, 7);
@@ -190,10 +188,10 @@ fn dropped_beside(
         let (a, b) = (Arc::new(Tokens::new(Vec::new())), Arc::new(Tokens::new(Vec::new())));
         let giver = spawn_with(&a, |a| a.update(|_, waiters| waiters.grant(1).is_ok()));
         let tasks = [Task::new(), Task::new()];
-        let mut got = poll_once(&tasks[0], a.event(take), |future| then(&tasks[1], future));
+        let mut got = poll_once(tasks[0], a.event(take), |future| then(tasks[1], future));
         if got.is_pending() {
             let choice = choose((a.event(take), b.event(take)));
-            got = poll_once(&tasks[0], choice, |future| then(&tasks[1], future));
+            got = poll_once(tasks[0], choice, |future| then(tasks[1], future));
         }
         let granted = giver.join().unwrap();
         assert!(granted || got.is_pending(), "no token out of nothing");

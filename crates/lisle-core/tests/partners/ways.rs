@@ -72,7 +72,7 @@ where
             choose((refused, after(Duration::from_micros(100)).wrap(|()| None))).sync()
         }
         19 => {
-            let second = event.replace(|value| Once::new(value));
+            let second = event.replace(there);
             Some(block_on(second.future()))
         }
         20 => {
@@ -85,14 +85,10 @@ where
     }
 }
 
-/// A value that is there already, as the second stage of an event.
-struct Once<T>(std::sync::Mutex<Option<T>>);
-
-impl<T: Send> Once<T> {
-    fn new(value: T) -> impl Event<Output = T> + Send {
-        let once = Once(std::sync::Mutex::new(Some(value)));
-        always(()).wrap(move |()| once.0.lock().unwrap().take().expect("performed once"))
-    }
+/// Returns an event that is ready with `value`, and is performed once.
+fn there<T: Send>(value: T) -> impl Event<Output = T> + Send {
+    let value = std::sync::Mutex::new(Some(value));
+    always(()).wrap(move |()| value.lock().unwrap().take().expect("performed once"))
 }
 
 /// Performs the events that `make` returns, in one way after the other, until `count` of them have

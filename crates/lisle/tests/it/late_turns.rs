@@ -39,8 +39,10 @@ fn lock(
     begins: impl FnOnce() + Send + 'static,
     has: impl FnOnce() + Send + 'static,
 ) -> Box<dyn FnOnce()> {
+    type InPlace = fn(&Mutex<()>) -> MutexGuard<'_, ()>;
+
     let mutex = mutex.clone();
-    let in_place: Option<fn(&Mutex<()>) -> MutexGuard<'_, ()>> = match way {
+    let in_place: Option<InPlace> = match way {
         Way::Fiber | Way::Thread => Some(|mutex| mutex.lock()),
         Way::Choice => Some(|mutex| choose((never(), mutex.lock_evt())).sync()),
         Way::TimeLimit => Some(|mutex| mutex.lock_timeout(AGES).unwrap()),

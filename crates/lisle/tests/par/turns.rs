@@ -294,10 +294,16 @@ fn beside_joins_and_jobs() {
         }),
         ("a graph", &|| {
             dag! {
-                let a = compute(300);
-                let b = compute(300);
-                let c = |a| compute(300 + u64::from(*a == ()));
-                let d = |a, b| compute(300 + u64::from(a == b));
+                let a = {
+                    compute(300);
+                    1
+                };
+                let b = {
+                    compute(300);
+                    2
+                };
+                let c = |a| compute(300 + *a);
+                let d = |a, b| compute(300 + *a + *b);
                 (c, d)
             };
         }),

@@ -99,7 +99,7 @@ macro_rules! column {
         const _: () = {
             type Row<$($param),*> = $type;
             #[allow(dead_code, reason = "it is compiled")]
-            fn suffices<$($param: 'static),*>() where $($conditions)* {
+            fn suffices<$($param),*>() where $($param: 'static,)* $($conditions)* {
                 fn has<T: $trait>() {}
                 has::<Row<$($param),*>>();
             }
