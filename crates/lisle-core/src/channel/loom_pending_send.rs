@@ -59,7 +59,8 @@ fn an_order_is_taken_or_taken_back() {
         nothing_is_under_way(c);
     });
     let [taken, taken_back] = [taken, taken_back].map(|count| count.load(Ordering::Relaxed));
-    assert!(taken > 0 && taken_back > 0, "both happen");
+    // Miri runs the model once, and loom in all schedules.
+    assert!(cfg!(miri) || taken > 0 && taken_back > 0, "both happen");
 }
 
 #[test]
