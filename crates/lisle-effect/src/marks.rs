@@ -62,7 +62,7 @@ impl Marks {
     pub(crate) fn moved(self, before: Marks, now: Marks) -> Self {
         let answering = if self.answering == before.answering { now.answering } else { self.answering };
         let step = if self.step == before.step { now.step } else { self.step };
-        Marks { step, counts: self.counts.beyond(before.counts).and(now.counts), answering, ..now }
+        Marks { step, counts: self.counts.moved(before.counts, now.counts), answering, ..now }
     }
 
     /// Returns what surrounds the code that runs here.

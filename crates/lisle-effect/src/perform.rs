@@ -156,7 +156,6 @@ unsafe fn suspend_within(
     if let Some(barrier) = here.barrier(outer, false) {
         refused(Refused::Barred(barrier, header));
     }
-    let beyond = here.counts.beyond(outer.counts);
     outer.counts.set();
     let handled = &stack.state().handled;
     // SAFETY: this code runs in what gives those answers.
@@ -164,7 +163,7 @@ unsafe fn suspend_within(
     // SAFETY: by the caller's promise, and nothing is left to what surrounds the computation.
     unsafe { header.suspend(request) };
     let now = Marks::of(stack);
-    beyond.and(now.counts).set();
+    here.counts.moved(outer.counts, now.counts).set();
     // SAFETY: these links are those of headers.
     let moved = |link| unsafe { Header::moved(link, outer, now) };
     // SAFETY: those that were put aside.

@@ -15,7 +15,8 @@
 //! limit's call. If several limits have passed, the outermost one ends its call: what is left of the
 //! inner calls has no time left either. Code that cannot be unwound to a limit, because a foreign frame
 //! or an unwinding destructor is in between, waits as if that limit were not there; so a destructor
-//! completes.
+//! completes. So does code that is masked: it does something for others, as a waker does that is called
+//! below the limit, or its unwinding would be caught on the way.
 //!
 //! *The end of a limit.* A performer must not take its limit away while the thread that fires timers
 //! still uses it. If the timer has been taken out of its wheel undecided, nothing else knows the limit.
@@ -23,13 +24,14 @@
 //! that it does to the limit, and the performer waits for that mark.
 
 use super::context::{Context, Ends, installed};
-use super::limits::{Kind, Limits, Node};
+use super::limits::{Kind, Limits, Masked, Node};
 use super::nowhere::{Nowhere, no_waker};
 use super::parker::{self, Parker, SURROUNDINGS};
 use super::record::{Attempt, Record, Waker};
 use super::timer::Timer;
 use crate::shim::thread;
 use crate::time::outside;
+use std::any::Any;
 use std::marker::PhantomPinned;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::{Pin, pin};
@@ -80,7 +82,7 @@ pub fn unwind_if_late() {
     let now = super::now();
     let limits = here();
     limits.of_this_code(&SURROUNDINGS).filter(|limit| limit.deadline <= now).for_each(pass);
-    if !parker::is_masked() && limits.end_a_wait(Ends::Unwinding, &SURROUNDINGS) {
+    if limits.end_a_wait(Ends::Unwinding, &SURROUNDINGS) {
         unwind();
     }
 }
@@ -95,7 +97,7 @@ pub(crate) fn earliest() -> Option<u64> {
 #[doc(hidden)]
 pub fn earliest_for_others() -> Option<u64> {
     let limits = here();
-    if limits.is_empty() || parker::is_masked() {
+    if limits.is_empty() {
         return None;
     }
     limits.reachable(|_| true, &SURROUNDINGS).map(|limit| limit.deadline).min()
@@ -105,6 +107,21 @@ pub fn earliest_for_others() -> Option<u64> {
 #[doc(hidden)]
 pub fn is_shielded() -> bool {
     here().with_shields(&SURROUNDINGS).any(|limit| limit.kind == Kind::Shield)
+}
+
+/// Keeps the limits around the code that runs here, and the end of its runtime, from ending its waits until
+/// the returned guard is dropped: it runs code that must complete. Limits within that code end its waits.
+#[doc(hidden)]
+#[inline]
+pub fn masked<'a>() -> Masked<'a> {
+    here().mask()
+}
+
+/// Returns `true` if the code that runs here must complete.
+#[doc(hidden)]
+#[inline]
+pub fn is_masked() -> bool {
+    here().is_masked()
 }
 
 /// Notes that the deadline of a limit of this stack has passed.
@@ -258,6 +275,12 @@ impl OfFiber {
         let limit = Box::pin(Limit::new(Kind::Fiber, deadline));
         std::mem::forget(limit.as_ref().enter());
         OfFiber(limit)
+    }
+
+    /// Returns `true` if this is what has ended the fiber that ended with `payload`.
+    #[must_use]
+    pub fn is_reason_for(&self, payload: &(dyn Any + Send)) -> bool {
+        payload.downcast_ref() == Some(&self.0.node.payload())
     }
 }
 

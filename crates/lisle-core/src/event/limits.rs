@@ -4,11 +4,44 @@ use super::context::{Ends, Interrupted};
 use crate::shim::atomic::{AtomicBool, Ordering};
 use std::any::Any;
 use std::cell::Cell;
+use std::fmt;
 use std::ptr::null;
 
 /// The limits of the code on one stack. Only that code uses it.
 pub(super) struct Limits {
     innermost: Cell<*const Node>,
+    masks: Cell<Masks>,
+}
+
+/// The masks of the code on one stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Masks {
+    /// The number of calls in progress that must complete, whichever limit around them passes, and
+    /// although the runtime ends.
+    pub(super) count: u32,
+    /// The number of limits around the innermost of these calls. They do not reach the code within it.
+    pub(super) limits: u32,
+}
+
+/// A guard that masks the code that runs until it is dropped.
+#[doc(hidden)]
+pub struct Masked<'a> {
+    limits: &'a Limits,
+    before: u32,
+}
+
+impl fmt::Debug for Masked<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Masked").finish_non_exhaustive()
+    }
+}
+
+impl Drop for Masked<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        let count = self.limits.masks.get().count - 1;
+        self.limits.masks.set(Masks { count, limits: self.before });
+    }
 }
 
 /// What a limit is for.
@@ -70,7 +103,7 @@ thread_local! {
 
 impl Limits {
     pub(super) const fn none() -> Self {
-        Limits { innermost: Cell::new(null()) }
+        Limits { innermost: Cell::new(null()), masks: Cell::new(Masks { count: 0, limits: 0 }) }
     }
 
     /// Returns the limits of the code that this thread runs outside of fibers.
@@ -82,6 +115,30 @@ impl Limits {
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.innermost.get().is_null()
+    }
+
+    /// Masks the code that runs until the guard is dropped.
+    #[inline]
+    pub(super) fn mask(&self) -> Masked<'_> {
+        let Masks { count, limits: before } = self.masks.get();
+        self.masks.set(Masks { count: count + 1, limits: self.count() });
+        Masked { limits: self, before }
+    }
+
+    #[inline]
+    pub(super) fn masks(&self) -> Masks {
+        self.masks.get()
+    }
+
+    /// Changes the masks to those of other code, which is about to run on this stack.
+    pub(super) fn set_masks(&self, masks: Masks) {
+        self.masks.set(masks);
+    }
+
+    /// Returns `true` if the code that runs now must complete.
+    #[inline]
+    pub(super) fn is_masked(&self) -> bool {
+        self.masks.get().count > 0
     }
 
     /// Returns how many limits the code on this stack is in.
@@ -118,9 +175,10 @@ impl Limits {
         })
     }
 
-    /// Returns the limits of the code that runs now, innermost first.
+    /// Returns the limits of the code that runs now, innermost first: those within its shields and masks.
     pub(super) fn of_this_code(&self, here: &Surroundings) -> impl Iterator<Item = &Node> {
-        self.with_shields(here).take_while(|limit| limit.kind != Kind::Shield)
+        let masked = self.masks.get().limits;
+        self.with_shields(here).take_while(move |limit| limit.depth > masked && limit.kind != Kind::Shield)
     }
 
     /// Does the same, with the shields that are between them and those around them.

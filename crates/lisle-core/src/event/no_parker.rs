@@ -44,11 +44,6 @@ pub(super) fn running_ptr() -> *const Parker {
     std::ptr::null()
 }
 
-/// Returns `false`, since no fiber runs.
-pub(super) fn is_masked() -> bool {
-    false
-}
-
 /// Returns the place of the innermost task that runs on this stack. To be used only by code on that
 /// stack.
 pub(crate) fn top_task<'a>() -> &'a TopTask {

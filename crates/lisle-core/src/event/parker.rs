@@ -6,7 +6,7 @@
 //! loop and the switch there is no such return.
 
 use super::context::{Ends, Unparked};
-use super::limits::{Limits, Surroundings};
+use super::limits::{Limits, Masks, Surroundings};
 use super::record::Waker;
 use super::recycled::{Recycled, TopTask};
 use super::waits::{Description, ParkedEvent};
@@ -66,22 +66,27 @@ pub enum State {
     Resting,
 }
 
+/// The reasons, as bits, why a park may end although the fiber has not been woken.
+mod disturbed {
+    /// One of its limits has passed.
+    pub(super) const PASSED: u8 = 1;
+    /// Its runtime wants it to end: it unwinds at its next interruptible park.
+    pub(super) const INTERRUPTED: u8 = 2;
+    /// Its park has returned [`Unparked::Interrupted`] before. A fiber that waits again after that has
+    /// caught the unwinding. This alone is no reason to look.
+    pub(super) const BEFORE: u8 = 4;
+}
+
 /// The part of a fiber by which it waits and is woken. Only its own domain's thread uses it.
 pub struct Parker {
     way: Cell<*const Way>,
     pub state: Cell<State>,
     /// It has been woken, and its park has not returned yet.
     pub woken: Cell<bool>,
-    /// Its runtime wants it to end: it unwinds at its next interruptible park.
-    interrupted: Cell<bool>,
-    /// An interruptible park is to look first whether it may wait: the fiber is `interrupted`, or one
-    /// of its limits has passed.
-    disturbed: Cell<bool>,
+    /// Why an interruptible park is to look first whether it may wait: see [`disturbed`].
+    disturbed: Cell<u8>,
     /// The points in time at which its waits end.
     limits: Limits,
-    /// Its park has returned [`Unparked::Interrupted`] before. A fiber that waits again after that
-    /// has caught the unwinding.
-    was_interrupted: Cell<bool>,
     /// The handle that wakes it, from any thread.
     pub waker: Cell<Option<Waker>>,
     /// Its worker's random number generator, for fair choices.
@@ -92,8 +97,6 @@ pub struct Parker {
     pub task: TopTask,
     /// The number of the library's frames on its stack that catch a panic and raise it again.
     raising: Cell<u32>,
-    /// The number of calls in progress that must complete although its runtime ends.
-    masked: Cell<u32>,
 }
 
 /// Returns the place of the innermost task that runs on this stack. To be used only by code on that
@@ -146,16 +149,13 @@ impl Parker {
             way: Cell::new(std::ptr::null()),
             state: Cell::new(State::New),
             woken: Cell::new(false),
-            interrupted: Cell::new(false),
-            disturbed: Cell::new(false),
+            disturbed: Cell::new(0),
             limits: Limits::none(),
-            was_interrupted: Cell::new(false),
             waker: Cell::new(None),
             random: Cell::new(std::ptr::null()),
             parked: Cell::new(std::ptr::null()),
             task: TopTask::none(),
             raising: Cell::new(0),
-            masked: Cell::new(0),
         }
     }
 
@@ -199,16 +199,19 @@ impl Parker {
     /// Makes the fiber unwind at its next interruptible park, or lets it wait again.
     #[inline]
     pub fn set_interrupted(&self, interrupted: bool) {
-        self.interrupted.set(interrupted);
-        if interrupted {
-            self.disturbed.set(true);
-        }
+        let others = self.disturbed.get() & !disturbed::INTERRUPTED;
+        self.disturbed.set(if interrupted { others | disturbed::INTERRUPTED } else { others });
     }
 
     /// Returns `true` if the fiber is to unwind at its next interruptible park.
     #[inline]
     pub fn is_interrupted(&self) -> bool {
-        self.interrupted.get()
+        self.is_disturbed(disturbed::INTERRUPTED)
+    }
+
+    #[inline(always)]
+    fn is_disturbed(&self, reasons: u8) -> bool {
+        self.disturbed.get() & reasons != 0
     }
 
     #[inline]
@@ -220,7 +223,7 @@ impl Parker {
     /// resumed for that.
     #[inline]
     pub(super) fn disturb(&self) -> bool {
-        self.disturbed.set(true);
+        self.disturbed.update(|reasons| reasons | disturbed::PASSED);
         self.state.get() == State::Parked
     }
 
@@ -285,7 +288,7 @@ impl Parker {
             return Unparked::Woken;
         }
         self.parked.set(parked.map_or(std::ptr::null(), std::ptr::from_ref));
-        if ends != Ends::Never && self.disturbed.get() {
+        if ends != Ends::Never && self.is_disturbed(disturbed::INTERRUPTED | disturbed::PASSED) {
             // SAFETY: passed on to the caller.
             return unsafe { self.park_disturbed(ends) };
         }
@@ -309,15 +312,17 @@ impl Parker {
     #[inline(never)]
     unsafe fn park_disturbed(&self, ends: Ends) -> Unparked {
         loop {
-            if self.interrupted.get() {
+            if self.is_interrupted() {
                 // SAFETY: passed on to the caller.
                 return unsafe { self.park_to_be_interrupted() };
             }
-            if self.masked.get() == 0 && self.limits.end_a_wait(ends, &SURROUNDINGS) {
+            if self.limits.end_a_wait(ends, &SURROUNDINGS) {
                 return Unparked::Passed;
             }
             // The limits that have passed are not for what runs here.
-            self.disturbed.set(self.limits.any_has_passed());
+            if !self.limits.any_has_passed() {
+                self.disturbed.update(|reasons| reasons & !disturbed::PASSED);
+            }
             self.state.set(State::Parked);
             // SAFETY: passed on to the caller.
             unsafe { self.suspend(Suspend::Parked) };
@@ -335,25 +340,20 @@ impl Parker {
     ///
     /// As for [`suspend`](Parker::suspend).
     unsafe fn park_to_be_interrupted(&self) -> Unparked {
-        let suspend = if self.masked.get() > 0 || !can_be_unwound() {
+        let suspend = if self.limits.is_masked() || !can_be_unwound() {
             self.state.set(State::ParkedMasked);
             Suspend::Parked
-        } else if self.was_interrupted.replace(true) {
+        } else if self.is_disturbed(disturbed::BEFORE) {
             self.state.set(State::Parked);
             Suspend::Stubborn
         } else {
+            self.disturbed.update(|reasons| reasons | disturbed::BEFORE);
             return Unparked::Interrupted;
         };
         // SAFETY: passed on to the caller.
         unsafe { self.suspend(suspend) };
         if self.woken.take() { Unparked::Woken } else { Unparked::Interrupted }
     }
-}
-
-/// Returns `true` if the running fiber must not be unwound where it waits now.
-#[inline]
-pub fn is_masked() -> bool {
-    running().is_some_and(|parker| parker.masked.get() > 0)
 }
 
 /// Returns `true` if a panic raised here, and raised again by each of the library's frames that
@@ -386,29 +386,26 @@ pub fn is_unwinding() -> bool {
 }
 
 /// How many frames on the stack that runs here raise panics again, how many of its calls in progress
-/// must complete, and how many have a limit. The first two are 0 on a plain thread.
+/// must complete, and how many have a limit. The first is 0 on a plain thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     raising: u32,
-    masked: u32,
+    masks: Masks,
     limits: u32,
 }
 
 impl Counts {
-    /// Those of a plain thread.
-    pub const NONE: Counts = Counts { raising: 0, masked: 0, limits: 0 };
+    /// Those of no code.
+    pub const NONE: Counts = Counts { raising: 0, masks: Masks { count: 0, limits: 0 }, limits: 0 };
 
     /// Returns the counts of the stack that this runs on.
     #[inline(always)]
     pub fn here() -> Self {
-        match running() {
-            Some(parker) => Counts {
-                raising: parker.raising.get(),
-                masked: parker.masked.get(),
-                limits: parker.limits.count(),
-            },
-            None => Counts { limits: Limits::of_thread().count(), ..Counts::NONE },
-        }
+        let (raising, limits) = match running() {
+            Some(parker) => (parker.raising.get(), &parker.limits),
+            None => (0, Limits::of_thread()),
+        };
+        Counts { raising, masks: limits.masks(), limits: limits.count() }
     }
 
     /// Returns `true` if a limit is between the code with these counts and the code with `outer`.
@@ -420,29 +417,26 @@ impl Counts {
     /// Makes these the counts of the stack that this runs on.
     #[cold]
     pub fn set(self) {
-        if let Some(parker) = running() {
-            parker.raising.set(self.raising);
-            parker.masked.set(self.masked);
-        }
+        let limits = match running() {
+            Some(parker) => {
+                parker.raising.set(self.raising);
+                &parker.limits
+            }
+            None => Limits::of_thread(),
+        };
+        limits.set_masks(self.masks);
     }
 
-    /// Returns how much more than `other` this is: what the frames in between have counted.
+    /// Returns the counts of code when those of its surroundings are no longer `before`, but `now`. No
+    /// limit is between the two.
     #[must_use]
-    pub fn beyond(self, other: Counts) -> Self {
+    pub fn moved(self, before: Counts, now: Counts) -> Self {
+        let masks = self.masks.count - before.masks.count;
+        let limits = if masks == 0 { now.masks.limits } else { now.limits };
         Counts {
-            raising: self.raising - other.raising,
-            masked: self.masked - other.masked,
-            limits: self.limits - other.limits,
-        }
-    }
-
-    /// Returns the sum of both.
-    #[must_use]
-    pub fn and(self, other: Counts) -> Self {
-        Counts {
-            raising: self.raising + other.raising,
-            masked: self.masked + other.masked,
-            limits: self.limits + other.limits,
+            raising: self.raising - before.raising + now.raising,
+            masks: Masks { count: masks + now.masks.count, limits },
+            limits: now.limits,
         }
     }
 }
@@ -467,11 +461,4 @@ impl Drop for Counted<'_> {
 /// again. The function that calls this must be `#[inline(never)]`, see `Catches::Resume`.
 pub fn raising<'a>() -> Option<Counted<'a>> {
     running().map(|parker| Counted::new(&parker.raising))
-}
-
-/// Keeps the waits of the fiber that runs here from being interrupted by the end of its runtime,
-/// until the returned guard is dropped: it runs destructors that must complete.
-#[inline]
-pub fn masked<'a>() -> Option<Counted<'a>> {
-    running().map(|parker| Counted::new(&parker.masked))
 }

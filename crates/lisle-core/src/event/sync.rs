@@ -257,7 +257,7 @@ pub(super) fn announce<'e, E: Event>(
     interruptible: bool,
 ) {
     if context.is_model() {
-        let _masked = if interruptible { None } else { parker::masked() };
+        let _masked = (!interruptible).then(limit::masked);
         declare_all(event, branch, context);
         context.visible();
     }
@@ -275,7 +275,7 @@ fn announce_performed<'e, E: Event>(
     let context = attempt.context();
     match event.awaits(branch.get_ref()) {
         Some(awaits) if context.is_model() => {
-            let _masked = if interruptible { None } else { parker::masked() };
+            let _masked = (!interruptible).then(limit::masked);
             declare_all(event, branch, context);
             let is_there = || event.awaits(branch.get_ref()).is_some_and(|awaits| awaits.is_there);
             context.wait_until(awaits.what, &is_there);

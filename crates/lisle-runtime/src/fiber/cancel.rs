@@ -75,7 +75,7 @@ pub fn cancelled_evt() -> CancelledEvt {
 pub fn cancelled_evt_for_io() -> Option<CancelledEvt> {
     // SAFETY: the current fiber runs this code, so it is alive.
     let fiber = current().filter(|fiber| !unsafe { fiber.as_ref() }.is_runner())?;
-    let completes = parker::is_masked() || limit::is_shielded() || parker::is_unwinding();
+    let completes = limit::is_masked() || limit::is_shielded() || parker::is_unwinding();
     // SAFETY: as above.
     (!completes).then(|| CancelledEvt { fiber: Some(unsafe { FiberRef::new(fiber) }) })
 }

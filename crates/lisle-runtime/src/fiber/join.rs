@@ -206,7 +206,7 @@ impl<T> JoinHandle<T> {
     /// assert_eq!(lisle::spawn(|| 1 + 1).name(), None);
     /// ```
     pub fn name(&self) -> Option<&str> {
-        self.fiber().name.as_deref()
+        self.fiber().name()
     }
 
     #[cfg(feature = "model")]

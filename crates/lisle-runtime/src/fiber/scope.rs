@@ -28,6 +28,9 @@ use std::sync::Arc;
 /// With the panic of `f`, once all fibers have finished, or if a fiber that was not joined has
 /// panicked.
 ///
+/// If a [deadline](crate::time::with_deadline) around the scope has ended one of its fibers, the scope is
+/// unwound to that deadline's call.
+///
 /// ```
 /// # use lisle_runtime::facade as lisle;
 /// lisle::run(|| {
@@ -59,6 +62,7 @@ where
     let state = ScopeState {
         running: Source::labelled(Label::new("scope"), 0),
         panicked: AtomicBool::new(false),
+        late: AtomicBool::new(false),
         fenced: step::forbidden(),
         deadline: limit::earliest_for_others(),
     };
@@ -72,7 +76,13 @@ where
         Ok(_) if scope.state.panicked.load(Ordering::Relaxed) => {
             panic!("a fiber of this scope panicked and was not joined")
         }
-        Ok(value) => value,
+        Ok(value) => {
+            if scope.state.late.load(Ordering::Relaxed) {
+                // The deadline that has ended the fiber is one of this code, too.
+                limit::unwind_if_late();
+            }
+            value
+        }
     }
 }
 

@@ -140,7 +140,7 @@ impl Inside {
 pub(crate) const FIRST_LEVELS: u32 = 3;
 
 /// The most joins between two looks at the clock.
-const MOST_JOINS_A_LOOK: u32 = 64;
+const MOST_JOINS_A_LOOK: u8 = 64;
 
 /// The list of one stack, and what else a stack keeps for its loops.
 pub struct Pending {
@@ -154,9 +154,9 @@ pub struct Pending {
     /// `true` while the owner changes what no other thread may look at.
     held: AtomicBool,
     /// The number of joins until the next look at the clock.
-    until_look: Cell<u32>,
+    until_look: Cell<u8>,
     /// The number of joins between two looks at the clock.
-    joins_a_look: Cell<u32>,
+    joins_a_look: Cell<u8>,
     /// When the last look at the clock ended.
     last_look: Cell<u64>,
     /// The job taken from elsewhere that runs on this stack, or null for the stack's own code.
@@ -268,7 +268,7 @@ impl Pending {
         // More only by one: on the way down a tree of joins they follow each other at once, and long
         // calls may come at the bottom.
         let most = MOST_JOINS_A_LOOK.min(self.joins_a_look.get() + 1);
-        let joins = joins.clamp(1, u64::from(most)) as u32;
+        let joins = joins.clamp(1, u64::from(most)) as u8;
         self.joins_a_look.set(joins);
         self.until_look.set(joins - 1);
     }

@@ -175,7 +175,7 @@ impl Domain {
         } else {
             self.running_code_of(fiber.site());
         }
-        let named = if fiber.name.is_some() { std::ptr::from_ref(fiber) } else { std::ptr::null() };
+        let named = if fiber.name().is_some() { std::ptr::from_ref(fiber) } else { std::ptr::null() };
         self.counts.named.store(named.cast_mut(), Ordering::Release);
     }
 
@@ -217,7 +217,7 @@ impl Domain {
     /// Notes that `fiber` has ended. Called before the fiber is freed.
     #[inline]
     fn retire(&self, fiber: &Fiber) {
-        if fiber.name.is_some() {
+        if fiber.name().is_some() {
             let _naming = self.naming.lock();
             self.counts.named.store(std::ptr::null_mut(), Ordering::Relaxed);
         }
@@ -233,7 +233,7 @@ impl Domain {
         // SAFETY: a named fiber stays until it is retired, and retiring it takes the lock that is
         // held here.
         let named = unsafe { self.counts.named.load(Ordering::Acquire).as_ref() };
-        let name = named.and_then(|fiber| fiber.name.as_deref()).map(str::to_owned);
+        let name = named.and_then(|fiber| fiber.name()).map(str::to_owned);
         Some(RunningFiber { domain: self.index, kind, name, site })
     }
 }

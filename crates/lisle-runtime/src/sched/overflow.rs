@@ -43,7 +43,7 @@ fn describe_fiber(
     if !in_any_case && !stack.as_ref().is_some_and(|stack| stack.guard().contains(&fault)) {
         return None;
     }
-    match &fiber.name {
+    match fiber.name() {
         Some(name) => {
             out(b"fiber '");
             out(name.as_bytes());

@@ -16,8 +16,8 @@ use super::kin::Kin;
 use super::runnable::Kind;
 use super::scope_state::ScopeState;
 use super::stack_state::StackState;
-use crate::event::parker::{self, Parker};
-use crate::event::{Interrupted, Label, Source, Unlabelled, is_interruption, limit};
+use crate::event::parker::Parker;
+use crate::event::{Interrupted, Label, Source, Unlabelled, limit};
 use crate::report::{PanicPolicy, nobody_joins};
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::shim::unseen::AtomicPtr;
@@ -49,7 +49,8 @@ pub(crate) struct Fiber {
     pub(crate) segment: UnsafeCell<Option<Segment>>,
     /// The stack that the segment runs on.
     pub(crate) stack: UnsafeCell<Option<Stack>>,
-    pub(crate) name: Option<Arc<str>>,
+    #[allow(clippy::redundant_allocation, reason = "a word, for what most fibers do not have")]
+    name: Option<Box<Arc<str>>>,
     /// What the hooks of the runtime keep for the fiber, from its beginning, if there are any.
     #[allow(clippy::box_collection, reason = "a word, for what most fibers do not have")]
     pub(crate) hooked: Cell<Option<Box<HookLocals>>>,
@@ -106,7 +107,7 @@ impl Fiber {
             stack_state: StackState::new(),
             segment: UnsafeCell::new(None),
             stack: UnsafeCell::new(None),
-            name: traits.name,
+            name: traits.name.map(Box::new),
             hooked: Cell::new(None),
             cancelled: Source::unlabelled(false),
             panic_policy: traits.panic_policy,
@@ -126,6 +127,10 @@ impl Fiber {
     /// Returns what can be done with the fiber's result.
     pub(crate) fn contents(&self) -> &'static Contents {
         &self.table.contents
+    }
+
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.name.as_deref().map(|name| &**name)
     }
 
     /// Returns the name that waits show for the fiber.
@@ -154,7 +159,7 @@ impl Fiber {
 
     /// Returns `fiber 'name'` or `a fiber`, and where it was spawned, for messages.
     pub(crate) fn describe(&self) -> String {
-        describe(self.name.as_deref(), self.site())
+        describe(self.name(), self.site())
     }
 }
 
@@ -331,17 +336,21 @@ unsafe fn run<F: FnOnce() -> T, T>(fiber: NonNull<Fiber>) {
     // A runner that is interrupted has been given a task, which has to end in it.
     let stopped = this.parker.is_interrupted() && !this.is_runner();
     // The closure is dropped instead, and its destructor runs to its end.
-    let _masked = if stopped { parker::masked() } else { None };
+    let _masked = stopped.then(limit::masked);
     // SAFETY: a scope stays until its fibers have ended.
-    let deadline = this.scope.get().and_then(|scope| unsafe { scope.as_ref() }.deadline);
-    let limit = deadline.filter(|_| !stopped).map(limit::OfFiber::enter);
+    let scope = this.scope.get().map(|scope| unsafe { &*scope.as_ptr() });
+    let deadline = scope.and_then(|scope| scope.deadline).filter(|_| !stopped);
+    let limit = deadline.map(limit::OfFiber::enter);
     let result = catch_unwind(AssertUnwindSafe(|| if stopped { Err(Interrupted) } else { Ok(closure()) }));
-    drop(limit);
+    let is_late = limit.is_some_and(|limit| matches!(&result, Err(panic) if limit.is_reason_for(&**panic)));
     let result = match result {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(Interrupted)) => return this.outcome().set(Outcome::ShutDown),
         Err(panic) if panic.is::<Interrupted>() => return this.outcome().set(Outcome::ShutDown),
-        Err(panic) if is_interruption(&*panic) => return this.outcome().set(Outcome::Late),
+        Err(_) if is_late => {
+            scope.into_iter().for_each(ScopeState::note_late);
+            return this.outcome().set(Outcome::Late);
+        }
         Err(panic) => Err(panic),
     };
     // SAFETY: the body is empty since the closure was moved out.
@@ -393,7 +402,7 @@ impl Drop for FiberRef {
 /// Reports the panic of `fiber`, whose handle is gone.
 #[cold]
 fn detached(fiber: &Fiber, panic: Box<dyn Any + Send>) {
-    nobody_joins(fiber.describe(), fiber.name.as_deref(), fiber.site(), fiber.panic_policy, panic);
+    nobody_joins(fiber.describe(), fiber.name(), fiber.site(), fiber.panic_policy, panic);
 }
 
 #[cfg(all(test, target_os = "linux", target_arch = "x86_64"))]

@@ -4,7 +4,7 @@ use super::cell::Contents;
 use super::locals::Locals;
 use super::runnable::{Kind, Runnable};
 use super::scope_state::ScopeState;
-use crate::event::{Source, Unlabelled, is_interruption, parker};
+use crate::event::{Source, Unlabelled, is_interruption, limit};
 use crate::panics::forget_panic;
 use std::any::Any;
 use std::cell::Cell;
@@ -165,7 +165,7 @@ pub(crate) fn note_or(
     report: impl FnOnce(Box<dyn Any + Send>),
 ) {
     // The payload is the user's. Its destructor may wait, and may panic.
-    let _masked = parker::masked();
+    let _masked = limit::masked();
     match scope {
         _ if is_interruption(&*panic) => {}
         Some(scope) => {

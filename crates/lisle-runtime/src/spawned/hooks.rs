@@ -191,7 +191,7 @@ impl Switch<'_> {
 
     /// Returns the name given by [`fiber::Builder::name`](crate::fiber::Builder::name).
     pub fn name(&self) -> Option<&str> {
-        self.fiber.name.as_deref()
+        self.fiber.name()
     }
 
     /// Returns the place where the fiber was spawned.

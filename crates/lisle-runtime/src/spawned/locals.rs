@@ -1,7 +1,7 @@
 //! The locals of a fiber, a task, or a thread.
 
 use super::kept::Kept;
-use crate::event::parker;
+use crate::event::limit;
 use crate::panics::forget_panic;
 use crate::report;
 use std::any::Any;
@@ -45,7 +45,7 @@ impl Locals {
     #[cold]
     fn clear_some(&self, home: &Cell<u64>, kept: Option<&Kept>, told: &dyn Fn(Box<dyn Any + Send>)) {
         // The destructors run to their end, even if the runtime ends.
-        let _masked = parker::masked();
+        let _masked = limit::masked();
         for _ in 0..DROPPED {
             match catch_unwind(AssertUnwindSafe(|| kept.is_some_and(Kept::end_one))) {
                 Ok(false) => {}

@@ -15,6 +15,8 @@ pub(crate) struct ScopeState {
     /// 0.
     pub(crate) running: Source<usize, ()>,
     pub(crate) panicked: AtomicBool,
+    /// Set if one of its fibers was ended by the `deadline`.
+    pub(crate) late: AtomicBool,
     /// Set if nothing may wait where the scope was opened. Then it cannot wait for what it spawns.
     pub(crate) fenced: Option<Forbidden>,
     /// When the waits of its fibers end: the deadline of the code that has opened it.
@@ -24,6 +26,10 @@ pub(crate) struct ScopeState {
 impl ScopeState {
     pub(crate) fn note_panic(&self) {
         self.panicked.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn note_late(&self) {
+        self.late.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn describe(&self, waits: &mut Description) {

@@ -7,7 +7,7 @@ use super::cell::{Block, Contents};
 use super::head::Outcome;
 use super::scope_state::ScopeState;
 use super::task_cell::Task;
-use crate::event::{is_interruption, parker};
+use crate::event::{is_interruption, limit};
 use crate::memory::{LARGEST_STEP, class_of};
 use crate::panics::forget_panic;
 use std::any::Any;
@@ -155,7 +155,7 @@ pub(crate) unsafe fn drop_after<F: Future>(
 ) -> std::thread::Result<F::Output> {
     // The unwinding, perhaps by the end of the runtime, has been caught. The future's destructors
     // still run to their end.
-    let _masked = if result.is_err() { parker::masked() } else { None };
+    let _masked = result.is_err().then(limit::masked);
     // SAFETY: passed on to the caller.
     let dropped = unsafe { drop_future::<F>(task) };
     with_drop(result, dropped)

@@ -2,6 +2,7 @@
 
 mod boundaries;
 mod catching;
+mod for_others;
 mod scopes;
 
 use crate::support::{on_domains, watched};

@@ -2,7 +2,7 @@
 
 use super::slots::Slots;
 use crate::event::is_interruption;
-use crate::event::parker;
+use crate::event::limit;
 use crate::event::recycled::Recycled;
 use crate::memory::give_slot;
 use crate::sched::shared::Shared;
@@ -288,7 +288,7 @@ unsafe fn drop_and_end(task: NonNull<Task>, outcome: Outcome) {
     // SAFETY: alive, by the caller's promise.
     let this = unsafe { task.as_ref() };
     // The future's destructors run to their end, even if the runtime ends.
-    let masked = parker::masked();
+    let masked = limit::masked();
     // SAFETY: the task holds a future, which is not polled again.
     let dropped = unsafe { (this.table().drop_future)(task) };
     this.outcome().set(outcome);

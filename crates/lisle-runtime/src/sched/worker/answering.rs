@@ -71,7 +71,7 @@ impl Worker {
 
     fn waiter(&self, fiber: &Fiber, id: usize) -> Blocked {
         let Description { all: waits } = fiber.parker.describe();
-        let name = fiber.name.as_deref().map(str::to_owned);
+        let name = fiber.name().map(str::to_owned);
         let (kind, site, id) = match Task::borne_by(fiber) {
             Some(task) => (Performer::Task, task.site(), task.id()),
             None => (Performer::Fiber, fiber.code_site(), id),

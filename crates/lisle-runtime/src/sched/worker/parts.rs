@@ -9,7 +9,7 @@ use super::Worker;
 use super::modelled::Process;
 use super::modelled::few::Few;
 use crate::event::awaited::Awaited;
-use crate::event::parker;
+use crate::event::{limit, parker};
 use crate::jobs::job::Job;
 use crate::sched::within;
 use crate::spawned::fiber_cell::{self, Fiber, Traits};
@@ -118,7 +118,7 @@ impl Worker {
             drop(helping);
         }
         // Nothing can go on, or all is unwound.
-        let _masked = parker::masked();
+        let _masked = limit::masked();
         part.wait();
     }
 

@@ -140,7 +140,7 @@ impl Worker {
             told(Blocked {
                 kind: Performer::Fiber,
                 id: fiber.performer_id(),
-                name: fiber.name.as_deref().map(str::to_owned),
+                name: fiber.name().map(str::to_owned),
                 site: Some(fiber.code_site()),
                 domain: Some(self.domain.index),
                 waits: waits.all,

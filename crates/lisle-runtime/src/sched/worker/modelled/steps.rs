@@ -2,6 +2,7 @@
 
 use super::{Again, Explorer};
 use crate::event::awaited::Awaited;
+use crate::event::limit;
 use crate::event::parker::{self, Parker, Suspend};
 use crate::event::{Context, Doing, Label, step, suspend};
 use crate::sched::worker::Worker;
@@ -67,7 +68,7 @@ impl Worker {
         if modelled.is_ending.get()
             && !std::thread::panicking()
             && parker::can_be_unwound()
-            && !parker::is_masked()
+            && !limit::is_masked()
         {
             // Who catches it again and again does not keep the worker.
             modelled.unwound.set(modelled.unwound.get() + 1);

@@ -18,7 +18,7 @@ impl Worker {
             let (size, nature) = match unsafe { either(spawned) } {
                 Either::Fiber(fiber) => {
                     // SAFETY: as above.
-                    let name = unsafe { fiber.as_ref() }.name.as_deref();
+                    let name = unsafe { fiber.as_ref() }.name();
                     (size_of::<Fiber>(), Nature::Fiber(name))
                 }
                 Either::Task(_) => (size_of::<Task>(), Nature::Task),
