@@ -1,25 +1,21 @@
 //! Panics that cannot be passed on to a caller: user code panics on a thread on which other code
 //! relies.
 
-use crate::event::limit;
 use crate::seam;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Drops `unwanted`. If that panics, the panic payload is leaked and not dropped, because the
-/// payload may itself have a destructor that panics. No limit ends the destructor's waits.
+/// payload may itself have a destructor that panics.
 #[inline]
 pub fn forget_panic<T>(unwanted: T) {
-    let _masked = limit::masked();
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(unwanted))) {
         std::mem::forget(panic);
     }
 }
 
-/// Calls `f`. If it panics, reports this as "`who` has panicked", and returns. No limit ends the waits of
-/// `f`, which is called for others.
+/// Calls `f`. If it panics, reports this as "`who` has panicked", and returns.
 pub fn told(who: &str, f: impl FnOnce()) {
-    let _masked = limit::masked();
     if let Err(panic) = catch_unwind(AssertUnwindSafe(f)) {
         seam::contained(&format!("{who} has panicked"));
         forget_panic(panic);

@@ -6,6 +6,7 @@
 //! runs the same program through schedules of its choice. A worker and a model are *installed* for
 //! a thread; the other two are made for one sync at a time.
 
+use super::ends::{Ends, Unparked};
 use super::record::Waker;
 use super::timer::Timer;
 use super::waits::{BlockedOn, Label, ParkedEvent};
@@ -14,37 +15,6 @@ use crate::time::shared_wheel::SharedWheel;
 use std::cell::Cell;
 use std::panic::Location;
 use std::ptr::NonNull;
-
-/// The reason why [`Context::park`] returned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unparked {
-    /// The one wake that belongs to this park.
-    Woken,
-    /// An interruption. The performer must withdraw and unwind, because its runtime shuts down.
-    Interrupted,
-    /// A [deadline](crate::time::with_deadline) of the calls in progress has passed. The performer
-    /// must withdraw, and end its wait.
-    Passed,
-}
-
-/// How a park may end without a wake.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[doc(hidden)]
-pub enum Ends {
-    /// It does not: others borrow from the performer until it is woken.
-    Never,
-    /// The performer is unwound.
-    Unwinding,
-    /// The performer is unwound when its runtime shuts down. That a deadline has passed is an error
-    /// that its operation returns.
-    Error,
-}
-
-/// The payload that unwinds a fiber at shutdown. It is not a panic of the user's: no hook runs and
-/// nothing is printed.
-#[derive(Debug)]
-#[doc(hidden)]
-pub struct Interrupted;
 
 /// What a performer is about to do.
 #[derive(Debug, Clone, Copy)]

@@ -4,8 +4,9 @@ mod wake;
 
 #[cfg(feature = "model")]
 use super::context;
-use super::context::{Context, Unparked};
+use super::context::Context;
 use super::depth;
+use super::ends::Unparked;
 use super::record::{Attempt, Record, Waker};
 use super::recycled::Recycled;
 use super::storage::{Storage, typed};

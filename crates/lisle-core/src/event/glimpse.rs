@@ -7,7 +7,8 @@
 //! can cancel, then at that moment each branch was where partners find it and none had been found:
 //! nothing was ready.
 
-use super::context::{self, Context, Unparked};
+use super::context::{self, Context};
+use super::ends::Unparked;
 use super::record::{Attempt, Waker};
 use super::sync::{give_up, publish};
 use super::timer::Timer;

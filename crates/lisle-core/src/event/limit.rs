@@ -23,8 +23,11 @@
 //! If the timer has decided the limit's record, the firing thread owes it a mark, which is the last thing
 //! that it does to the limit, and the performer waits for that mark.
 
-use super::context::{Context, Ends, installed};
-use super::limits::{Kind, Limits, Masked, Node};
+use super::context::{Context, installed};
+use super::ends::Ends;
+use super::limits::{Kind, Limits, Node};
+#[doc(hidden)]
+pub use super::limits::{Masked, is_masked, masked};
 use super::nowhere::{Nowhere, no_waker};
 use super::parker::{self, Parker, SURROUNDINGS};
 use super::record::{Attempt, Record, Waker};
@@ -56,11 +59,6 @@ pub struct Limit {
     _pinned: PhantomPinned,
 }
 
-/// Returns the limits of the stack that this runs on. Only code on that stack may use them.
-fn here<'a>() -> &'a Limits {
-    parker::running().map_or_else(Limits::of_thread, Parker::limits)
-}
-
 /// Returns `true` if a wait of a plain thread that may end in this way ends now.
 pub(super) fn thread_ends_a_wait(ends: Ends) -> bool {
     let limits = Limits::of_thread();
@@ -70,7 +68,7 @@ pub(super) fn thread_ends_a_wait(ends: Ends) -> bool {
 /// Unwinds to the limit by which [`Limits::end_a_wait`] has ended a wait. The caller has withdrawn.
 #[cold]
 pub(super) fn unwind() -> ! {
-    let target = here().target(&SURROUNDINGS);
+    let target = Limits::here().target(&SURROUNDINGS);
     let target = target.expect("a limit that has passed stays, and can still be reached");
     resume_unwind(Box::new(target.payload()))
 }
@@ -80,7 +78,7 @@ pub(super) fn unwind() -> ! {
 #[doc(hidden)]
 pub fn unwind_if_late() {
     let now = super::now();
-    let limits = here();
+    let limits = Limits::here();
     limits.of_this_code(&SURROUNDINGS).filter(|limit| limit.deadline <= now).for_each(pass);
     if limits.end_a_wait(Ends::Unwinding, &SURROUNDINGS) {
         unwind();
@@ -89,14 +87,14 @@ pub fn unwind_if_late() {
 
 /// Returns the earliest time at which a wait of the code that runs here ends.
 pub(crate) fn earliest() -> Option<u64> {
-    here().of_this_code(&SURROUNDINGS).map(|limit| limit.deadline).min()
+    Limits::here().of_this_code(&SURROUNDINGS).map(|limit| limit.deadline).min()
 }
 
 /// Does the same for others that the code is going to wait for, which end by themselves then. There is
 /// no such time if the code itself could not be unwound.
 #[doc(hidden)]
 pub fn earliest_for_others() -> Option<u64> {
-    let limits = here();
+    let limits = Limits::here();
     if limits.is_empty() {
         return None;
     }
@@ -106,22 +104,7 @@ pub fn earliest_for_others() -> Option<u64> {
 /// Returns `true` if the code that runs here is shielded from the limits around it.
 #[doc(hidden)]
 pub fn is_shielded() -> bool {
-    here().with_shields(&SURROUNDINGS).any(|limit| limit.kind == Kind::Shield)
-}
-
-/// Keeps the limits around the code that runs here, and the end of its runtime, from ending its waits until
-/// the returned guard is dropped: it runs code that must complete. Limits within that code end its waits.
-#[doc(hidden)]
-#[inline]
-pub fn masked<'a>() -> Masked<'a> {
-    here().mask()
-}
-
-/// Returns `true` if the code that runs here must complete.
-#[doc(hidden)]
-#[inline]
-pub fn is_masked() -> bool {
-    here().is_masked()
+    Limits::here().with_shields(&SURROUNDINGS).any(|limit| limit.kind == Kind::Shield)
 }
 
 /// Notes that the deadline of a limit of this stack has passed.
@@ -139,7 +122,7 @@ impl Limit {
             None => Whose::Thread(thread::current()),
         };
         Limit {
-            node: Node::new(kind, deadline, here(), &SURROUNDINGS),
+            node: Node::new(kind, deadline, Limits::here(), &SURROUNDINGS),
             whose,
             record: Record::new(no_waker(), true),
             timer: Timer::new(),
@@ -150,7 +133,7 @@ impl Limit {
     /// Makes this the innermost limit until the returned guard is dropped, on this stack.
     fn enter(self: Pin<&Self>) -> Entered<'_> {
         // SAFETY: it is pinned, and the guard takes it out. It has just been made.
-        unsafe { here().push(&self.get_ref().node) };
+        unsafe { Limits::here().push(&self.get_ref().node) };
         // Before it is armed, which panics if there can be no clock thread.
         let entered = Entered(self);
         let deadline = self.node.deadline;
@@ -227,7 +210,7 @@ impl Drop for Entered<'_> {
                 thread::yield_now();
             }
         }
-        here().pop(&this.node);
+        Limits::here().pop(&this.node);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The limits of a stack, and which of them ends a wait; `limit.rs` makes them, and says what they are.
 
-use super::context::{Ends, Interrupted};
+use super::ends::{Ends, Interrupted};
+use super::parker::{self, Parker};
 use crate::shim::atomic::{AtomicBool, Ordering};
 use std::any::Any;
 use std::cell::Cell;
@@ -90,6 +91,21 @@ pub(super) struct PastLimit {
     limit: (usize, u64),
 }
 
+/// Keeps the limits around the code that runs here, and the end of its runtime, from ending its waits until
+/// the returned guard is dropped: it runs code that must complete. Limits within that code end its waits.
+#[doc(hidden)]
+#[inline]
+pub fn masked<'a>() -> Masked<'a> {
+    Limits::here().mask()
+}
+
+/// Returns `true` if the code that runs here must complete.
+#[doc(hidden)]
+#[inline]
+pub fn is_masked() -> bool {
+    Limits::here().is_masked()
+}
+
 /// Returns `true` if the payload is not of a panic, but of code that is unwound from where it waits.
 #[doc(hidden)]
 #[must_use]
@@ -104,6 +120,12 @@ thread_local! {
 impl Limits {
     pub(super) const fn none() -> Self {
         Limits { innermost: Cell::new(null()), masks: Cell::new(Masks { count: 0, limits: 0 }) }
+    }
+
+    /// Returns the limits of the stack that this runs on. Only code on that stack may use them.
+    #[inline]
+    pub(super) fn here<'a>() -> &'a Limits {
+        parker::running().map_or_else(Limits::of_thread, Parker::limits)
     }
 
     /// Returns the limits of the code that this thread runs outside of fibers.

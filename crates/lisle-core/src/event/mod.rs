@@ -48,6 +48,7 @@ pub(crate) mod choose;
 mod choose_all;
 mod context;
 pub(crate) mod depth;
+mod ends;
 pub(crate) mod evidence;
 mod forward;
 mod future;
@@ -123,7 +124,7 @@ pub use basic::{Always, Never};
 pub use boxed::BoxEvent;
 pub use choose::{Alternatives, Choose, choose_biased};
 pub use choose_all::{ChooseAll, Every, Stride, choose_all};
-pub use context::{Context, Unparked};
+pub use context::Context;
 pub use future::EventFuture;
 #[doc(hidden)]
 pub use future::SINGLE_WORDS;
@@ -145,7 +146,10 @@ pub use waits::{BlockedOn, Description, Label, ParkedEvent};
 pub use wrap::{Wrap, WrapPanic};
 
 #[doc(hidden)]
-pub use context::{Doing, Ends, Interrupted, install, installed, now};
+pub use context::{Doing, install, installed, now};
+pub use ends::Unparked;
+#[doc(hidden)]
+pub use ends::{Ends, Interrupted};
 #[doc(hidden)]
 pub(crate) use forward::{copied, debug_by_name};
 pub use forward::{forwarded, may_wait_at, single, waits_at};

@@ -1,6 +1,6 @@
 //! The replacement for `parker.rs` where there are no fibers.
 
-use super::context::{Ends, Unparked};
+use super::ends::{Ends, Unparked};
 use super::limits::{Limits, Surroundings};
 use super::record::Waker;
 use super::recycled::{Recycled, TopTask};

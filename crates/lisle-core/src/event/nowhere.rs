@@ -1,6 +1,7 @@
 //! The context of performances that never wait.
 
-use super::context::{self, Context, Unparked};
+use super::context::{self, Context};
+use super::ends::Unparked;
 use super::record::Waker;
 use super::timer::Timer;
 use std::ptr::NonNull;

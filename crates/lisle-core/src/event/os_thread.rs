@@ -8,7 +8,8 @@
 
 #[cfg(not(lisle_loom))]
 use super::adaptive_spin::AdaptiveSpin;
-use super::context::{Context, Ends, Interrupted, Unparked};
+use super::context::Context;
+use super::ends::{Ends, Interrupted, Unparked};
 use super::record::Waker;
 #[cfg(not(lisle_loom))]
 use super::sleepers;

@@ -5,7 +5,7 @@
 //! mispredicted, which costs several times as much as the switch. With no call between the user's
 //! loop and the switch there is no such return.
 
-use super::context::{Ends, Unparked};
+use super::ends::{Ends, Unparked};
 use super::limits::{Limits, Masks, Surroundings};
 use super::record::Waker;
 use super::recycled::{Recycled, TopTask};

@@ -7,7 +7,7 @@
 //! again.
 
 use super::calls;
-use super::context::{Ends, Unparked};
+use super::ends::{Ends, Unparked};
 use super::limit;
 use super::os_thread::WakeWord;
 use super::parker;

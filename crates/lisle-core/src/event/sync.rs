@@ -2,8 +2,9 @@
 
 #[cfg(feature = "model")]
 use super::context::Doing;
-use super::context::{Context, Ends, Unparked, installed};
+use super::context::{Context, installed};
 use super::depth;
+use super::ends::{Ends, Unparked};
 use super::glimpse::{Glimpse, look};
 use super::limit;
 use super::os_thread::OsThread;

@@ -4,7 +4,8 @@ mod performing;
 
 pub use performing::{Taking, WaitSetEvt};
 
-use super::context::{Context, Unparked};
+use super::context::Context;
+use super::ends::Unparked;
 use super::inline_event::InlineEvent;
 use super::nowhere::no_waker;
 use super::record::{Attempt, Waker};

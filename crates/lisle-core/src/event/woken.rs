@@ -1,5 +1,6 @@
 //! Wakes that are sent after a lock is released.
 
+use super::limits::masked;
 use super::record::Waker;
 use crate::panics;
 use std::cell::{Cell, RefCell};
@@ -124,6 +125,8 @@ fn together(wake: impl FnOnce()) {
 pub(super) fn call(waker: StdWaker) {
     // SAFETY: the calls stay in place until `CALLS` has been reset.
     let Some(calls) = (unsafe { CALLS.with(Cell::get).as_ref() }) else {
+        // It is called for another, who relies on it, whatever ends the waits of the code that runs here.
+        let _masked = masked();
         // This may be a worker or the clock thread, on which others rely.
         return panics::told("a waker given to an event's future", || waker.wake());
     };

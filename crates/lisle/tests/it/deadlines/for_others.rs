@@ -153,9 +153,9 @@ fn a_payload_that_was_carried_elsewhere_is_a_panic() {
     on_domains(|| {
         let payload = with_deadline(SOON, || catch_unwind(|| sleep(LONG)).unwrap_err()).unwrap();
         let carried = lisle::spawn(|| resume_unwind(payload)).join();
-        assert!(carried.map(|()| ()).unwrap_err().is_panic());
+        assert!(carried.unwrap_err().is_panic());
         let payload = with_deadline(SOON, || catch_unwind(|| sleep(LONG)).unwrap_err()).unwrap();
         let carried = with_deadline(LONG, || scope(|scope| scope.spawn(|| resume_unwind(payload)).join()));
-        assert!(carried.unwrap().map(|()| ()).unwrap_err().is_panic());
+        assert!(carried.unwrap().unwrap_err().is_panic());
     });
 }
