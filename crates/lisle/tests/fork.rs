@@ -6,7 +6,7 @@
 //! does that when a test forks, see `settle`.
 
 use lisle::net::Pollable;
-use lisle::time::{after, sleep};
+use lisle::time::{DeadlinePassed, after, deadline, sleep, with_deadline};
 use lisle::{Event, Runtime, blocking, channel, choose, fiber, par, spawn};
 use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsRawFd;
@@ -129,6 +129,44 @@ fn waits_for_a_time() {
 fn a_plain_thread_waits_for_a_time() {
     waits_for_a_time();
     forked(waits_for_a_time).well();
+}
+
+fn a_deadline_of_the_parents_is_none_of_the_childs() {
+    let soon = Duration::from_millis(20);
+    let ended = with_deadline(soon, || {
+        let child = forked(|| {
+            assert_eq!(deadline(), None);
+            sleep(2 * soon);
+            assert_eq!(with_deadline(SHORT, || sleep(PATIENCE * SHORT * 1000)), Err(DeadlinePassed));
+            lisle::run(|| sleep(SHORT));
+        });
+        child.well();
+        sleep(PATIENCE * SHORT * 1000);
+    });
+    assert_eq!(ended, Err(DeadlinePassed));
+    // A child leaves the call that it was forked in, whose deadline has passed or is to come.
+    for within in [Duration::ZERO, SHORT, PATIENCE * SHORT * 1000] {
+        forked(|| {
+            let mut child = 0;
+            let left = with_deadline(within, || {
+                settle(0);
+                // SAFETY: as in `forked`.
+                child = unsafe { libc::fork() };
+            });
+            assert_eq!(left, Ok(()));
+            if child == 0 {
+                sleep(SHORT);
+                // SAFETY: it ends the process.
+                unsafe { libc::_exit(7) };
+            }
+            let mut status = 0;
+            // SAFETY: the pointer is that of a live value.
+            assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+            assert!(libc::WIFEXITED(status), "killed by {}", libc::WTERMSIG(status));
+            assert_eq!(libc::WEXITSTATUS(status), 7);
+        })
+        .well();
+    }
 }
 
 fn children_of_children_begin_anew_too() {
@@ -481,6 +519,7 @@ macro_rules! tests {
 
 tests![
     a_plain_thread_waits_for_a_time,
+    a_deadline_of_the_parents_is_none_of_the_childs,
     children_of_children_begin_anew_too,
     a_future_that_was_polled_before_is_dropped,
     the_default_runtime_has_the_settings_of_the_parents,

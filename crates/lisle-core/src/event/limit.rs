@@ -21,7 +21,8 @@
 //! *The end of a limit.* A performer must not take its limit away while the thread that fires timers
 //! still uses it. If the timer has been taken out of its wheel undecided, nothing else knows the limit.
 //! If the timer has decided the limit's record, the firing thread owes it a mark, which is the last thing
-//! that it does to the limit, and the performer waits for that mark.
+//! that it does to the limit, and the performer waits for that mark. The thread that fires timers is not
+//! there in a forked child; so a limit is the process's that made it.
 
 use super::context::{Context, installed};
 use super::ends::Ends;
@@ -170,7 +171,8 @@ impl Limit {
         let this = unsafe { &*data.cast::<Limit>() };
         match &this.whose {
             Whose::Fiber(parker) => {
-                this.node.fire();
+                // SAFETY: as above.
+                unsafe { Node::fire(&raw const this.node) };
                 // SAFETY: the fiber is in the call that the limit is for. This is its domain's thread,
                 // which fires the timers of its fibers.
                 if unsafe { parker.as_ref() }.disturb() {
@@ -182,7 +184,8 @@ impl Limit {
             }
             Whose::Thread(handle) => {
                 let handle = handle.clone();
-                this.node.fire();
+                // SAFETY: as above.
+                unsafe { Node::fire(&raw const this.node) };
                 // From here on the limit may be gone.
                 handle.unpark();
             }
@@ -205,7 +208,8 @@ impl Drop for Entered<'_> {
                 Whose::Thread(_) => unsafe { outside::disarm(timer) },
             });
         });
-        if this.record.won_by(this.timer.id()) {
+        // In a child, nobody is left who could set the mark.
+        if this.record.won_by(this.timer.id()) && !this.node.is_inherited() {
             while !this.node.has_fired() {
                 thread::yield_now();
             }

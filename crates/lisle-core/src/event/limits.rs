@@ -2,6 +2,7 @@
 
 use super::ends::{Ends, Interrupted};
 use super::parker::{self, Parker};
+use crate::fork;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use std::any::Any;
 use std::cell::Cell;
@@ -66,6 +67,8 @@ pub(super) struct Node {
     below: *const Node,
     /// How many limits there are, up to this one.
     depth: u32,
+    /// That of the process whose limit it is. It is none of a forked child's.
+    generation: u32,
     /// Set when the performer has found by itself that the deadline has passed.
     passed: Cell<bool>,
     /// The mark of the timer that has fired: the last thing that the firing thread does to the limit.
@@ -206,7 +209,7 @@ impl Limits {
     /// Does the same, with the shields that are between them and those around them.
     pub(super) fn with_shields(&self, here: &Surroundings) -> impl Iterator<Item = &Node> {
         let task = (here.task)();
-        self.all().take_while(move |limit| limit.task == task)
+        self.all().take_while(move |limit| limit.task == task && !limit.is_inherited())
     }
 
     /// Returns `true` if any limit has passed, be it for the code that runs now or not.
@@ -256,9 +259,15 @@ impl Node {
             task: (here.task)(),
             below: limits.innermost.get(),
             depth: limits.count() + 1,
+            generation: fork::generation(),
             passed: Cell::new(false),
             fired: AtomicBool::new(false),
         }
+    }
+
+    /// Returns `true` if it is of a process that this one was forked from: nothing fires its timer here.
+    pub(super) fn is_inherited(&self) -> bool {
+        self.generation != fork::generation()
     }
 
     pub(super) fn has_passed(&self) -> bool {
@@ -274,9 +283,17 @@ impl Node {
         self.passed.set(true);
     }
 
-    /// Sets the mark. From then on the performer may take the limit away.
-    pub(super) fn fire(&self) {
-        self.fired.store(true, Ordering::Release);
+    /// Sets the mark. From then on the performer may take the limit away. Therefore the limit is given by
+    /// its address, as in `WakeWord::set`.
+    ///
+    /// # Safety
+    ///
+    /// The limit is there until it has its mark.
+    pub(super) unsafe fn fire(node: *const Self) {
+        // SAFETY: by the caller's promise.
+        let fired = unsafe { &raw const (*node).fired };
+        // SAFETY: as above. An atomic may go while a call on it ends.
+        unsafe { &*fired }.store(true, Ordering::Release);
     }
 
     pub(super) fn payload(&self) -> PastLimit {

@@ -58,7 +58,10 @@ use std::time::{Duration, Instant};
 ///   other domains run: the loop waits for them;
 /// - a call to `blocking`, which cannot be taken back, and what the thread itself waits for, such as
 ///   a file or a lock of the standard library;
-/// - code that does not wait.
+/// - code that does not wait;
+/// - a waker that is called below, and the destructor of a result that nobody takes: what these do for
+///   others is done to its end;
+/// - a child of `fork`, which is as if there were no deadline until it makes its own.
 ///
 /// In `no_suspend`, where nothing may wait, no wait can end.
 ///
