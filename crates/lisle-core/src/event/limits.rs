@@ -150,12 +150,14 @@ impl Limits {
         Masked { limits: self, before }
     }
 
+    #[cfg_attr(not(feature = "fibers"), expect(dead_code, reason = "computations are of fibers' runtimes"))]
     #[inline]
     pub(super) fn masks(&self) -> Masks {
         self.masks.get()
     }
 
     /// Changes the masks to those of other code, which is about to run on this stack.
+    #[cfg_attr(not(feature = "fibers"), expect(dead_code, reason = "computations are of fibers' runtimes"))]
     pub(super) fn set_masks(&self, masks: Masks) {
         self.masks.set(masks);
     }
