@@ -230,7 +230,8 @@ fn catching(f: &mut dyn FnMut()) -> std::thread::Result<()> {
 }
 
 /// Calls `f`, whose waits end at `deadline`. Returns `None` if one of them was unwound.
-pub(crate) fn bounded<R>(deadline: u64, f: impl FnOnce() -> R) -> Option<R> {
+#[doc(hidden)]
+pub fn bounded<R>(deadline: u64, f: impl FnOnce() -> R) -> Option<R> {
     let limit = pin!(Limit::new(Kind::Call(catching as *const () as usize), deadline));
     let limit = limit.as_ref();
     let entered = limit.enter();

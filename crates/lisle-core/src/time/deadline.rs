@@ -49,10 +49,11 @@ use std::time::{Duration, Instant};
 ///
 /// # Where it reaches
 ///
-/// What `f` calls on the stack of its fiber or thread; and the fibers of a scope that is opened below,
-/// wherever they run, which end by themselves when the deadline passes. (A scope waits for its fibers.)
-/// It works in fibers and on plain threads, and in tasks and futures as far as they wait in place; for
-/// what is awaited there is `task::timeout`. It does not reach
+/// What `f` calls on the stack of its fiber or thread; and the fibers and tasks of a scope that is opened
+/// below, wherever they run, which end by themselves when the deadline passes. (A scope waits for them.
+/// If one that was not joined has ended so, the scope ends as well.) It works in fibers and on plain
+/// threads, and in other tasks and futures as far as they wait in place; for what is awaited there is
+/// `task::timeout`. It does not reach
 ///
 /// - other fibers and tasks that `f` spawns, which may outlive it, and parts of loops and joins that
 ///   other domains run: the loop waits for them;

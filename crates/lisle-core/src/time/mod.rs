@@ -31,4 +31,6 @@ pub mod wheel;
 #[cfg(not(lisle_loom))]
 pub use deadline::{Deadline, DeadlinePassed, deadline, with_deadline, without_deadline};
 pub use ticker::{MissedTicks, TickEvt, Ticker, ticker, ticker_at};
+#[doc(hidden)]
+pub use timer::at_nanos;
 pub use timer::{After, At, after, at, sleep};

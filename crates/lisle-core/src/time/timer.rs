@@ -60,6 +60,12 @@ pub fn at(instant: Instant) -> At {
     At { nanos: clock::nanos_of(instant) }
 }
 
+/// Returns the event of a point in time of the library's clock.
+#[doc(hidden)]
+pub fn at_nanos(nanos: u64) -> At {
+    At { nanos }
+}
+
 /// Sleeps for `duration`. A fiber lets its worker run others; elsewhere the thread sleeps.
 ///
 /// # Panics

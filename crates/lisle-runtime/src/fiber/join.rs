@@ -223,7 +223,7 @@ impl<T> JoinHandle<T> {
         let fiber = self.fiber();
         // SAFETY: the fiber was made with this result type.
         let taken = unsafe { fiber.take_result(self.fiber, fiber.contents()) };
-        or_late(taken, fiber)
+        JoinError::or_value(taken, || fiber.describe())
     }
 }
 
@@ -234,17 +234,8 @@ impl<T> JoinHandle<T> {
         // SAFETY: the fiber was made with this result type, and has ended. Results are taken
         // through its one handle, and nothing refers to that.
         let taken = unsafe { fiber.take_alone(self.fiber, fiber.contents()) };
-        or_late(taken, fiber)
+        JoinError::or_value(taken, || fiber.describe())
     }
-}
-
-/// Returns what a fiber has come to. If that was ended by a deadline that is the joiner's as well, the
-/// joiner's own wait ends by it: which of the two learns of it first does not matter.
-fn or_late<T>(taken: Result<std::thread::Result<T>, Outcome>, fiber: &Fiber) -> Result<T, JoinError> {
-    if matches!(taken, Err(Outcome::Late)) {
-        limit::unwind_if_late();
-    }
-    JoinError::or_value(taken, || fiber.describe())
 }
 
 impl<T> Drop for JoinHandle<T> {
@@ -341,7 +332,12 @@ impl JoinError {
             Ok(Err(panic)) => Kind::Panicked(Payload::new(panic)),
             Err(Outcome::Cancelled) => Kind::Cancelled,
             Err(Outcome::ShutDown) => Kind::ShutDown,
-            Err(Outcome::Late) => Kind::Late,
+            Err(Outcome::Late) => {
+                // If the deadline is the joiner's as well, its own wait ends by it: which of the two
+                // learns of it first does not matter.
+                limit::unwind_if_late();
+                Kind::Late
+            }
             Err(Outcome::Start | Outcome::Done | Outcome::Taken) => Kind::Taken,
         };
         Err(JoinError { kind, who: who() })

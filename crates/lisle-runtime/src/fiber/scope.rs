@@ -8,6 +8,7 @@ use crate::sched::place::Place;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::spawned::fiber_cell::Traits;
 use crate::spawned::scope_state::ScopeState;
+use crate::task::within::Within;
 use crate::task::{self, TaskHandle};
 use std::fmt;
 use std::future::Future;
@@ -28,8 +29,8 @@ use std::sync::Arc;
 /// With the panic of `f`, once all fibers have finished, or if a fiber that was not joined has
 /// panicked.
 ///
-/// If a [deadline](crate::time::with_deadline) around the scope has ended one of its fibers, the scope is
-/// unwound to that deadline's call.
+/// If a [deadline](crate::time::with_deadline) around the scope has ended one of its fibers or tasks, and
+/// that was not joined, the scope is unwound to that deadline's call.
 ///
 /// ```
 /// # use lisle_runtime::facade as lisle;
@@ -78,7 +79,7 @@ where
         }
         Ok(value) => {
             if scope.state.late.load(Ordering::Relaxed) {
-                // The deadline that has ended the fiber is one of this code, too.
+                // What was not joined has been ended by a deadline that is this code's as well.
                 limit::unwind_if_late();
             }
             value
@@ -198,10 +199,17 @@ impl<'scope> Scope<'scope, '_> {
         F::Output: Send + 'scope,
     {
         self.state.check();
-        // SAFETY: what the future borrows outlives 'scope. The scope does not end before the task,
-        // if it is reified, has ended and an unclaimed result has been dropped.
-        let handle =
-            unsafe { task::spawn_unchecked(future, Some(NonNull::from(&self.state)), Location::caller()) };
+        let (state, site) = (NonNull::from(&self.state), Location::caller());
+        let handle = match self.state.deadline {
+            // SAFETY: what the future borrows outlives 'scope. The scope does not end before the task, if
+            // it is reified, has ended and an unclaimed result has been dropped.
+            None => unsafe { task::spawn_unchecked(future, Some(state), site) },
+            Some(deadline) => {
+                let future = Within::new(future, deadline);
+                // SAFETY: as above.
+                unsafe { task::spawn_unchecked(future, Some(state), site) }
+            }
+        };
         ScopedTaskHandle { handle, scope: PhantomData }
     }
 }

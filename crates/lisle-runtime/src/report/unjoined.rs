@@ -1,7 +1,7 @@
 //! A panic that no joiner will see.
 
 use super::{Report, here};
-use crate::event::is_interruption;
+use crate::event::Interrupted;
 use crate::panics;
 use std::any::Any;
 use std::panic::Location;
@@ -56,8 +56,8 @@ pub(crate) fn nobody_joins(
     policy: PanicPolicy,
     panic: Box<dyn Any + Send>,
 ) {
-    if is_interruption(&*panic) {
-        return; // The end of its runtime or of its time, not a panic.
+    if panic.is::<Interrupted>() {
+        return; // The end of its runtime, not a panic.
     }
     if policy != PanicPolicy::Ignore {
         here(&Report::Panic(Unjoined::new(who, name, site, panics::message(&*panic))));

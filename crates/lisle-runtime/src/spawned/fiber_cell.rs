@@ -338,19 +338,15 @@ unsafe fn run<F: FnOnce() -> T, T>(fiber: NonNull<Fiber>) {
     // The closure is dropped instead, and its destructor runs to its end.
     let _masked = stopped.then(limit::masked);
     // SAFETY: a scope stays until its fibers have ended.
-    let scope = this.scope.get().map(|scope| unsafe { &*scope.as_ptr() });
-    let deadline = scope.and_then(|scope| scope.deadline).filter(|_| !stopped);
-    let limit = deadline.map(limit::OfFiber::enter);
+    let deadline = this.scope.get().and_then(|scope| unsafe { scope.as_ref() }.deadline);
+    let limit = deadline.filter(|_| !stopped).map(limit::OfFiber::enter);
     let result = catch_unwind(AssertUnwindSafe(|| if stopped { Err(Interrupted) } else { Ok(closure()) }));
     let is_late = limit.is_some_and(|limit| matches!(&result, Err(panic) if limit.is_reason_for(&**panic)));
     let result = match result {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(Interrupted)) => return this.outcome().set(Outcome::ShutDown),
         Err(panic) if panic.is::<Interrupted>() => return this.outcome().set(Outcome::ShutDown),
-        Err(_) if is_late => {
-            scope.into_iter().for_each(ScopeState::note_late);
-            return this.outcome().set(Outcome::Late);
-        }
+        Err(_) if is_late => return this.outcome().set(Outcome::Late),
         Err(panic) => Err(panic),
     };
     // SAFETY: the body is empty since the closure was moved out.

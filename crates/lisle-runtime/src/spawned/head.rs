@@ -4,7 +4,7 @@ use super::cell::Contents;
 use super::locals::Locals;
 use super::runnable::{Kind, Runnable};
 use super::scope_state::ScopeState;
-use crate::event::{Source, Unlabelled, is_interruption, limit};
+use crate::event::{Interrupted, Source, Unlabelled, limit};
 use crate::panics::forget_panic;
 use std::any::Any;
 use std::cell::Cell;
@@ -131,11 +131,16 @@ impl Head {
                 // SAFETY: just written.
                 Ok(unsafe { place.assume_init() })
             }
+            Outcome::Late => {
+                self.outcome().set(Outcome::Taken);
+                Err(Outcome::Late)
+            }
             outcome => Err(outcome),
         }
     }
 
-    /// Drops an unclaimed result. Its panic is noted in the scope, or else given to `report`.
+    /// Drops an unclaimed result. Its panic is noted in the scope, or else given to `report`. It is noted
+    /// as well that there is none since the deadline had passed.
     ///
     /// # Safety
     ///
@@ -146,8 +151,13 @@ impl Head {
         contents: &Contents,
         report: impl FnOnce(Box<dyn Any + Send>),
     ) {
-        if self.outcome().replace(Outcome::Taken) != Outcome::Done {
-            return;
+        match self.outcome().replace(Outcome::Taken) {
+            Outcome::Done => {}
+            Outcome::Late => {
+                // SAFETY: neither what is scoped nor its handle outlives the scope.
+                return self.scope.get().into_iter().for_each(|scope| unsafe { scope.as_ref() }.note_late());
+            }
+            _ => return,
         }
         // SAFETY: the body holds the result. The rest is the caller's promise.
         if let Err(panic) = unsafe { contents.drop_result(of) } {
@@ -157,7 +167,7 @@ impl Head {
 }
 
 /// Notes the panic of what nobody joins in its scope. If it has none, gives the panic to `report`,
-/// unless that is the end of its runtime or of its time.
+/// unless that is the end of its runtime.
 #[cold]
 pub(crate) fn note_or(
     scope: Option<NonNull<ScopeState>>,
@@ -167,7 +177,7 @@ pub(crate) fn note_or(
     // The payload is the user's. Its destructor may wait, and may panic.
     let _masked = limit::masked();
     match scope {
-        _ if is_interruption(&*panic) => {}
+        _ if panic.is::<Interrupted>() => {}
         Some(scope) => {
             // SAFETY: neither what is scoped nor its handle outlives the scope.
             unsafe { scope.as_ref() }.note_panic();

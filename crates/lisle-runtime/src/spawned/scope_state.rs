@@ -15,13 +15,16 @@ pub(crate) struct ScopeState {
     /// 0.
     pub(crate) running: Source<usize, ()>,
     pub(crate) panicked: AtomicBool,
-    /// Set if one of its fibers was ended by the `deadline`.
+    /// Set if a fiber or task that was not joined has been ended by the `deadline`.
     pub(crate) late: AtomicBool,
     /// Set if nothing may wait where the scope was opened. Then it cannot wait for what it spawns.
     pub(crate) fenced: Option<Forbidden>,
-    /// When the waits of its fibers end: the deadline of the code that has opened it.
+    /// When the waits of its fibers and tasks end: the deadline of the code that has opened it.
     pub(crate) deadline: Option<u64>,
 }
+
+/// The payload that ends a task when the deadline of its scope has passed. It is no panic of the user's.
+pub(crate) struct Late;
 
 impl ScopeState {
     pub(crate) fn note_panic(&self) {

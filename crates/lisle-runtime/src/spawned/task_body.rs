@@ -5,9 +5,9 @@
 
 use super::cell::{Block, Contents};
 use super::head::Outcome;
-use super::scope_state::ScopeState;
+use super::scope_state::{Late, ScopeState};
 use super::task_cell::Task;
-use crate::event::{is_interruption, limit};
+use crate::event::{Interrupted, limit};
 use crate::memory::{LARGEST_STEP, class_of};
 use crate::panics::forget_panic;
 use std::any::Any;
@@ -117,9 +117,13 @@ unsafe fn end_body<F: Future>(task: NonNull<Task>, result: std::thread::Result<F
     // SAFETY: alive, by the caller's promise.
     let this = unsafe { task.as_ref() };
     match result {
-        Err(panic) if is_interruption(&*panic) => {
+        Err(panic) if panic.is::<Interrupted>() => {
             this.outcome().set(Outcome::ShutDown);
             Progress::Interrupted(panic)
+        }
+        Err(panic) if panic.is::<Late>() => {
+            this.outcome().set(Outcome::Late);
+            Progress::Ended
         }
         result => {
             // SAFETY: the body is empty since the future was dropped.

@@ -123,6 +123,7 @@ mod inflate;
 mod local;
 mod reify;
 pub(crate) mod spawn;
+pub(crate) mod within;
 
 pub use acml::{
     AsyncRecv, Contenders, Race, RecvAsync, RecvAsyncEvt, Start, Timeout, TimeoutError, race, rush, timeout,

@@ -3,7 +3,7 @@
 use super::enter;
 use super::handle::TaskHandle;
 use crate::event::recycled::Recycled;
-use crate::event::{is_interruption, tally, tick};
+use crate::event::{Interrupted, tally, tick};
 use crate::memory::{give_slot, take_slot};
 use crate::sched::tasks::life::{self, Aboard};
 use crate::sched::tasks::slots::Slots;
@@ -212,7 +212,7 @@ fn ended_by_panic<T>(
     scope: Option<NonNull<ScopeState>>,
     site: &'static Location<'static>,
 ) -> TaskHandle<T> {
-    if is_interruption(&*panic) {
+    if panic.is::<Interrupted>() {
         // The fiber on whose stack the task ran is interrupted, not the task alone.
         resume_unwind(panic);
     }

@@ -1,9 +1,8 @@
 //! The life of a task that has had to wait: queued, run, parked, ended.
 
 use super::slots::Slots;
-use crate::event::is_interruption;
-use crate::event::limit;
 use crate::event::recycled::Recycled;
+use crate::event::{Interrupted, limit};
 use crate::memory::give_slot;
 use crate::sched::shared::Shared;
 use crate::sched::worker::{Worker, with_current};
@@ -293,7 +292,7 @@ unsafe fn drop_and_end(task: NonNull<Task>, outcome: Outcome) {
     let dropped = unsafe { (this.table().drop_future)(task) };
     this.outcome().set(outcome);
     let interrupted = match dropped {
-        Err(panic) if is_interruption(&*panic) => Some(panic),
+        Err(panic) if panic.is::<Interrupted>() => Some(panic),
         Err(panic) => {
             unclaimed::of_task(panic, None, this.site());
             None

@@ -110,3 +110,78 @@ fn a_plain_thread_may_open_one() {
     let ended = with_deadline(SOON, || scope(|scope| scope.spawn(|| sleep(LONG)).join().unwrap()));
     assert_eq!(ended, Err(DeadlinePassed));
 }
+
+/// What a task awaits is given up, and what it waits for in place is unwound.
+#[test]
+fn tasks_end_as_well() {
+    struct Counts<'a>(&'a AtomicU32);
+    impl Drop for Counts<'_> {
+        fn drop(&mut self) {
+            sleep(Duration::from_micros(10)); // a destructor completes
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    on_domains(|| {
+        let (_tx, rx) = channel::<u32>();
+        for within in [Duration::ZERO, SOON] {
+            for joined in [false, true] {
+                let dropped = AtomicU32::new(0);
+                let ended = with_deadline(within, || {
+                    scope(|scope| {
+                        let tasks: Vec<_> = (0..12)
+                            .map(|n| {
+                                let (dropped, rx) = (&dropped, &rx);
+                                scope.spawn_task(async move {
+                                    let _counts = Counts(dropped);
+                                    assert!(deadline().is_some());
+                                    match n % 3 {
+                                        0 => rx.recv_evt().await.map(drop),
+                                        1 => rx.recv().map(drop),
+                                        _ => {
+                                            lisle::task::yield_now().await;
+                                            rx.recv().map(drop)
+                                        }
+                                    }
+                                })
+                            })
+                            .collect();
+                        if joined {
+                            tasks.into_iter().for_each(|task| _ = task.join());
+                        }
+                    });
+                });
+                assert_eq!((ended, dropped.load(Ordering::Relaxed)), (Err(DeadlinePassed), 12));
+            }
+        }
+        // A task that ends in time has its result, and one that is not awaited says that it was late.
+        let results = with_deadline(SOON, || {
+            scope(|scope| {
+                let quick = scope.spawn_task(async { 1 });
+                let late = scope.spawn_task(async { rx.recv_evt().await });
+                without_deadline(|| (quick.join().unwrap(), late.join().unwrap_err().is_deadline_passed()))
+            })
+        });
+        assert_eq!(results, Ok((1, true)));
+    });
+}
+
+/// A waker may come from anywhere, and a future may be ready at the last moment.
+#[test]
+fn tasks_end_by_themselves_or_by_their_deadline() {
+    on_domains(|| {
+        for micros in 0..40 {
+            let done = AtomicU32::new(0);
+            let ended = with_deadline(Duration::from_micros(200), || {
+                scope(|scope| {
+                    for _ in 0..4 {
+                        scope.spawn_task(async {
+                            lisle::time::after(Duration::from_micros(micros * 10)).await;
+                            done.fetch_add(1, Ordering::Relaxed);
+                        });
+                    }
+                });
+            });
+            assert!(ended == Err(DeadlinePassed) || done.load(Ordering::Relaxed) == 4);
+        }
+    });
+}
