@@ -44,6 +44,7 @@ pub mod fetch;
 mod groups;
 #[cfg(feature = "model")]
 mod in_model;
+mod iter;
 #[cfg(all(test, any(lisle_loom, miri)))]
 mod loom_observe;
 #[cfg(all(test, any(lisle_loom, miri)))]
@@ -76,10 +77,11 @@ pub use error::{
 };
 #[cfg(not(lisle_loom))]
 pub use groups::{gather, scatter};
+pub use iter::{IntoIter, Iter, TryIter};
 pub use mailbox::{MailEvt, MailIter, MailReceiver, MailSender, unbounded_mailbox};
 pub use multicast::{Multicast, Port, PortEvt, PortIter};
 pub use observe::{ClosedEvt, ReadyEvt};
 pub use owned::{OwnedRecvEvt, OwnedSendEvt};
 pub use promise::{SendWithEvt, SendingWith};
-pub use receiver::{IntoIter, Iter, Receiver, Receiving, RecvEvt};
+pub use receiver::{Receiver, Receiving, RecvEvt};
 pub use sender::{SendEvt, Sender, Sending};

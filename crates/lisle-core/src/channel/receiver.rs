@@ -1,6 +1,7 @@
 //! The receiving end of a channel.
 
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
+use super::iter::{Iter, TryIter};
 use super::observe::{ClosedEvt, ReadyEvt};
 use super::shared::{Received, Shared};
 use super::slot::{Promise, Slot};
@@ -14,7 +15,6 @@ use crate::shim::counted_down;
 use crate::shim::sync::Arc;
 use crate::shim::unseen::Ordering;
 use crate::time::after;
-use std::iter::FusedIterator;
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::time::Duration;
@@ -264,7 +264,25 @@ impl<T: Send> Receiver<T> {
     /// });
     /// ```
     pub fn iter(&self) -> Iter<'_, T> {
-        Iter { receiver: self }
+        Iter::new(self)
+    }
+
+    /// Returns an iterator over the messages that can be received without waiting: it ends at the first
+    /// [`try_recv`](Receiver::try_recv) that fails. Whether the channel is closed then,
+    /// [`is_closed`](Receiver::is_closed) tells.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_core as lisle;
+    /// let (tx, rx) = lisle::channel::bounded(2);
+    /// tx.send(1).unwrap();
+    /// tx.send(2).unwrap();
+    /// assert_eq!(rx.try_iter().sum::<u32>(), 3);
+    /// assert_eq!(rx.try_iter().next(), None); // though more may come
+    /// ```
+    pub fn try_iter(&self) -> TryIter<'_, T> {
+        TryIter::new(self)
     }
 }
 
@@ -329,52 +347,6 @@ impl<T> Drop for Receiver<T> {
 }
 
 debug_by_name!([T] Receiver<T>);
-
-/// An iterator over messages until the channel is closed and empty. See [`Receiver::iter`].
-#[derive(Debug)]
-pub struct Iter<'a, T> {
-    receiver: &'a Receiver<T>,
-}
-
-impl<T: Send> Iterator for Iter<'_, T> {
-    type Item = T;
-    fn next(&mut self) -> Option<T> {
-        self.receiver.recv().ok()
-    }
-}
-
-impl<T: Send> FusedIterator for Iter<'_, T> {}
-
-/// An iterator over messages until the channel is closed and empty, which owns the receiver.
-#[derive(Debug)]
-pub struct IntoIter<T> {
-    receiver: Receiver<T>,
-}
-
-impl<T: Send> Iterator for IntoIter<T> {
-    type Item = T;
-    fn next(&mut self) -> Option<T> {
-        self.receiver.recv().ok()
-    }
-}
-
-impl<T: Send> FusedIterator for IntoIter<T> {}
-
-impl<'a, T: Send> IntoIterator for &'a Receiver<T> {
-    type Item = T;
-    type IntoIter = Iter<'a, T>;
-    fn into_iter(self) -> Iter<'a, T> {
-        self.iter()
-    }
-}
-
-impl<T: Send> IntoIterator for Receiver<T> {
-    type Item = T;
-    type IntoIter = IntoIter<T>;
-    fn into_iter(self) -> IntoIter<T> {
-        IntoIter { receiver: self }
-    }
-}
 
 /// The event of receiving a message. See [`Receiver::recv_evt`].
 #[must_use = "events do nothing unless performed"]

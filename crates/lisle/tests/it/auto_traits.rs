@@ -168,6 +168,7 @@ auto_traits! {
     [T] (T: Send) (T: Send) yes yes yes {
         lisle::channel::IntoIter<T>;
         lisle::channel::Iter<'static, T>;
+        lisle::channel::TryIter<'static, T>;
         lisle::channel::MailEvt<'static, T>;
         lisle::channel::MailReceiver<T>;
         lisle::channel::MailSender<T>;
