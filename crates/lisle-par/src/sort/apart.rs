@@ -13,7 +13,7 @@ use super::measured::{Measured, with_order};
 use super::order::Order;
 use super::passes::{Places, merge_runs};
 use super::quick::median;
-use super::runs::reverse;
+use super::runs::{chain, reverse};
 use super::sizes::Sizes;
 use crate::join_within as join;
 use crate::looks;
@@ -71,12 +71,15 @@ fn beginning<T>(slice: &[T], order: &impl Order<T>, piece: usize) -> (usize, boo
     let mut len = 2;
     loop {
         let end = slice.len().min(len + piece);
-        let follows = |pair: &[T]| order.is_less(&pair[1], &pair[0]) == is_descending;
-        let broken = slice[len - 1..end].windows(2).position(|pair| !follows(pair));
-        match broken {
-            Some(followed) => return (len + followed, is_descending),
-            None if end == slice.len() => return (end, is_descending),
-            None => len = end,
+        let begin = len - 1;
+        // Each is a loop of its own, which the compiler makes without a jump.
+        len = begin
+            + match is_descending {
+                true => chain(&slice[begin..end], &|before, after| order.is_less(after, before)),
+                false => chain(&slice[begin..end], &|before, after| !order.is_less(after, before)),
+            };
+        if len < end || end == slice.len() {
+            return (len, is_descending);
         }
         looks::after_a_piece();
     }
