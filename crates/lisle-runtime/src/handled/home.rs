@@ -11,7 +11,7 @@
 //! # Hooks
 //!
 //! Hooks run between fibers, but have the locals of the fiber that they are called for. So while
-//! they run the thread has another home, see [`Apart`]: what they suspend goes on in the same call
+//! they run the thread has another home, see `Apart`: what they suspend goes on in the same call
 //! or nowhere.
 //!
 //! # Threads

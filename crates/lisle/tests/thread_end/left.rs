@@ -44,7 +44,7 @@ struct Borrower {
 
 impl Borrower {
     /// Returns `true` if what the thread has borrowed is alive.
-    fn is_lent(self) -> bool {
+    fn still_lent(self) -> bool {
         drop(self.go);
         self.told.recv().unwrap()
     }
@@ -84,7 +84,7 @@ const WAYS: [fn(Waiting); 3] = [
 fn the_locals_of_a_thread_stay() {
     for (is_of_task, keep) in [true, false].into_iter().flat_map(|of| WAYS.map(|way| (of, way))) {
         let borrower = std::thread::spawn(move || lend(is_of_task, keep)).join().unwrap();
-        assert!(borrower.is_lent());
+        assert!(borrower.still_lent());
     }
 }
 
@@ -100,7 +100,7 @@ fn the_locals_of_a_task_stay() {
             }
             borrower
         });
-        task.join().unwrap().is_lent()
+        task.join().unwrap().still_lent()
     };
     for waits in [false, true] {
         assert!(lends(waits));
@@ -113,7 +113,7 @@ fn the_locals_of_a_task_stay() {
 fn the_locals_of_a_fiber_stay_for_a_task() {
     let begins_there = || {
         let fiber = lisle::spawn(|| lisle::spawn_task(async { lend(false, forget) }).join().unwrap());
-        fiber.join().unwrap().is_lent()
+        fiber.join().unwrap().still_lent()
     };
     assert!(Runtime::builder().domains(1).run(begins_there));
     let goes_on = || {
@@ -124,10 +124,10 @@ fn the_locals_of_a_fiber_stay_for_a_task() {
         lisle::spawn_task(task).join().unwrap()
     };
     // The runner ends with the runtime.
-    assert!(Runtime::builder().domains(1).run(goes_on).is_lent());
+    assert!(Runtime::builder().domains(1).run(goes_on).still_lent());
     // And a task on a plain thread uses those of the thread.
     let plain = || lisle::spawn_task(async { lend(false, forget) }).join().unwrap();
-    assert!(std::thread::spawn(plain).join().unwrap().is_lent());
+    assert!(std::thread::spawn(plain).join().unwrap().still_lent());
 }
 
 /// Hooks have the locals of the fiber, and keep what they suspend on the thread.
@@ -150,7 +150,7 @@ fn the_locals_of_a_fiber_stay_for_hooks() {
         Runtime::builder().domains(1).hooks(Lends(tx, moment)).run(|| {
             let fiber = fiber::Builder::new().name("lends").spawn(fiber::yield_now);
             fiber.join().unwrap();
-            assert!(rx.recv().unwrap().is_lent(), "{moment:?}");
+            assert!(rx.recv().unwrap().still_lent(), "{moment:?}");
         });
     }
 }
