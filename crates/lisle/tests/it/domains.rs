@@ -86,7 +86,7 @@ fn a_fiber_has_one() {
         };
         let anywhere: Vec<_> = (0..20).map(|_| spawn(f(map.clone()))).collect();
         let placed: Vec<_> = (0..20).map(|n| spawn_on(n % map.count, f(map.clone()))).collect();
-        anywhere.into_iter().for_each(|fiber| drop(fiber.join().unwrap()));
+        anywhere.into_iter().for_each(|fiber| _ = fiber.join().unwrap());
         for (n, fiber) in placed.into_iter().enumerate() {
             assert_eq!(fiber.join().unwrap(), n % map.count);
         }
