@@ -37,36 +37,54 @@ lisle::task_local! {
 
 /// A thread of a scope, which lies in the frames of a computation.
 struct Borrower {
-    /// Dropped when the locals ought to have gone.
-    go: Sender<()>,
+    /// Tells the thread that the locals ought to have gone.
+    go: Sender<bool>,
     told: Receiver<bool>,
 }
 
 impl Borrower {
     /// Returns `true` if what the thread has borrowed is alive.
     fn still_lent(self) -> bool {
-        drop(self.go);
+        self.go.send(true).unwrap();
         self.told.recv().unwrap()
     }
 }
 
+/// Ends the thread if the computation is unwound.
+struct Unwound(Sender<bool>);
+
+impl Drop for Unwound {
+    fn drop(&mut self) {
+        self.0.send(false).unwrap();
+    }
+}
+
 /// Suspends a computation with a thread that has borrowed the local, which is that of the code that
-/// runs here. Passes it to `keep`.
-fn lend(is_of_task: bool, keep: impl FnOnce(Waiting)) -> Borrower {
+/// runs here. Passes it to `keep`. It drops `within` when it is unwound.
+fn lend_and<T: 'static>(is_of_task: bool, keep: impl FnOnce(Waiting), within: T) -> Borrower {
     let ((go, goes), (tell, told)) = (channel(), channel());
+    let unwound = Unwound(go.clone());
     let scope = move |lent: &Lent| {
+        let _within = within;
         // What is borrowed is not read when it ought to be gone, but its flag: a failure is no worse.
         let flag = lent.0;
         std::thread::scope(|scope| {
             scope.spawn(move || {
                 let _borrowed = lent;
-                tell.send(goes.recv().is_err() && flag.load(Ordering::SeqCst)).unwrap();
+                if goes.recv().unwrap() {
+                    tell.send(flag.load(Ordering::SeqCst)).unwrap();
+                }
             });
+            let _unwound = unwound;
             lisle::effect::perform(Wait);
         });
     };
     keep(begin(move || if is_of_task { OF_TASK.with(scope) } else { OF_FIBER.with(scope) }));
     Borrower { go, told }
+}
+
+fn lend(is_of_task: bool, keep: impl FnOnce(Waiting)) -> Borrower {
+    lend_and(is_of_task, keep, ())
 }
 
 thread_local! {
@@ -152,6 +170,41 @@ fn the_locals_of_a_fiber_stay_for_hooks() {
             fiber.join().unwrap();
             assert!(rx.recv().unwrap().still_lent(), "{moment:?}");
         });
+    }
+}
+
+/// A fiber unwinds what it has kept, and what the destructors keep, but not for ever. Outside of tasks it
+/// uses the task-locals of its thread.
+#[test]
+fn the_locals_of_a_thread_stay_for_a_fiber() {
+    const MANY: u32 = 9_950;
+    struct Again(u32, bool, Sender<Borrower>);
+    impl Drop for Again {
+        fn drop(&mut self) {
+            let again = Again(self.0 + 1, self.1, self.2.clone());
+            if self.0 < MANY {
+                forget(begin(move || {
+                    let _again = again;
+                    lisle::effect::perform(Wait);
+                }));
+            } else {
+                self.2.send(lend_and(self.1, forget, again)).unwrap();
+            }
+        }
+    }
+    for is_of_task in [false, true] {
+        let (tx, rx) = channel();
+        std::thread::spawn(move || {
+            Runtime::builder().domains(1).run(move || {
+                lisle::spawn(move || drop(Again(0, is_of_task, tx))).join().unwrap();
+            });
+        })
+        .join()
+        .unwrap();
+        let all: Vec<_> = rx.try_iter().collect();
+        assert!(all.len() > 1);
+        // The others were unwound.
+        assert!(all.into_iter().next_back().unwrap().still_lent());
     }
 }
 
