@@ -184,20 +184,22 @@ impl Event for Tells {
 /// of the thread. What it keeps goes on there, when that fiber has ended.
 #[test]
 fn what_an_event_keeps_that_describes_itself() {
-    static WENT: Went = Went::new();
-    std::thread::spawn(|| {
+    static OF_FIBER: Went = Went::new();
+    static OF_TASK: Went = Went::new();
+    static TOLD: [AtomicU32; 2] = [const { AtomicU32::new(0) }; 2];
+    fn tell(of: usize, went: &'static Went) {
+        assert_eq!(NUMBER.with(Cell::get), 1);
+        went.keep();
+        TOLD[of].fetch_add(1, Ordering::SeqCst);
+    }
+    let told = || TOLD.each_ref().map(|told| told.load(Ordering::SeqCst));
+    std::thread::spawn(move || {
         NUMBER.with(|number| number.set(1));
         Runtime::builder().domains(1).run(|| {
-            let tells = || {
-                Tells(lisle::never(), || {
-                    assert_eq!(NUMBER.with(Cell::get), 1);
-                    WENT.keep();
-                })
-            };
-            let fiber = lisle::spawn(move || tells().sync());
-            let task = lisle::spawn_task(async move { tells().future().await });
-            for _ in 0..2 {
-                fiber::yield_now();
+            let fiber = lisle::spawn(|| Tells(lisle::never(), || tell(0, &OF_FIBER)).sync());
+            let task =
+                lisle::spawn_task(async { Tells(lisle::never(), || tell(1, &OF_TASK)).future().await });
+            while told().contains(&0) {
                 let asks = lisle::spawn(|| {
                     NUMBER.with(|number| number.set(2));
                     LOCAL.with(|_| ());
@@ -211,5 +213,5 @@ fn what_an_event_keeps_that_describes_itself() {
     })
     .join()
     .unwrap();
-    assert_eq!(WENT.counts(), (4, 0));
+    assert_eq!([OF_FIBER.counts(), OF_TASK.counts()], told().map(|told| (told, 0)));
 }
