@@ -22,7 +22,7 @@ use crate::marks::{Barrier, Marks};
 use crate::request::Clause;
 use lisle_core::exceptions::{self, Suspended};
 use lisle_core::segment::{Request, Segment, Way};
-use lisle_runtime::handled::{self, Entry, Link, Taken};
+use lisle_runtime::handled::{self, Entry, Home, Link, Taken};
 use lisle_runtime::jobs::pending::Inside;
 use lisle_runtime::spawned::stack_state::StackState;
 use lisle_runtime::spawned::this_stack::ThisStack;
@@ -88,7 +88,7 @@ pub(crate) struct Header {
     pub(crate) state: Cell<State>,
     /// It was kept by a clause that has not returned, and the value that owns it is there.
     pub(crate) is_in_clause: Cell<bool>,
-    /// Its place among those that wait in its fiber, which owns it if `is_left`; while it is
+    /// Its place among those that wait on its stack. Their fiber owns it if `is_left`; while it is
     /// unwound, whoever unwinds it does.
     pub(crate) entry: Entry,
     pub(crate) is_left: Cell<bool>,
@@ -185,6 +185,13 @@ impl Header {
     /// Returns `true` if its code has begun to run.
     pub(crate) fn is_begun(&self) -> bool {
         !self.way.get().is_null()
+    }
+
+    /// Returns `true` if a computation that waits, or has waited, belongs to the code that runs here.
+    #[inline(always)]
+    pub(crate) fn is_at_home(&self) -> bool {
+        // SAFETY: it came into a list when it began to wait.
+        unsafe { self.entry.home() == Home::here() }
     }
 
     /// Makes what runs here the surroundings of the computation, for the next turns.

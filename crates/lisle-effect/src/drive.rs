@@ -8,7 +8,7 @@
 use crate::computation::{Header, Order, State};
 use crate::request::Asked;
 use lisle_core::{exceptions, panics};
-use lisle_runtime::handled::{Entry, Home};
+use lisle_runtime::handled::{self, Entry, Home};
 use lisle_runtime::spawned::this_stack::this_stack;
 use std::any::Any;
 use std::cell::Cell;
@@ -155,22 +155,17 @@ impl Owned {
         unsafe { self.0.as_ref() }
     }
 
-    /// Puts the computation among those that wait in the fiber that runs here, which unwinds it when
-    /// it ends. A thread and a task have no such list. Returns the home of both.
+    /// Puts the computation, which has just been suspended or made, among those that wait here. The
+    /// end of a fiber unwinds those that wait in it; a thread and a task leave theirs.
     #[inline(always)]
-    pub(crate) fn wait_here(header: &Header) -> Home {
-        let stack = this_stack();
-        if stack.is_of_fiber() {
-            // SAFETY: it leaves the list before it is freed, and only the code that has taken it out
-            // uses it then.
-            unsafe { stack.state().handled.kept.link(&header.entry, end_in_fiber) };
-        }
-        Home::of_suspended(stack)
+    pub(crate) fn wait_here(header: &Header) {
+        // SAFETY: it is taken out before it is freed, and only the code that has taken it out uses it
+        // then.
+        unsafe { handled::wait(&header.entry, end_in_fiber) };
     }
 
-    /// Ends the computation, which was suspended where `home` was home, as far as it can be ended
-    /// where this runs.
-    pub(crate) fn give_up(self, home: Home) {
+    /// Ends the computation, which waits or has waited, as far as it can be ended where this runs.
+    pub(crate) fn give_up(self) {
         let this = self.header();
         match this.state.get() {
             // The end of its fiber has come before, and what this is called for is a destructor of
@@ -182,8 +177,8 @@ impl Owned {
             }
             // Nothing of it has begun.
             _ if !this.is_begun() => drop(self),
-            _ if home == Home::here() && !Home::is_ending() => drop(self),
-            _ if this.entry.is_linked() => self.leave(),
+            _ if this.is_at_home() && !Home::is_ending() => drop(self),
+            _ if this.entry.is_unwound_at_the_end() => self.leave(),
             _ => self.leak(),
         }
     }
@@ -280,7 +275,7 @@ pub(crate) unsafe fn unwind_owned(header: NonNull<Header>) {
 unsafe fn end(header: NonNull<Header>) {
     // SAFETY: by the caller's promise.
     let this = unsafe { header.as_ref() };
-    this.entry.unlink();
+    handled::wait_no_more(&this.entry);
     let _free = Free(header);
     // A producer may not have begun.
     if this.state.get() != State::Ended && this.is_begun() {

@@ -57,8 +57,8 @@ where
     // SAFETY: nothing is borrowed. Whoever owns the result owns the computation.
     let header = unsafe { Producing::create(producer, None, Location::caller()) };
     // SAFETY: it has just been made.
-    let home = Owned::wait_here(unsafe { header.as_ref() });
-    Generator { header: Some(header), home, items: PhantomData }
+    Owned::wait_here(unsafe { header.as_ref() });
+    Generator { header: Some(header), items: PhantomData }
 }
 
 /// Calls `consumer` with an iterator over what `producer` gives. Both may borrow.
@@ -166,11 +166,10 @@ struct Given;
 /// It stays in the fiber, task or thread in which it was made, like a
 /// [`Suspended`](crate::Suspended) computation, and for the same reasons. When it is dropped, its
 /// producer is unwound; at the latest when its fiber ends, and there are no more items then. What
-/// is said there of the end of a thread is true of it, too.
+/// is said there of tasks, of what is left, and of the end of a thread is true of it, too.
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Generator<T> {
     header: Option<NonNull<Header>>,
-    home: Home,
     items: PhantomData<fn() -> T>,
 }
 
@@ -185,7 +184,8 @@ impl<T> Iterator for Generator<T> {
     fn next(&mut self) -> Option<T> {
         let header = self.header?;
         assert!(
-            self.home == Home::here(),
+            // SAFETY: the generator owns it.
+            unsafe { header.as_ref() }.is_at_home(),
             "a generator is used in {} to which it does not belong: use it in the fiber, task or thread that made it",
             Home::describe(),
         );
@@ -212,7 +212,7 @@ impl<T> Drop for Generator<T> {
     fn drop(&mut self) {
         let Some(header) = self.header else { return };
         // SAFETY: the generator owns it, and is gone.
-        unsafe { Owned::new(header) }.give_up(self.home);
+        unsafe { Owned::new(header) }.give_up();
     }
 }
 

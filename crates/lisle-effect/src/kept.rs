@@ -2,7 +2,7 @@
 
 use crate::computation::{Header, Order, State};
 use crate::drive::{self, Owned};
-use lisle_runtime::handled::Home;
+use lisle_runtime::handled::{self, Home};
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
@@ -18,10 +18,16 @@ use std::ptr::NonNull;
 ///
 /// # Where it may go on
 ///
-/// In the fiber in which it was kept, or in the task, or, if that was neither, on the thread,
-/// outside of fibers and tasks. It is not [`Send`]: its frames hold whatever they hold. And it does
-/// not go on in another fiber of the same thread: frames may refer to what belongs to their fiber,
-/// such as the values of a [`fiber_local!`](lisle_runtime::fiber_local).
+/// In the fiber in which it was kept, or, if that was none, on the thread, outside of fibers and
+/// tasks. It is not [`Send`]: its frames hold whatever they hold. And it does not go on in another
+/// fiber of the same thread: frames may refer to what belongs to their fiber, such as the values of a
+/// [`fiber_local!`](lisle_runtime::fiber_local).
+///
+/// What was kept in a task goes on in that task, as long as it runs on the same stack: its frames
+/// may refer to the locals of the task, and to those of the fiber or thread that polls it. A task
+/// that has waited may go on on another stack.
+///
+/// What was kept in a [hook](lisle_runtime::fiber::Hooks) goes on in the same call of the hook.
 ///
 /// ```compile_fail,E0277
 /// # use lisle_effect::Suspended;
@@ -39,24 +45,35 @@ use std::ptr::NonNull;
 /// frames of it may refer to others. It may also lie elsewhere, be forgotten, or be dropped in
 /// another fiber of the thread: its computation is unwound with its own fiber nevertheless.
 ///
-/// One that was kept in a task, or on a plain thread, and that is dropped where it must not be
-/// resumed, is left as it is: its stack is lost to the process, its destructors do not run, and a
-/// line on standard error says so. The same is true of one that is forgotten, without the line.
+/// One that was kept in a task, on a plain thread, or in a hook, and that is dropped where it must
+/// not be resumed, is left as it is: its stack is lost to the process, its destructors do not run,
+/// and a line on standard error says so. The same is true of one that is forgotten, without the line.
+///
+/// Frames that are left may have lent what they refer to: to the threads of a
+/// [`std::thread::scope`], for example, which go on. Therefore, if one is left, the values of
+/// `fiber_local!` and `task_local!` stay, too, that it may refer to, and a line says so: those of the
+/// task when that ends, and those of the fiber or thread on which it was kept. So drop or resume
+/// what is kept before its task or thread ends.
 ///
 /// # At the end of a thread
 ///
-/// The locals of a thread are destroyed one after another, and frames of a computation may refer to
-/// one that is gone. Therefore one that a `thread_local!` keeps until then is not unwound, but left
-/// as above: take it out before the thread ends, or keep it in a local of a function. In the
-/// destructor of a thread-local, nothing that was kept before is resumed: that panics. (Two limits:
-/// that a thread ends is only known everywhere with the C library of GNU; and a destructor that
-/// *resumes* a computation whose frames refer to a thread-local that was first used very lately may
-/// still reach it after its end. Do not resume in such destructors.)
+/// The values of a `thread_local!` are destroyed one after another, and frames of a computation may
+/// refer to one that is gone. Therefore one that a `thread_local!` keeps until then is not unwound,
+/// but left as above: take it out before the thread ends, or keep it in a local of a function. In
+/// the destructor of a thread-local, nothing that was kept before is resumed: that panics.
+///
+/// The library cannot make the values of a `thread_local!` stay. So there are limits, which are the
+/// program's to respect:
+///
+/// - A computation that borrows from a `thread_local!` and lends that to others, as to the threads of
+///   a scope, must end before its thread does, and must not be forgotten.
+/// - That a thread ends is only known everywhere with the C library of GNU. And a destructor that
+///   *resumes* a computation whose frames refer to a thread-local that was first used very lately
+///   may still reach it after its end. Do not resume in such destructors.
 #[must_use = "dropping it unwinds the computation"]
 pub struct Suspended<A, R> {
     header: NonNull<Header>,
     room: NonNull<MaybeUninit<A>>,
-    home: Home,
     types: PhantomData<fn(A) -> R>,
 }
 
@@ -67,8 +84,8 @@ impl<A, R> Suspended<A, R> {
     /// `room`, and its handler's results are of type `R`. The result of this owns it.
     pub(crate) unsafe fn new(header: NonNull<Header>, room: NonNull<MaybeUninit<A>>) -> Self {
         // SAFETY: by the caller's promise.
-        let home = Owned::wait_here(unsafe { header.as_ref() });
-        Suspended { header, room, home, types: PhantomData }
+        Owned::wait_here(unsafe { header.as_ref() });
+        Suspended { header, room, types: PhantomData }
     }
 
     fn header(&self) -> &Header {
@@ -88,7 +105,7 @@ impl<A, R> Suspended<A, R> {
              return what `resume` returns"
         );
         assert!(
-            self.home == Home::here(),
+            self.header().is_at_home(),
             "a continuation of the computation begun at {} is resumed in {} to which it does not belong: resume it in \
              the fiber, task or thread in which it was kept",
             self.header().link.site(),
@@ -104,7 +121,7 @@ impl<A, R> Suspended<A, R> {
 
     fn go_on(self) -> R {
         let header = self.header;
-        self.header().entry.unlink();
+        handled::wait_no_more(&self.header().entry);
         mem::forget(self);
         // SAFETY: this owned the computation, and has given it up.
         unsafe { drive::drive(header) }
@@ -146,15 +163,15 @@ impl<A, R> Drop for Suspended<A, R> {
         if self.header().is_in_clause.replace(false) {
             // Whoever has called the clause owns it again, and frees it. The clause may be suspended,
             // and the end of its fiber may have come to this computation first.
-            if self.header().state.get() == State::Kept && self.home == Home::here() && !Home::is_ending() {
-                self.header().entry.unlink();
+            if self.header().state.get() == State::Kept && self.header().is_at_home() && !Home::is_ending() {
+                handled::wait_no_more(&self.header().entry);
                 // SAFETY: it is suspended, and this was the right to resume it.
                 unsafe { drive::unwind_owned(self.header) };
             }
             return;
         }
         // SAFETY: this owns the computation, and is gone.
-        unsafe { Owned::new(self.header) }.give_up(self.home);
+        unsafe { Owned::new(self.header) }.give_up();
     }
 }
 

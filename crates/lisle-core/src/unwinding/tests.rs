@@ -105,3 +105,106 @@ fn a_call_from_foreign_code_cannot() {
 fn without_a_frame_that_catches_it_cannot() {
     outermost(|| assert_eq!(answers(), (false, false)));
 }
+
+/// Questions about one function among the callers.
+mod to_a_call {
+    use super::*;
+
+    /// The function: it catches a panic, and raises it again.
+    #[inline(never)]
+    fn target(f: &mut dyn FnMut()) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(&mut *f)) {
+            resume_unwind(panic);
+        }
+        // Not a tail call.
+        std::hint::black_box(f);
+    }
+
+    /// Returns the answers for the innermost call of it, the next one, and so on.
+    #[inline(never)]
+    fn calls<const N: usize>() -> [bool; N] {
+        std::array::from_fn(|n| is_possible_to(target as *const () as usize, n + 1))
+    }
+
+    /// A value that asks when it is dropped, within another call or not.
+    struct AsksTo<'a>(&'a Cell<[bool; 2]>, bool);
+
+    impl Drop for AsksTo<'_> {
+        fn drop(&mut self) {
+            if self.1 { target(&mut || self.0.set(calls())) } else { self.0.set(calls()) }
+        }
+    }
+
+    #[test]
+    fn each_that_there_is() {
+        assert_eq!(calls(), [false]);
+        target(&mut || {
+            assert_eq!(calls(), [true, false]);
+            target(&mut || assert_eq!(calls(), [true, true, false]));
+            // The beginning of a stack, without which nothing is known of `is_possible`.
+            outermost(|| target(&mut || assert_eq!(calls(), [true, false])));
+            assert_eq!(calls(), [true, false]);
+        });
+    }
+
+    /// Whatever catches on the way raises the panic again.
+    #[test]
+    fn beyond_frames_that_catch() {
+        #[inline(never)]
+        fn catches(f: &mut dyn FnMut()) {
+            assert!(catch_unwind(AssertUnwindSafe(&mut *f)).is_ok());
+        }
+        target(&mut || catches(&mut || target(&mut || catches(&mut || assert_eq!(calls(), [true, true])))));
+    }
+
+    /// A destructor that a panic runs cannot be left, but what it calls can be unwound.
+    #[test]
+    fn in_a_destructor_that_runs_in_a_panic() {
+        for is_within in [false, true] {
+            let seen = Cell::new([false, false]);
+            target(&mut || {
+                drop(AsksTo(&seen, is_within));
+                assert_eq!(seen.get(), [true, is_within]);
+                let panic = catch_unwind(AssertUnwindSafe(|| {
+                    let _asks = AsksTo(&seen, is_within);
+                    resume_unwind(Box::new(()));
+                }));
+                assert!(panic.is_err());
+                assert_eq!(seen.get(), [is_within, false]);
+                assert_eq!(calls(), [true, false]);
+            });
+        }
+    }
+
+    /// A call that the foreign code makes can be left, and one around it cannot.
+    #[test]
+    fn beyond_a_call_from_foreign_code() {
+        thread_local! {
+            static SEEN: Cell<[bool; 2]> = const { Cell::new([true, true]) };
+            static WITHIN: Cell<[bool; 2]> = const { Cell::new([false, true]) };
+        }
+        extern "C" fn compare(_: *const c_void, _: *const c_void) -> c_int {
+            SEEN.set(calls());
+            target(&mut || WITHIN.set(calls()));
+            0
+        }
+        target(&mut || {
+            let mut numbers = [2_u32, 1];
+            // SAFETY: the array has two elements of this size, and the comparison reads neither.
+            unsafe { libc::qsort(numbers.as_mut_ptr().cast(), 2, size_of::<u32>(), Some(compare)) };
+        });
+        assert_eq!((SEEN.get(), WITHIN.get()), ([false, false], [true, false]));
+    }
+
+    #[test]
+    fn a_function_that_does_not_catch() {
+        #[inline(never)]
+        fn passes(f: &mut dyn FnMut()) {
+            f();
+            std::hint::black_box(f);
+        }
+        let is_possible = || is_possible_to(passes as *const () as usize, 1);
+        target(&mut || passes(&mut || assert!(!is_possible())));
+        assert!(!is_possible());
+    }
+}

@@ -59,7 +59,8 @@ impl<T: 'static> LocalKey<T> {
     /// Runs `f` with the value of the current fiber, or on a plain thread with that of the thread.
     /// Makes the value first if there is none.
     ///
-    /// The value is dropped when its fiber ends. The call searches through the few locals that a
+    /// The value is dropped when its fiber ends, unless a suspended computation (`lisle::effect`) is
+    /// left then that may refer to it. The call searches through the few locals that a
     /// fiber has.
     ///
     /// # Panics

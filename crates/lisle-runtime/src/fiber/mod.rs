@@ -112,11 +112,13 @@ pub use spawn::spawn_on;
 
 pub(crate) use spawn::spawn_unchecked;
 
+use crate::sched::worker::{Worker, with_current};
 use crate::spawned::fiber_cell::Fiber;
 use std::ptr::NonNull;
 
-/// Returns the fiber that runs this code, if a fiber runs it.
+/// Returns the fiber that runs this code, if a fiber runs it, or if it is a hook that is called for
+/// one.
 #[doc(hidden)]
 pub(crate) fn current() -> Option<NonNull<Fiber>> {
-    crate::sched::worker::with_current(|worker| worker.and_then(|worker| worker.current_fiber()))
+    Fiber::running().or_else(|| with_current(|worker| worker.and_then(Worker::hooked_fiber)))
 }

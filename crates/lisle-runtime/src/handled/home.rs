@@ -5,7 +5,14 @@
 //! when the fiber ends. Therefore it goes on there or nowhere.
 //!
 //! When a fiber ends, what is suspended in it is unwound first, and then each local is dropped, see
-//! `Locals`. A task's computations go on in it, or stay for ever.
+//! `Locals`. A task's computations go on in it, or stay for ever; the locals of the task stay with
+//! them, and so do those of the fiber or thread on whose stack they were suspended.
+//!
+//! # Hooks
+//!
+//! Hooks run between fibers, but have the locals of the fiber that they are called for. So while
+//! they run the thread has another home, see `Apart`: what they suspend goes on in the same call
+//! or nowhere.
 //!
 //! # Threads
 //!
@@ -18,10 +25,13 @@
 //! which is certain and takes long.
 
 use crate::event::parker;
+use crate::sched::worker::with_current;
+use crate::spawned::kept::{Entry, Home};
 use crate::spawned::this_stack::{ThisStack, this_stack};
 use crate::task;
 use lisle_core::thread_end;
 use std::cell::Cell;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 thread_local! {
@@ -73,32 +83,11 @@ fn count() {
     }
 }
 
-/// What tells a fiber, a task, or what is neither, from all others that have been or will be on the
-/// same thread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Home {
-    /// That of the fiber or thread, whose locals a task may use, too, where it is polled.
-    stack: u64,
-    /// That of the task, or 0.
-    task: u64,
-}
-
 impl Home {
     /// Returns that of the code that runs here.
     #[inline]
     pub fn here() -> Self {
         Self::of(this_stack())
-    }
-
-    /// Returns that of the code that runs on this stack, for a computation that has just been
-    /// suspended there.
-    #[inline]
-    pub fn of_suspended(stack: ThisStack<'_>) -> Self {
-        let home = Self::of(stack);
-        if stack.is_of_thread() {
-            count();
-        }
-        home
     }
 
     #[inline]
@@ -124,11 +113,67 @@ impl Home {
             "a task"
         } else if parker::running().is_some() {
             "a fiber"
+        } else if with_current(|worker| worker.is_some_and(|worker| worker.hooked_fiber().is_some())) {
+            "a hook"
         } else if thread_end::is_ending() {
             "the destructor of a thread-local"
         } else {
             "a thread"
         }
+    }
+}
+
+/// Puts a computation that has just been suspended here among those that wait on this stack. The end
+/// of a fiber calls `end` with those that were suspended in it, outside of tasks.
+///
+/// # Safety
+///
+/// The entry is in no list, and stays at its place until it has been taken out. `end` may be called
+/// with it then.
+#[inline(always)]
+pub unsafe fn wait(entry: &Entry, end: unsafe fn(NonNull<Entry>)) {
+    let stack = this_stack();
+    let home = Home::of(stack);
+    let end = if stack.is_of_fiber() {
+        Some(end)
+    } else {
+        count_kept(home);
+        None
+    };
+    // SAFETY: passed on to the caller, and this runs on that stack.
+    unsafe { stack.state().handled.kept.link(entry, home, end) };
+}
+
+/// Takes a computation that goes on or has ended out of those that wait, if it is among them.
+#[inline(always)]
+pub fn wait_no_more(entry: &Entry) {
+    // SAFETY: it was in a list.
+    if entry.unlink() && unsafe { entry.home() }.task != 0 {
+        // SAFETY: as above.
+        count_kept_no_more(unsafe { entry.home() });
+    }
+}
+
+/// Counts what was suspended on a thread's own stack, or in a task.
+#[inline]
+fn count_kept(home: Home) {
+    if home.task == 0 {
+        return count();
+    }
+    if let Some(task) = task::current() {
+        // SAFETY: the current task is alive, and only the thread that runs it touches its cells.
+        unsafe { task.as_ref() }.keeps_one_more();
+    }
+}
+
+/// Counts what no longer waits in its task. One that ends outside of it is not counted: it has not
+/// begun, or the task has ended.
+#[cold]
+fn count_kept_no_more(home: Home) {
+    // SAFETY: the current task is alive, and only the thread that runs it touches its cells.
+    let task = task::current().map(|task| unsafe { task.as_ref() });
+    if let Some(task) = task.filter(|task| task.number.get() == home.task) {
+        task.keeps_one_less();
     }
 }
 

@@ -5,7 +5,7 @@ mod home;
 mod supply;
 
 pub use crate::spawned::handled::{Answering, Handled, Link};
-pub use crate::spawned::kept::Entry;
+pub use crate::spawned::kept::{Entry, Home};
 pub use crate::stack::taken::Taken;
-pub use home::Home;
+pub use home::{wait, wait_no_more};
 pub use supply::{can_give, give, take};

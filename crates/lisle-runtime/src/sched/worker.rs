@@ -108,6 +108,8 @@ pub struct Worker {
     tally_before: (u64, u64),
     /// The fiber that runs now; null between turns.
     current: Cell<*mut Fiber>,
+    /// The fiber whose hooks run; null if none do.
+    hooked: Cell<*mut Fiber>,
     turn: Cell<u32>,
     /// The tick (see `tick.rs`) of the last visit to what is not in the worker's queues.
     visited: Cell<u32>,
@@ -137,6 +139,7 @@ impl Worker {
             exceptions: OfThread::here(),
             tally_before: tally::read(),
             current: Cell::new(std::ptr::null_mut()),
+            hooked: Cell::new(std::ptr::null_mut()),
             turn: Cell::new(0),
             visited: Cell::new(tick::now()),
             queues: Queues::default(),

@@ -12,11 +12,13 @@
 
 use super::cell::{Block, Contents};
 use super::head::{Head, Outcome};
+use super::kept::Kept;
 use super::kin::Kin;
+use super::locals::{Left, Owner};
 use super::runnable::Kind;
 use super::scope_state::ScopeState;
-use super::stack_state::StackState;
-use crate::event::parker::Parker;
+use super::stack_state::{StackState, state_of_thread};
+use crate::event::parker::{self, Parker};
 use crate::event::{Interrupted, Label, Source, Unlabelled, limit};
 use crate::report::{PanicPolicy, nobody_joins};
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -25,6 +27,7 @@ use crate::stack::Stack;
 use lisle_core::segment::Segment;
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
+use std::mem::offset_of;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
@@ -124,6 +127,15 @@ impl Fiber {
         place
     }
 
+    /// Returns the fiber that runs this code, if a fiber runs it.
+    #[inline(always)]
+    pub(crate) fn running() -> Option<NonNull<Fiber>> {
+        let parker = NonNull::new(parker::running_ptr().cast_mut())?;
+        // SAFETY: workers set the parkers of fibers, as pointers that may be used for all of the
+        // fiber.
+        Some(unsafe { parker.byte_sub(offset_of!(Fiber, parker)) }.cast())
+    }
+
     /// Returns what can be done with the fiber's result.
     pub(crate) fn contents(&self) -> &'static Contents {
         &self.table.contents
@@ -202,8 +214,34 @@ pub(crate) unsafe fn live(fiber: NonNull<Fiber>) {
 /// of their destructors.
 #[inline]
 pub(crate) fn clear_locals(fiber: &Fiber) {
-    let handled = &fiber.stack_state.handled;
-    fiber.locals.clear(&handled.home, Some(&handled.kept), &|panic| detached(fiber, panic));
+    fiber.locals.clear(fiber, &|panic| detached(fiber, panic));
+}
+
+impl Owner for Fiber {
+    fn describe(&self) -> String {
+        Fiber::describe(self)
+    }
+
+    fn home(&self) -> &Cell<u64> {
+        &self.stack_state.handled.home
+    }
+
+    #[inline(always)]
+    fn kept(&self) -> Option<&Kept> {
+        Some(&self.stack_state.handled.kept)
+    }
+
+    fn leaves(&self, left: Left) {
+        self.stack_state.is_referred_to.set(true);
+        if left == Left::OfStack {
+            // Outside of tasks, a `task_local!` is that of the thread.
+            state_of_thread().is_referred_to.set(true);
+        }
+    }
+
+    fn is_referred_to(&self) -> bool {
+        self.stack_state.is_referred_to.get()
+    }
 }
 
 /// Ends a fiber that has lived: wakes its joiners and lets go of the fiber's own reference. Returns
@@ -397,7 +435,7 @@ impl Drop for FiberRef {
 
 /// Reports the panic of `fiber`, whose handle is gone.
 #[cold]
-fn detached(fiber: &Fiber, panic: Box<dyn Any + Send>) {
+pub(super) fn detached(fiber: &Fiber, panic: Box<dyn Any + Send>) {
     nobody_joins(fiber.describe(), fiber.name(), fiber.site(), fiber.panic_policy, panic);
 }
 

@@ -57,8 +57,8 @@ pub struct Handled {
     pub in_parts: Cell<u32>,
     /// See `Home`; 0 until one is needed.
     pub(crate) home: Cell<u64>,
-    /// Those that wait and go on nowhere else. A thread's and a task's are not in it.
-    pub kept: Kept,
+    /// Those that wait and go on nowhere else.
+    pub(crate) kept: Kept,
 }
 
 impl Handled {

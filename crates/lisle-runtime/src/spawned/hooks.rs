@@ -45,7 +45,8 @@ use std::panic::Location;
 /// They run on the worker's own stack. The fiber counts as the current one: a
 /// [`fiber_local!`](crate::fiber_local) is that of the fiber. They may spawn, signal, and try. They
 /// must not wait, which panics as in [`no_suspend`](crate::fiber::no_suspend()). They delay
-/// everything on the domain.
+/// everything on the domain. A computation that they suspend (`lisle::effect`) goes on in the same
+/// call or never.
 ///
 /// # Panics
 ///

@@ -1,29 +1,45 @@
-//! The computations that wait in values of a fiber's, see `lisle_effect::Suspended`.
+//! The computations that wait on a stack in values that own them, see `lisle_effect::Suspended`.
 //!
-//! They go on in that fiber only, and their frames may refer to its locals. So when it ends, they
-//! are unwound before its locals are dropped, wherever the values are that keep them.
+//! Their frames may refer to the locals of the fiber, task or thread in which they were suspended.
+//! Those of a fiber go on in it only. So when it ends, they are unwound before its locals are
+//! dropped, wherever the values are that keep them. Those of a thread and of a task cannot be
+//! unwound at its end. They are in the list so that it is known whether any is left: then the
+//! locals stay as they are, too. For code outside of that stack may refer to them through the
+//! frames, such as the threads of a scope.
 //!
 //! # Invariant
 //!
-//! An entry is in one list at most: in that of the fiber in which it was suspended. It takes itself
-//! out without knowing the list, by the place that refers to it, as long as the fiber lives.
+//! An entry is in one list at most: in that of the stack on which it was suspended. It takes itself
+//! out without knowing the list, by the place that refers to it, as long as the stack has an owner.
+//! All of them belong to one thread.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::ptr::{NonNull, null};
 
 /// A function that unwinds the computation with this entry.
-type End = unsafe fn(NonNull<Entry>);
+pub(crate) type End = unsafe fn(NonNull<Entry>);
 
-/// A computation's place in the list of its fiber.
+/// What tells a fiber, a task, or what is neither, from all others that have been or will be on the
+/// same thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Home {
+    /// That of the fiber or thread, whose locals a task may use, too, where it is polled.
+    pub(crate) stack: u64,
+    /// That of the task, or 0.
+    pub(crate) task: u64,
+}
+
+/// A computation's place in the list of its stack.
 #[derive(Debug)]
 pub struct Entry {
     /// The place that refers to this entry; null if it is in no list.
     back: Cell<*const Cell<*const Entry>>,
-    /// The next entry, and the function that unwinds the computation. Not written before the entry
-    /// is in a list.
+    /// The next entry, where it was suspended, and the function that unwinds the computation when
+    /// the owner of the stack ends, if that may be. Not written before the entry is in a list.
     next: Cell<MaybeUninit<*const Entry>>,
-    end: Cell<MaybeUninit<End>>,
+    home: Cell<MaybeUninit<Home>>,
+    end: Cell<MaybeUninit<Option<End>>>,
 }
 
 impl Entry {
@@ -31,21 +47,32 @@ impl Entry {
     #[inline(always)]
     pub const fn new() -> Self {
         let (next, end) = (Cell::new(MaybeUninit::uninit()), Cell::new(MaybeUninit::uninit()));
-        Entry { back: Cell::new(null()), next, end }
+        Entry { back: Cell::new(null()), next, home: Cell::new(MaybeUninit::uninit()), end }
     }
 
-    /// Returns `true` if it is in a list.
+    /// Returns where it was suspended.
+    ///
+    /// # Safety
+    ///
+    /// It has been in a list.
     #[inline(always)]
-    pub fn is_linked(&self) -> bool {
-        !self.back.get().is_null()
+    pub unsafe fn home(&self) -> Home {
+        // SAFETY: by the caller's promise.
+        unsafe { self.home.get().assume_init() }
     }
 
-    /// Takes it out of its list, if it is in one.
+    /// Returns `true` if it is in a list, and is unwound when the owner of the stack ends.
+    pub fn is_unwound_at_the_end(&self) -> bool {
+        // SAFETY: written when it came into the list.
+        !self.back.get().is_null() && unsafe { self.end.get().assume_init() }.is_some()
+    }
+
+    /// Takes it out of its list. Returns `false` if it was in none.
     #[inline(always)]
-    pub fn unlink(&self) {
+    pub(crate) fn unlink(&self) -> bool {
         // SAFETY: the list stays as long as it has entries, and so does the entry before this one:
         // both belong to this thread.
-        let Some(back) = (unsafe { self.back.replace(null()).as_ref() }) else { return };
+        let Some(back) = (unsafe { self.back.replace(null()).as_ref() }) else { return false };
         // SAFETY: written when it came into the list.
         let next = unsafe { self.next.get().assume_init() };
         back.set(next);
@@ -53,6 +80,7 @@ impl Entry {
         if let Some(next) = unsafe { next.as_ref() } {
             next.back.set(back);
         }
+        true
     }
 }
 
@@ -62,9 +90,19 @@ impl Default for Entry {
     }
 }
 
-/// The computations of a fiber that wait, the last first.
+/// The computations of a stack that wait, the last first.
 #[derive(Debug)]
 pub struct Kept(Cell<*const Entry>);
+
+/// What [`Kept::end_one`] has come to.
+pub(crate) enum Ended {
+    /// None is in the list.
+    None,
+    /// One was unwound.
+    One,
+    /// One was taken out that cannot be unwound.
+    Left,
+}
 
 impl Kept {
     pub(crate) const fn new() -> Self {
@@ -75,14 +113,15 @@ impl Kept {
     ///
     /// # Safety
     ///
-    /// The entry is in no list, and stays at its place as long as it is in this one. The list
-    /// belongs to the fiber that runs this. `end` may be called with the entry when it has been
-    /// taken out.
+    /// The entry is in no list, and stays at its place as long as it is in this one. The list is
+    /// that of the stack on which this runs. `end` may be called with the entry when it has been
+    /// taken out, where the owner of the stack ends.
     #[inline(always)]
-    pub unsafe fn link(&self, entry: &Entry, end: End) {
+    pub(crate) unsafe fn link(&self, entry: &Entry, home: Home, end: Option<End>) {
         let next = self.0.replace(entry);
         entry.next.set(MaybeUninit::new(next));
         entry.back.set(&raw const self.0);
+        entry.home.set(MaybeUninit::new(home));
         entry.end.set(MaybeUninit::new(end));
         // SAFETY: entries stay as long as they are in the list.
         if let Some(next) = unsafe { next.as_ref() } {
@@ -96,25 +135,36 @@ impl Kept {
         self.0.get().is_null()
     }
 
-    /// Takes out all entries. Their computations stay as they are.
-    pub(crate) fn let_go(&self) {
+    /// Returns `true` if the last one that was suspended and still waits was suspended where the
+    /// number of the stack was `stack`. So none of those waits if this returns `false`, as long as
+    /// the number has not changed since the first of them.
+    pub(crate) fn is_last_of(&self, stack: u64) -> bool {
+        // SAFETY: as above, and written when it came into the list.
+        unsafe { self.0.get().as_ref() }.is_some_and(|last| unsafe { last.home() }.stack == stack)
+    }
+
+    /// Takes out all entries. Their computations stay as they are. Returns `false` if there is none.
+    pub(crate) fn let_go(&self) -> bool {
+        let is_empty = self.is_empty();
         // SAFETY: as above.
         while let Some(entry) = unsafe { self.0.get().as_ref() } {
             entry.unlink();
         }
+        !is_empty
     }
 
-    /// Takes out the last entry, and unwinds its computation. Returns `false` if there is none. The
-    /// destructors may put in others. Panics with a panic of theirs.
-    pub(crate) fn end_one(&self) -> bool {
+    /// Takes out the last entry, and unwinds its computation, if that may be. The destructors may
+    /// put in others. Panics with a panic of theirs.
+    pub(crate) fn end_one(&self) -> Ended {
         let last = self.0.get();
         // SAFETY: as above.
-        let Some(entry) = (unsafe { last.as_ref() }) else { return false };
+        let Some(entry) = (unsafe { last.as_ref() }) else { return Ended::None };
         // SAFETY: written when it came into the list.
         let end = unsafe { entry.end.get().assume_init() };
         entry.unlink();
+        let Some(end) = end else { return Ended::Left };
         // SAFETY: it has been taken out, and this is the function that it was put in with.
         unsafe { end(NonNull::from(entry)) };
-        true
+        Ended::One
     }
 }

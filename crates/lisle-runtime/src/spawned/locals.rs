@@ -1,6 +1,6 @@
 //! The locals of a fiber, a task, or a thread.
 
-use super::kept::Kept;
+use super::kept::{Ended, Kept};
 use crate::event::limit;
 use crate::panics::forget_panic;
 use crate::report;
@@ -23,49 +23,97 @@ pub(crate) struct Locals {
     values: RefCell<Option<Box<Values>>>,
 }
 
+/// A computation that is left at the end of a fiber.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// One of a task that was polled on the fiber's stack.
+    OfTask,
+    /// One of the fiber: its destructors have made too many.
+    OfStack,
+}
+
+/// Whose locals are dropped.
+pub(crate) trait Owner {
+    /// Describes it, for a message.
+    fn describe(&self) -> String;
+
+    /// Returns its home, which is made another before each value is dropped: a computation that is
+    /// left must not go on in the destructors that follow, nor be unwound.
+    fn home(&self) -> &Cell<u64>;
+
+    /// Returns the list of the computations that are to be unwound first.
+    fn kept(&self) -> Option<&Kept> {
+        None
+    }
+
+    /// Notes that a computation is left that has been in the list.
+    fn leaves(&self, _: Left) {}
+
+    /// Returns `true` if a computation is left whose frames may refer to the values. Then others may
+    /// use these through the frames, such as the threads of a scope, although it never goes on.
+    fn is_referred_to(&self) -> bool;
+}
+
 impl Locals {
     pub(crate) const fn new() -> Self {
         Locals { values: RefCell::new(None) }
     }
 
     /// Drops the values, the last made first, and those that a destructor makes. Before each, it
-    /// unwinds the computations that are `kept`, which may refer to that value, or lie in it.
-    /// Passes the payloads of panics of the destructors to `told`.
-    ///
-    /// `home` is that of the owner. It is another before each value is dropped: a suspended
-    /// computation that is not among those kept must not go on in the destructors that follow, nor
-    /// be unwound.
+    /// unwinds the computations that may be, which may refer to that value, or lie in it. If one is
+    /// left, it leaks the values that are there. Passes the payloads of panics of the destructors to
+    /// `told`.
     #[inline]
-    pub(crate) fn clear(&self, home: &Cell<u64>, kept: Option<&Kept>, told: &dyn Fn(Box<dyn Any + Send>)) {
-        if self.values.borrow().is_some() || kept.is_some_and(|kept| !kept.is_empty()) {
-            self.clear_some(home, kept, told);
+    pub(crate) fn clear(&self, owner: &dyn Owner, told: &dyn Fn(Box<dyn Any + Send>)) {
+        if self.values.borrow().is_some() || owner.kept().is_some_and(|kept| !kept.is_empty()) {
+            self.clear_some(owner, told);
         }
     }
 
     #[cold]
-    fn clear_some(&self, home: &Cell<u64>, kept: Option<&Kept>, told: &dyn Fn(Box<dyn Any + Send>)) {
+    fn clear_some(&self, owner: &dyn Owner, told: &dyn Fn(Box<dyn Any + Send>)) {
         // The destructors run to their end, even if the runtime ends.
         let _masked = limit::masked();
         for _ in 0..DROPPED {
-            match catch_unwind(AssertUnwindSafe(|| kept.is_some_and(Kept::end_one))) {
-                Ok(false) => {}
-                Ok(true) => continue,
+            match catch_unwind(AssertUnwindSafe(|| owner.kept().map_or(Ended::None, Kept::end_one))) {
+                Ok(Ended::None) => {}
+                Ok(Ended::One) => continue,
+                Ok(Ended::Left) => {
+                    owner.leaves(Left::OfTask);
+                    continue;
+                }
                 Err(panic) => {
                     told(panic);
                     continue;
                 }
             }
+            if owner.is_referred_to() {
+                self.tell_of_leak(owner);
+                break;
+            }
             let last = self.values.borrow_mut().as_mut().and_then(|values| values.pop());
             let Some((_, value)) = last else { break };
-            home.set(0);
+            owner.home().set(0);
             // SAFETY: `get` has leaked the value, which has just left the list.
             let value = unsafe { Box::from_raw(value.as_ptr()) };
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
                 told(panic);
             }
         }
-        kept.into_iter().for_each(Kept::let_go);
+        if owner.kept().is_some_and(Kept::let_go) {
+            owner.leaves(Left::OfStack);
+        }
         *self.values.borrow_mut() = None;
+    }
+
+    fn tell_of_leak(&self, owner: &dyn Owner) {
+        if self.values.borrow().as_ref().is_some_and(|values| !values.is_empty()) {
+            lisle_core::seam::write(&format!(
+                "locals of {} stay for ever, and their destructors do not run: a computation that was kept there has not \
+                 ended, and may refer to them",
+                owner.describe(),
+            ));
+        }
     }
 
     /// Returns the value of the key at `key`, which stays until `clear`. Calls `init` if there is

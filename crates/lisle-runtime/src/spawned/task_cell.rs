@@ -8,7 +8,7 @@
 
 use super::fiber_cell::Fiber;
 use super::head::Head;
-use super::locals::contained;
+use super::locals::{Owner, contained};
 use super::runnable::Kind;
 use super::task_body::Table;
 use crate::event::recycled::{Recycled, State};
@@ -27,11 +27,13 @@ pub(crate) struct Task {
     pub(crate) recycled: Recycled,
     /// `true` once the task is scheduled by itself.
     pub(crate) inflated: Cell<bool>,
+    /// How many computations were suspended in the task and wait; at the most one tells that more do.
+    kept: Cell<u16>,
     /// How many of the next tasks that this one spawns do not begin on its stack.
     pub(crate) penalty: Cell<u32>,
     /// What tells the task from others, see `handled::Home`; 0 until that is needed. A task that
-    /// ends without having waited leaves it to the next in its slot: what it has kept refers to
-    /// none of its locals, whose end makes this 0.
+    /// ends without having waited leaves it to the next in its slot, unless it leaves a computation
+    /// that waits.
     pub(crate) number: Cell<u64>,
     /// The domain of the last turn.
     pub(crate) domain: Cell<usize>,
@@ -80,6 +82,7 @@ impl Task {
             // By the same promise.
             Recycled::make_vacant(&raw mut (*slot).recycled, ready, size);
             (&raw mut (*slot).inflated).write(Cell::new(false));
+            (&raw mut (*slot).kept).write(Cell::new(0));
             (&raw mut (*slot).penalty).write(Cell::new(0));
             (&raw mut (*slot).number).write(Cell::new(0));
             (&raw mut (*slot).domain).write(Cell::new(usize::MAX));
@@ -113,10 +116,25 @@ impl Task {
         Label::anywhere("task").made_at(self.site())
     }
 
-    /// Drops the values of the task's locals.
+    /// Drops the values of the task's locals, or leaks them if a computation is left that may refer
+    /// to them. That one does not go on in what has the slot next.
     #[inline]
     pub(crate) fn clear_locals(&self) {
-        self.locals.clear(&self.number, None, &|panic| contained("a task-local", panic));
+        self.locals.clear(self, &|panic| contained("a task-local", panic));
+        if self.is_referred_to() {
+            self.number.set(0);
+            self.kept.set(0);
+        }
+    }
+
+    /// Counts a computation that has been suspended in the task, which runs here.
+    pub(crate) fn keeps_one_more(&self) {
+        self.kept.update(|kept| kept.saturating_add(1));
+    }
+
+    /// Counts one of them that goes on, or has ended.
+    pub(crate) fn keeps_one_less(&self) {
+        self.kept.update(|kept| if kept == u16::MAX { kept } else { kept.saturating_sub(1) });
     }
 
     pub(crate) fn table(&self) -> &'static Table {
@@ -150,6 +168,21 @@ impl Task {
             // the caller has the future.
             unsafe { parked.describe(waits) };
         }
+    }
+}
+
+impl Owner for Task {
+    fn describe(&self) -> String {
+        describe(self.site())
+    }
+
+    fn home(&self) -> &Cell<u64> {
+        &self.number
+    }
+
+    #[inline(always)]
+    fn is_referred_to(&self) -> bool {
+        self.kept.get() != 0
     }
 }
 

@@ -1,20 +1,14 @@
 //! The stack on which code runs: that of a fiber, or that of a thread which runs none.
 
 use super::fiber_cell::Fiber;
-use super::stack_state::StackState;
+use super::stack_state::{StackState, state_of_thread};
 use crate::event::parker;
 use crate::event::recycled::{Recycled, TopTask};
-use std::mem::offset_of;
 use std::ops::Deref;
 
 /// How many bytes the stack of a plain thread may grow, from where it first spawns a task, before
 /// tasks no longer begin on it.
 const ROOM_ON_THREADS: usize = 32 * 1024;
-
-thread_local! {
-    /// The state for code that runs in no fiber.
-    static OF_THREAD: StackState = const { StackState::new() };
-}
 
 /// The stack on which this code runs. Only code that runs on that stack may use it, and only while
 /// it does.
@@ -35,11 +29,6 @@ impl<'a> ThisStack<'a> {
             self.limit.set(here.saturating_sub(ROOM_ON_THREADS));
         }
         here > self.limit.get()
-    }
-
-    /// Returns `true` if this is a thread's own stack, and no task runs on it.
-    pub(crate) fn is_of_thread(self) -> bool {
-        parker::running_ptr().is_null() && self.task.get().is_null()
     }
 
     /// Returns `true` if this is a fiber's own stack, and no task runs on it.
@@ -67,15 +56,11 @@ impl Deref for ThisStack<'_> {
 /// Returns the stack on which this code runs.
 #[inline(always)]
 pub fn this_stack<'a>() -> ThisStack<'a> {
-    let running = parker::running_ptr();
-    if running.is_null() {
-        // SAFETY: the thread's own state has no destructor, and stays as long as the thread does.
-        let state = unsafe { &*OF_THREAD.with(std::ptr::from_ref) };
-        return ThisStack { task: Recycled::top_of_thread(), state };
-    }
-    // SAFETY: workers set the parkers of fibers, as pointers that may be used for all of the fiber.
-    // A fiber is alive while it runs.
-    let fiber = unsafe { &*running.byte_sub(offset_of!(Fiber, parker)).cast::<Fiber>() };
+    let Some(fiber) = Fiber::running() else {
+        return ThisStack { task: Recycled::top_of_thread(), state: state_of_thread() };
+    };
+    // SAFETY: a fiber is alive while it runs.
+    let fiber = unsafe { fiber.as_ref() };
     ThisStack { task: &fiber.parker.task, state: &fiber.stack_state }
 }
 

@@ -1,7 +1,9 @@
 //! The locals of a thread, for code that runs in no fiber or in no task.
 
-use super::locals::{Locals, contained};
+use super::locals::{Locals, Owner, contained};
+use super::stack_state::state_of_thread;
 use super::this_stack::this_stack;
+use std::cell::Cell;
 use std::ops::Deref;
 
 /// The locals of a thread. They are dropped with it, as a value of `thread_local!`.
@@ -24,7 +26,25 @@ impl Deref for ThreadLocals {
 impl Drop for ThreadLocals {
     /// A panic of their destructors would end the process.
     fn drop(&mut self) {
-        let home = &this_stack().state().handled.home;
-        self.0.clear(home, None, &|panic| contained("a thread's local", panic));
+        self.0.clear(&OfThread, &|panic| contained("a thread's local", panic));
+    }
+}
+
+/// The thread, for whose locals nothing can be unwound: others may have gone before.
+struct OfThread;
+
+impl Owner for OfThread {
+    fn describe(&self) -> String {
+        "a thread".to_owned()
+    }
+
+    /// That of a fiber, if it has called `exit`.
+    fn home(&self) -> &Cell<u64> {
+        &this_stack().state().handled.home
+    }
+
+    fn is_referred_to(&self) -> bool {
+        let state = state_of_thread();
+        state.is_referred_to.get() || !state.handled.kept.is_empty()
     }
 }

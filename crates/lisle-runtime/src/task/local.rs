@@ -59,7 +59,8 @@ impl<T: Send + 'static> LocalKey<T> {
     /// Runs `f` with the value of the current task, or outside of tasks with that of the thread.
     /// Makes the value first if there is none.
     ///
-    /// The value is dropped when its task ends. The call searches through the few locals that a
+    /// The value is dropped when its task ends, unless a suspended computation (`lisle::effect`) is
+    /// left then that may refer to it. The call searches through the few locals that a
     /// task has.
     ///
     /// # Panics

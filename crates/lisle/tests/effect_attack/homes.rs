@@ -138,4 +138,22 @@ mod of_a_task {
         });
         assert_eq!((RESUMED.load(Ordering::SeqCst), DEAD.load(Ordering::SeqCst)), (0, 0));
     }
+    /// A task that waits goes on on another stack. What it has kept may refer to the locals of the fiber
+    /// in which it was polled before, and does not go on.
+    #[test]
+    fn a_task_that_goes_on_elsewhere_leaves_what_it_has_kept() {
+        let message = Runtime::builder().domains(1).run(|| {
+            let begins_here = lisle::spawn(|| {
+                lisle::spawn_task(async {
+                    KEPT.with_borrow_mut(|all| all.extend(begin(|| CANARY.with(|_| perform(Yield)))));
+                    let own = begin(|| perform(Yield)).unwrap();
+                    own.resume(());
+                    lisle::task::yield_now().await;
+                    message_of(|| KEPT.take().remove(0).resume(()))
+                })
+            });
+            begins_here.join().unwrap().join().unwrap()
+        });
+        assert!(message.contains("is resumed in a task to which it does not belong"), "{message}");
+    }
 }

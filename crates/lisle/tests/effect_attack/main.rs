@@ -3,6 +3,7 @@
 //! threads and stacks behind on purpose.
 
 mod again_elsewhere;
+mod between;
 mod ends;
 mod fibers;
 mod homes;

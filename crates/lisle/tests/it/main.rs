@@ -20,6 +20,7 @@ mod deadlines;
 mod depth;
 mod destructors;
 mod differential;
+mod domains;
 mod drops;
 mod dumps;
 mod ending;

@@ -15,6 +15,7 @@ mod programs;
 mod reductions;
 mod scope;
 mod sorting;
+mod splits;
 mod stacks;
 mod support;
 mod trouble;

@@ -9,15 +9,15 @@ use std::process::Command;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-struct Wait;
+pub(crate) struct Wait;
 impl Effect for Wait {
     type Answer = ();
 }
 
-type Waiting = Suspended<(), ()>;
+pub(crate) type Waiting = Suspended<(), ()>;
 
 /// Runs `f` until it performs `Wait`, and keeps the rest.
-fn begin(f: impl FnOnce() + 'static) -> Waiting {
+pub(crate) fn begin(f: impl FnOnce() + 'static) -> Waiting {
     let slot = Rc::new(RefCell::new(None));
     let kept = slot.clone();
     handle(f)

@@ -3,6 +3,7 @@
 
 mod initializers;
 mod kept;
+mod left;
 mod operations;
 
 use std::cell::{Cell, RefCell};

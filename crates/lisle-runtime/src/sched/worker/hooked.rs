@@ -5,8 +5,10 @@
 //! those of the fiber, and code that exchanges them itself, as a hook, goes on doing so.
 
 use super::Worker;
-use crate::spawned::fiber_cell::{self, Fiber};
+use crate::spawned::apart::Apart;
+use crate::spawned::fiber_cell::Fiber;
 use crate::spawned::hooks::Moment;
+use std::ptr::{NonNull, null_mut};
 
 impl Worker {
     /// Returns `true` if there is something to do around turns.
@@ -25,12 +27,31 @@ impl Worker {
         }
     }
 
+    /// Returns the fiber whose hooks run now.
+    pub(crate) fn hooked_fiber(&self) -> Option<NonNull<Fiber>> {
+        NonNull::new(self.hooked.get())
+    }
+
+    /// Calls `hooks`, which have the locals of `fiber`.
+    fn for_fiber(&self, fiber: &Fiber, hooks: impl FnOnce(&Apart<'_>)) {
+        struct Hooked<'a>(&'a Worker);
+        impl Drop for Hooked<'_> {
+            fn drop(&mut self) {
+                self.0.hooked.set(null_mut());
+            }
+        }
+        let apart = Apart::new(fiber);
+        self.hooked.set(std::ptr::from_ref(fiber).cast_mut());
+        let _hooked = Hooked(self);
+        hooks(&apart);
+    }
+
     /// Called before `fiber`, which is the current one, is resumed.
     #[cold]
     pub(super) fn before_turn(&self, fiber: &Fiber) {
         self.swap_exceptions(fiber);
         if !self.hooks.is_empty() {
-            self.hooks.resumed(fiber);
+            self.for_fiber(fiber, |_| self.hooks.resumed(fiber));
         }
     }
 
@@ -38,12 +59,12 @@ impl Worker {
     #[cold]
     pub(super) fn after_turn(&self, fiber: &Fiber, moment: Moment) {
         if !self.hooks.is_empty() {
-            self.hooks.suspended(fiber, moment);
-            if moment == Moment::Ends {
-                // The hooks may have left locals of the fiber behind, which must not leave this
-                // thread.
-                fiber_cell::clear_locals(fiber);
-            }
+            self.for_fiber(fiber, |apart| {
+                self.hooks.suspended(fiber, moment);
+                if moment == Moment::Ends {
+                    apart.clear_locals();
+                }
+            });
         }
         self.swap_exceptions(fiber);
     }
