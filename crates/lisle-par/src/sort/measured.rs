@@ -14,7 +14,7 @@
 use super::order::{Counted, Order};
 use super::sizes::Sizes;
 use crate::looks;
-use crate::shim::atomic::{AtomicU64, Ordering::Relaxed};
+use crate::shim::unseen::{AtomicU64, Ordering::Relaxed};
 use crate::shim::ticks;
 use std::mem::needs_drop;
 
@@ -33,7 +33,7 @@ const SHORT: usize = 32;
 /// An order, and what a comparison takes.
 pub(super) struct Measured<'o, O> {
     order: &'o O,
-    /// In ticks, on average.
+    /// In ticks, on average. Models are not told of it, since it is fixed where one runs the sort.
     cost: AtomicU64,
     is_fixed: bool,
 }

@@ -81,7 +81,7 @@ impl Sizes {
             workers: parts,
             run: (len / runs).max(1),
             numbers: least(2),
-            leaf: len,
+            leaf: if parts > 1 { least(2) } else { len },
             are_slow: Some(false),
             part: least(2),
             share: least(4),
