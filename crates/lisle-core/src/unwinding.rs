@@ -8,8 +8,14 @@
 //!
 //! The answer is in the tables that the unwinder itself uses: for each call they say what happens
 //! if it unwinds. The first two kinds of frames are recorded as a filter that lets no exception
-//! pass, or do not list the call at all. This module walks the stack as the unwinder would in its first phase,
-//! and unwinds nothing.
+//! pass, or do not list the call at all, or list destructors and no call by which a frame goes on when
+//! these have run. This module walks the stack as the unwinder would in its first phase, and unwinds
+//! nothing.
+//!
+//! The last of these is not always seen. A copy of memory is listed as a call by which a frame is left;
+//! where it is not known what code calls (all but Linux on x86-64), a function that foreign code calls,
+//! that has something to drop, and that copies much, counts as one that can be unwound. So does such a
+//! function that has been inlined into a function of Rust.
 //!
 //! `std::thread::panicking` cannot answer the question. It knows of no foreign frame, and it
 //! describes the thread: while one fiber waits in a destructor, the other fibers of its domain read
@@ -111,7 +117,9 @@ mod imp {
 
     pub(super) fn is_possible(catches: Catches) -> bool {
         let walk = Walk::go(catches, None);
-        walk.is_possible && (walk.is_whole || catches == Catches::End)
+        // A frame that catches in vain, since all that it calls can unwind nothing, is compiled as one
+        // that does not. So there may be none beyond a frame that no panic passes.
+        walk.is_possible && !walk.is_blocked && (walk.is_whole || catches == Catches::End)
     }
 
     pub(super) fn is_possible_to(frame: usize, count: usize) -> bool {
@@ -149,7 +157,7 @@ mod imp {
             // another table entry.
             let at = address.saturating_sub(usize::from(!is_before));
             // SAFETY: the table is null or that of the function that begins at `start`.
-            let action = unsafe { action(frame.table(), at.wrapping_sub(start), || language_at(at)) };
+            let action = unsafe { action(frame.table(), start, at, || language_at(at)) };
             if let Some((function, count)) = &mut self.target
                 && *function == start
             {
@@ -178,6 +186,9 @@ mod imp {
     }
 }
 
+#[cfg(not(target_arch = "arm"))]
+#[cfg_attr(not(all(target_os = "linux", target_arch = "x86_64")), path = "unwinding/unknown_calls.rs")]
+mod calls;
 #[cfg(not(target_arch = "arm"))]
 pub(crate) mod frames;
 #[cfg(not(target_arch = "arm"))]

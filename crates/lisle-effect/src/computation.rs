@@ -245,12 +245,10 @@ impl Header {
     /// It is attached to the stack that runs this, and not running.
     #[inline(always)]
     pub(crate) unsafe fn turn(&self, stack: &StackState) -> Option<Request> {
-        if exceptions::are_possible() {
+        if exceptions::are_possible() || self.marks.get().counts.has_limits() {
             // By a pointer: the compiler must not find out that the call does not unwind, and leave
-            // it out of the caller's table. Frames beyond that of `turn_with_exceptions` are looked
-            // at by `lisle_core::unwinding` as others are.
-            let turn: unsafe fn(&Self, &StackState) -> Option<Request> =
-                black_box(Self::turn_with_exceptions);
+            // it out of the caller's table.
+            let turn: unsafe fn(&Self, &StackState) -> Option<Request> = black_box(Self::turn_apart);
             // SAFETY: passed on to the caller.
             return unsafe { turn(self, stack) };
         }
@@ -258,14 +256,18 @@ impl Header {
         unsafe { self.turn_by(stack, InPlace) }
     }
 
-    /// Does the same in a process that has C++ in it.
+    /// Does the same in a frame of its own, and in a process that has C++ in it. The walk of
+    /// `lisle_core::unwinding` passes over this frame, and sees what the caller's would do with a panic.
+    /// That must be known before the code of the computation is unwound by a deadline: unlike the end
+    /// of a runtime, which may leave a fiber where it is, a deadline has no other use for code that it
+    /// cannot unwind any further.
     ///
     /// # Safety
     ///
     /// As for [`turn`](Header::turn).
     #[cold]
     #[inline(never)]
-    unsafe fn turn_with_exceptions(&self, stack: &StackState) -> Option<Request> {
+    unsafe fn turn_apart(&self, stack: &StackState) -> Option<Request> {
         // SAFETY: passed on to the caller.
         unsafe { self.turn_by(stack, WithExceptions(&self.exceptions)) }
     }

@@ -5,6 +5,7 @@
 mod again_elsewhere;
 mod ends;
 mod fibers;
+mod foreign;
 mod homes;
 mod joins;
 mod nested_runtimes;
