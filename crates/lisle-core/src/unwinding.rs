@@ -27,6 +27,8 @@
 //! format is different (32-bit ARM), a fiber on a thread that is panicking counts as one that cannot
 //! be unwound.
 
+use std::ops::Range;
+
 /// What the code on a stack does with a panic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Catches {
@@ -62,6 +64,15 @@ pub fn is_possible_to(frame: usize, count: usize) -> bool {
     imp::is_possible_to(frame, count)
 }
 
+/// Returns `true` if a panic that the caller raises would be caught by the user's code, or reach the root
+/// of the segment whose stack is at `stack`, without meeting a frame that ends the process. The roots
+/// of segments within that one catch it, and their resumers raise it again.
+#[cold]
+#[inline(never)]
+pub fn is_possible_within(stack: Range<usize>) -> bool {
+    imp::is_possible_within(stack)
+}
+
 #[cfg(target_arch = "arm")]
 mod imp {
     pub(super) fn outermost(f: &mut dyn FnMut()) {
@@ -75,6 +86,10 @@ mod imp {
     pub(super) fn is_possible_to(_: usize, _: usize) -> bool {
         !std::thread::panicking()
     }
+
+    pub(super) fn is_possible_within(_: std::ops::Range<usize>) -> bool {
+        !std::thread::panicking()
+    }
 }
 
 #[cfg(not(target_arch = "arm"))]
@@ -84,6 +99,7 @@ mod imp {
     use super::languages::language_at;
     use super::table::{Action, action};
     use std::ops::ControlFlow::{self, Break, Continue};
+    use std::ops::Range;
 
     struct Walk {
         catches: Catches,
@@ -127,6 +143,51 @@ mod imp {
         walk.is_possible && walk.is_whole
     }
 
+    pub(super) fn is_possible_within(stack: Range<usize>) -> bool {
+        let (mut is_possible, mut is_crossing) = (false, false);
+        // A frame of this segment catches it: that of the root, unless another comes.
+        let mut is_caught = false;
+        let mut place = 0;
+        walk(|frame| {
+            let (at, is_before) = frame.goes_on_at();
+            if is_before {
+                if stack.contains(&place) || !is_caught {
+                    is_possible = is_caught;
+                    return Break(());
+                }
+                (is_crossing, is_caught) = (true, false);
+            }
+            place = frame.place();
+            if is_crossing {
+                is_crossing = !crate::segment::is_resumer(frame.start());
+                return Continue(());
+            }
+            match action_of(frame, at, is_before) {
+                Action::Catch if is_caught => {
+                    is_possible = true;
+                    Break(())
+                }
+                Action::Catch => {
+                    is_caught = true;
+                    Continue(())
+                }
+                Action::Block if !is_caught => Break(()),
+                // Nothing arrives there, or it does no harm.
+                Action::Block | Action::Pass => Continue(()),
+            }
+        });
+        is_possible
+    }
+
+    /// Returns what a frame does that goes on at this address.
+    fn action_of(frame: &Frame<'_>, at: usize, is_before: bool) -> Action {
+        // A return address points to the instruction after the call, which may belong to another
+        // table entry.
+        let at = at.saturating_sub(usize::from(!is_before));
+        // SAFETY: the table is null or that of the function that begins there.
+        unsafe { action(frame.table(), frame.start(), at, || language_at(at)) }
+    }
+
     impl Walk {
         fn go(catches: Catches, target: Option<(usize, usize)>) -> Self {
             let (is_blocked, is_possible, is_whole, is_crossing) = (false, false, false, false);
@@ -153,11 +214,7 @@ mod imp {
                 self.is_crossing = !crate::segment::is_resumer(start);
                 return Continue(());
             }
-            // A return address points to the instruction after the call, which may belong to
-            // another table entry.
-            let at = address.saturating_sub(usize::from(!is_before));
-            // SAFETY: the table is null or that of the function that begins at `start`.
-            let action = unsafe { action(frame.table(), start, at, || language_at(at)) };
+            let action = action_of(frame, address, is_before);
             if let Some((function, count)) = &mut self.target
                 && *function == start
             {

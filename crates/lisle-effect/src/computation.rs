@@ -30,6 +30,7 @@ use std::any::{Any, TypeId};
 use std::cell::{Cell, UnsafeCell};
 use std::hint::black_box;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::panic::Location;
 use std::ptr::{NonNull, null};
 
@@ -42,7 +43,8 @@ pub(crate) enum State {
     Suspended,
     /// It waits in a value that owns it.
     Kept,
-    /// It is being unwound, since nobody will resume it.
+    /// It is being unwound, since nobody will resume it; or it could not be when its fiber ended, and
+    /// stays as it is.
     Ending,
     Ended,
 }
@@ -54,6 +56,8 @@ pub(crate) enum Order {
     GoOn,
     /// Nothing more will come: it unwinds up to the root of the computation.
     Unwind,
+    /// As above, unless a frame on the way would end the process: then it stays where it is.
+    UnwindOrStay,
     /// The payload of a panic, to be raised where it is.
     Raise,
 }
@@ -96,7 +100,7 @@ pub(crate) struct Header {
     /// The panic to be raised in it, or the panic that has ended it.
     pub(crate) payload: Cell<Option<Box<dyn Any + Send>>>,
     /// The exceptions of C++ that its code handles while it is suspended.
-    exceptions: Suspended,
+    pub(crate) exceptions: Suspended,
     segment: UnsafeCell<MaybeUninit<Segment>>,
     stack: Cell<Option<Taken>>,
 }
@@ -180,6 +184,11 @@ impl Header {
     #[inline(always)]
     pub(crate) fn has_begun(&self, way: &Way) {
         self.way.set(way);
+    }
+
+    /// Returns the part of its stack on which its code runs.
+    pub(crate) fn stack(&self) -> Range<usize> {
+        self.link.limit..(&raw const *self).addr()
     }
 
     /// Returns `true` if its code has begun to run.

@@ -1,13 +1,12 @@
 //! Generators: iterators whose items are given by code in direct style.
 
 use crate::computation::{Header, State, Table};
-use crate::drive::{Owned, caught};
+use crate::drive::{Owned, caught, raise};
 use crate::handler::place_computation;
 use crate::perform::suspend_for;
 use crate::request::Clause;
 use lisle_core::segment::Way;
 use lisle_runtime::handled::Home;
-use lisle_runtime::loops::owner::raise;
 use lisle_runtime::spawned::stack_state::StackState;
 use lisle_runtime::spawned::this_stack::this_stack;
 use std::any::{Any, TypeId};
@@ -343,6 +342,8 @@ impl<T, P: FnOnce(&Items<T>)> Producing<P, T> {
     ) -> NonNull<Header> {
         let make = |header: Header| {
             header.state.set(State::Suspended);
+            // The next item may be asked for when a handler of C++ has ended that this one is asked for in.
+            header.exceptions.set_apart();
             let items = Items { header: Cell::new(std::ptr::null()), items: PhantomData };
             Producing { header, items, producer: Cell::new(Some(producer)) }
         };

@@ -8,6 +8,7 @@ mod fibers;
 mod foreign;
 mod homes;
 mod joins;
+mod left;
 mod nested_runtimes;
 mod sizes;
 mod support;
