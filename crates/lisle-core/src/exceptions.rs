@@ -300,7 +300,7 @@ mod tests {
         words = [0, 0];
         turn(&with, &mut words, &|now| assert_eq!(std::mem::replace(now, [32, 0]), [0, 0]));
         assert!(!with.are_linked());
-        turn(&apart, &mut words, &|now| assert_eq!(std::mem::replace(now, [0, 0]), [24, 0]));
+        turn(&apart, &mut words, &|now| assert_eq!(std::mem::take(now), [24, 0]));
         words = [40, 0];
         turn(&apart, &mut words, &|now| assert_eq!(*now, [0, 0]));
         turn(&with, &mut words, &|now| assert_eq!(*now, [32, 0]));

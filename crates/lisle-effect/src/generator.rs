@@ -285,7 +285,7 @@ impl<T> FusedIterator for Values<'_, T> {}
 #[cold]
 #[inline(never)]
 fn raise_if_some<T>(panic: Option<Box<dyn Any + Send>>) -> Option<T> {
-    panic.map_or(None, |panic| raise(panic))
+    panic.and_then(|panic| raise(panic))
 }
 
 /// Returns the next item of a producer, or `None` if it has ended. If a panic has ended it, that is in
