@@ -15,7 +15,7 @@
 //! The last of these is not always seen. A copy of memory is listed as a call by which a frame is left;
 //! where it is not known what code calls (all but Linux on x86-64), a function that foreign code calls,
 //! that has something to drop, and that copies much, counts as one that can be unwound. So does such a
-//! function that has been inlined into a function of Rust.
+//! function that has been inlined into a function of Rust, or that a sanitizer has added calls to.
 //!
 //! `std::thread::panicking` cannot answer the question. It knows of no foreign frame, and it
 //! describes the thread: while one fiber waits in a destructor, the other fibers of its domain read

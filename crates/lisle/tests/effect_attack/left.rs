@@ -74,7 +74,10 @@ const WAYS: [fn(Suspended<(), ()>); 3] = [
 #[test]
 fn what_cannot_be_unwound_is_left() {
     static UNWOUND: AtomicU32 = AtomicU32::new(0);
-    for f in [performs, computes, takes] {
+    // Elsewhere the others are not seen to be such functions, since they copy much.
+    let are_seen = cfg!(all(target_os = "linux", target_arch = "x86_64"));
+    let functions = [performs, computes, takes].into_iter().take(if are_seen { 3 } else { 1 });
+    for f in functions {
         for keep in WAYS {
             UNWOUND.store(0, Ordering::SeqCst);
             in_a_fiber(move || {
