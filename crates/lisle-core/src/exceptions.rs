@@ -7,7 +7,8 @@
 //! them aside.
 //!
 //! Most programs have no C++ in them. Whether this one has is asked once: if the function exists by
-//! which the C++ runtime tells where the words are.
+//! which the C++ runtime tells where the words are. It is not asked again when a library has been loaded
+//! later: a stack that waits in a handler then has its words still with the thread, and would lose them.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -35,39 +36,74 @@ impl Default for Exceptions {
 /// What the code of a handled computation has caught and not left, while it is suspended.
 ///
 /// Unlike a fiber, a computation is a call: as long as it has caught nothing itself, what the code
-/// around it handles may be thrown on in it.
+/// around it handles may be thrown on in it. What it catches is then linked to that. So it must be
+/// resumed only while those handlers run: one that may go on elsewhere is apart from what is around it, or
+/// is not kept while its exceptions are linked.
 #[derive(Debug)]
 pub struct Suspended {
-    /// `true` if the words are the computation's. They are not written before.
-    has_some: Cell<bool>,
+    /// Whose the words are that are to be used. They are not written before they are the computation's.
+    whose: Cell<Whose>,
     words: Cell<MaybeUninit<[usize; 2]>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    /// Those of the code that resumes it.
+    Around,
+    /// Its own, which are linked to those around it if it is so.
+    Own { linked: bool },
+    /// Its own, always.
+    Apart,
 }
 
 impl Suspended {
     /// Creates those of a computation that has not begun.
     #[inline(always)]
     pub const fn new() -> Self {
-        Suspended { has_some: Cell::new(false), words: Cell::new(MaybeUninit::uninit()) }
+        Suspended { whose: Cell::new(Whose::Around), words: Cell::new(MaybeUninit::uninit()) }
+    }
+
+    /// Hides from the computation, which has not begun, what the code around it handles.
+    #[inline(always)]
+    pub fn set_apart(&self) {
+        self.whose.set(Whose::Apart);
+        self.words.set(MaybeUninit::new([0; 2]));
+    }
+
+    /// Returns `true` if the computation, which is suspended, handles exceptions that are linked to
+    /// those of the code that has resumed it.
+    #[inline]
+    pub fn are_linked(&self) -> bool {
+        self.whose.get() == Whose::Own { linked: true }
     }
 
     /// Makes these the thread's, if there are any. Returns what is to be put back when the
     /// computation has run.
     pub(crate) fn begin_turn(&self) -> Option<Around> {
-        let thread = OfThread::here()?;
+        OfThread::here().map(|thread| self.begin_with(thread))
+    }
+
+    fn begin_with(&self, thread: OfThread) -> Around {
         let words = thread.read();
-        if self.has_some.get() {
+        if self.whose.get() != Whose::Around {
             // SAFETY: they were written.
             thread.write(unsafe { self.words.get().assume_init() });
         }
-        Some(Around { thread, words })
+        Around { thread, words }
     }
 
     /// Takes from the thread what a computation handles that has been suspended, and puts back what
     /// was there before.
     pub(crate) fn end_turn(&self, around: Around) {
         let now = around.thread.read();
-        // None of its own: those around it, or, if it was suspended elsewhere before, none at all.
-        self.has_some.set(now != around.words && now != [0; 2]);
+        let whose = match self.whose.get() {
+            Whose::Apart => Whose::Apart,
+            // None of its own: those around it, or none at all.
+            _ if now == around.words || now == [0; 2] => Whose::Around,
+            Whose::Around => Whose::Own { linked: around.words[0] != 0 },
+            own => own,
+        };
+        self.whose.set(whose);
         self.words.set(MaybeUninit::new(now));
         around.thread.write(around.words);
     }
@@ -156,10 +192,26 @@ fn look_up() -> usize {
 
 #[cfg(all(unix, not(miri), not(target_arch = "arm")))]
 mod imp {
+    use std::ffi::{CStr, c_void};
+
+    const NAME: &CStr = c"__cxa_get_globals";
+
+    /// The libraries that have it, which may have been loaded for others alone (`RTLD_LOCAL`).
+    #[cfg(target_os = "linux")]
+    const LIBRARIES: [&CStr; 2] = [c"libstdc++.so.6", c"libc++abi.so.1"];
+    #[cfg(not(target_os = "linux"))]
+    const LIBRARIES: [&CStr; 0] = [];
+
     /// Returns the address of the function in a library that has been loaded, or 0.
     pub(super) fn loaded() -> usize {
         // SAFETY: the name is a C string.
-        unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__cxa_get_globals".as_ptr()) }.expose_provenance()
+        let find = |library: *mut c_void| unsafe { libc::dlsym(library, NAME.as_ptr()) };
+        // SAFETY: as above. This loads nothing. A library that it finds stays loaded from now on.
+        let load = |name: &CStr| unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+        let others = LIBRARIES.into_iter().map(load).filter(|library| !library.is_null());
+        let found =
+            std::iter::once(libc::RTLD_DEFAULT).chain(others).map(find).find(|found| !found.is_null());
+        found.map_or(0, |found| found.expose_provenance())
     }
 
     /// Returns the address of the function if it is linked into the program, whose symbols need not
@@ -221,6 +273,39 @@ mod tests {
     fn a_program_without_has_none() {
         assert!(OfThread::here().is_none());
         assert!(!are_possible());
+    }
+
+    /// What a computation catches is its own, and linked to what was caught around it, or apart from it.
+    #[test]
+    fn words_of_a_computation() {
+        let turn = |of: &Suspended, words: &mut [usize; 2], run: &dyn Fn(&mut [usize; 2])| {
+            let thread = OfThread(NonNull::from(words));
+            let around = of.begin_with(thread);
+            let mut now = thread.read();
+            run(&mut now);
+            thread.write(now);
+            of.end_turn(around);
+        };
+        let (with, apart) = (Suspended::new(), Suspended::new());
+        apart.set_apart();
+        let mut words = [8, 0];
+        turn(&with, &mut words, &|now| assert_eq!(*now, [8, 0]));
+        assert!(!with.are_linked());
+        turn(&with, &mut words, &|now| *now = [16, 0]);
+        assert!(with.are_linked());
+        turn(&apart, &mut words, &|now| assert_eq!(std::mem::replace(now, [24, 0]), [0, 0]));
+        assert_eq!(words, [8, 0]);
+        turn(&with, &mut words, &|now| assert_eq!(std::mem::replace(now, [8, 0]), [16, 0]));
+        assert!(!with.are_linked());
+        words = [0, 0];
+        turn(&with, &mut words, &|now| assert_eq!(std::mem::replace(now, [32, 0]), [0, 0]));
+        assert!(!with.are_linked());
+        turn(&apart, &mut words, &|now| assert_eq!(std::mem::take(now), [24, 0]));
+        words = [40, 0];
+        turn(&apart, &mut words, &|now| assert_eq!(*now, [0, 0]));
+        turn(&with, &mut words, &|now| assert_eq!(*now, [32, 0]));
+        assert!(!with.are_linked() && !apart.are_linked());
+        assert_eq!(words, [40, 0]);
     }
 
     #[test]

@@ -8,8 +8,14 @@
 //!
 //! The answer is in the tables that the unwinder itself uses: for each call they say what happens
 //! if it unwinds. The first two kinds of frames are recorded as a filter that lets no exception
-//! pass, or do not list the call at all. This module walks the stack as the unwinder would in its first phase,
-//! and unwinds nothing.
+//! pass, or do not list the call at all, or list destructors and no call by which a frame goes on when
+//! these have run. This module walks the stack as the unwinder would in its first phase, and unwinds
+//! nothing.
+//!
+//! The last of these is not always seen. A copy of memory is listed as a call by which a frame is left;
+//! where it is not known what code calls (all but Linux on x86-64), a function that foreign code calls,
+//! that has something to drop, and that copies much, counts as one that can be unwound. So does such a
+//! function that has been inlined into a function of Rust, or that a sanitizer has added calls to.
 //!
 //! `std::thread::panicking` cannot answer the question. It knows of no foreign frame, and it
 //! describes the thread: while one fiber waits in a destructor, the other fibers of its domain read
@@ -20,6 +26,8 @@
 //! does, and that of a frame of another language as that language's: see `languages`. Where the
 //! format is different (32-bit ARM), a fiber on a thread that is panicking counts as one that cannot
 //! be unwound.
+
+use std::ops::Range;
 
 /// What the code on a stack does with a panic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +64,15 @@ pub fn is_possible_to(frame: usize, count: usize) -> bool {
     imp::is_possible_to(frame, count)
 }
 
+/// Returns `true` if a panic that the caller raises would be caught by the user's code, or reach the root
+/// of the segment whose stack is at `stack`, without meeting a frame that ends the process. The roots
+/// of segments within that one catch it, and their resumers raise it again.
+#[cold]
+#[inline(never)]
+pub fn is_possible_within(stack: Range<usize>) -> bool {
+    imp::is_possible_within(stack)
+}
+
 #[cfg(target_arch = "arm")]
 mod imp {
     pub(super) fn outermost(f: &mut dyn FnMut()) {
@@ -69,6 +86,10 @@ mod imp {
     pub(super) fn is_possible_to(_: usize, _: usize) -> bool {
         !std::thread::panicking()
     }
+
+    pub(super) fn is_possible_within(_: std::ops::Range<usize>) -> bool {
+        !std::thread::panicking()
+    }
 }
 
 #[cfg(not(target_arch = "arm"))]
@@ -78,6 +99,7 @@ mod imp {
     use super::languages::language_at;
     use super::table::{Action, action};
     use std::ops::ControlFlow::{self, Break, Continue};
+    use std::ops::Range;
 
     struct Walk {
         catches: Catches,
@@ -111,12 +133,59 @@ mod imp {
 
     pub(super) fn is_possible(catches: Catches) -> bool {
         let walk = Walk::go(catches, None);
-        walk.is_possible && (walk.is_whole || catches == Catches::End)
+        // A frame that catches in vain, since all that it calls can unwind nothing, is compiled as one
+        // that does not. So there may be none beyond a frame that no panic passes.
+        walk.is_possible && !walk.is_blocked && (walk.is_whole || catches == Catches::End)
     }
 
     pub(super) fn is_possible_to(frame: usize, count: usize) -> bool {
         let walk = Walk::go(Catches::Resume, Some((frame, count)));
         walk.is_possible && walk.is_whole
+    }
+
+    pub(super) fn is_possible_within(stack: Range<usize>) -> bool {
+        let (mut is_possible, mut is_crossing) = (false, false);
+        // A frame of this segment catches it: that of the root, unless another comes.
+        let mut is_caught = false;
+        let mut place = 0;
+        walk(|frame| {
+            let (at, is_before) = frame.goes_on_at();
+            if is_before {
+                if stack.contains(&place) || !is_caught {
+                    is_possible = is_caught;
+                    return Break(());
+                }
+                (is_crossing, is_caught) = (true, false);
+            }
+            place = frame.place();
+            if is_crossing {
+                is_crossing = !crate::segment::is_resumer(frame.start());
+                return Continue(());
+            }
+            match action_of(frame, at, is_before) {
+                Action::Catch if is_caught => {
+                    is_possible = true;
+                    Break(())
+                }
+                Action::Catch => {
+                    is_caught = true;
+                    Continue(())
+                }
+                Action::Block if !is_caught => Break(()),
+                // Nothing arrives there, or it does no harm.
+                Action::Block | Action::Pass => Continue(()),
+            }
+        });
+        is_possible
+    }
+
+    /// Returns what a frame does that goes on at this address.
+    fn action_of(frame: &Frame<'_>, at: usize, is_before: bool) -> Action {
+        // A return address points to the instruction after the call, which may belong to another
+        // table entry.
+        let at = at.saturating_sub(usize::from(!is_before));
+        // SAFETY: the table is null or that of the function that begins there.
+        unsafe { action(frame.table(), frame.start(), at, || language_at(at)) }
     }
 
     impl Walk {
@@ -145,11 +214,7 @@ mod imp {
                 self.is_crossing = !crate::segment::is_resumer(start);
                 return Continue(());
             }
-            // A return address points to the instruction after the call, which may belong to
-            // another table entry.
-            let at = address.saturating_sub(usize::from(!is_before));
-            // SAFETY: the table is null or that of the function that begins at `start`.
-            let action = unsafe { action(frame.table(), at.wrapping_sub(start), || language_at(at)) };
+            let action = action_of(frame, address, is_before);
             if let Some((function, count)) = &mut self.target
                 && *function == start
             {
@@ -178,6 +243,9 @@ mod imp {
     }
 }
 
+#[cfg(not(target_arch = "arm"))]
+#[cfg_attr(not(all(target_os = "linux", target_arch = "x86_64")), path = "unwinding/unknown_calls.rs")]
+mod calls;
 #[cfg(not(target_arch = "arm"))]
 pub(crate) mod frames;
 #[cfg(not(target_arch = "arm"))]

@@ -30,6 +30,7 @@ use std::any::{Any, TypeId};
 use std::cell::{Cell, UnsafeCell};
 use std::hint::black_box;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::panic::Location;
 use std::ptr::{NonNull, null};
 
@@ -42,7 +43,8 @@ pub(crate) enum State {
     Suspended,
     /// It waits in a value that owns it.
     Kept,
-    /// It is being unwound, since nobody will resume it.
+    /// It is being unwound, since nobody will resume it; or it could not be when its fiber ended, and
+    /// stays as it is.
     Ending,
     Ended,
 }
@@ -54,6 +56,8 @@ pub(crate) enum Order {
     GoOn,
     /// Nothing more will come: it unwinds up to the root of the computation.
     Unwind,
+    /// As above, unless a frame on the way would end the process: then it stays where it is.
+    UnwindOrStay,
     /// The payload of a panic, to be raised where it is.
     Raise,
 }
@@ -96,7 +100,7 @@ pub(crate) struct Header {
     /// The panic to be raised in it, or the panic that has ended it.
     pub(crate) payload: Cell<Option<Box<dyn Any + Send>>>,
     /// The exceptions of C++ that its code handles while it is suspended.
-    exceptions: Suspended,
+    pub(crate) exceptions: Suspended,
     segment: UnsafeCell<MaybeUninit<Segment>>,
     stack: Cell<Option<Taken>>,
 }
@@ -182,6 +186,11 @@ impl Header {
         self.way.set(way);
     }
 
+    /// Returns the part of its stack on which its code runs.
+    pub(crate) fn stack(&self) -> Range<usize> {
+        self.link.limit..(&raw const *self).addr()
+    }
+
     /// Returns `true` if its code has begun to run.
     pub(crate) fn is_begun(&self) -> bool {
         !self.way.get().is_null()
@@ -252,12 +261,10 @@ impl Header {
     /// It is attached to the stack that runs this, and not running.
     #[inline(always)]
     pub(crate) unsafe fn turn(&self, stack: &StackState) -> Option<Request> {
-        if exceptions::are_possible() {
+        if exceptions::are_possible() || self.marks.get().counts.has_limits() {
             // By a pointer: the compiler must not find out that the call does not unwind, and leave
-            // it out of the caller's table. Frames beyond that of `turn_with_exceptions` are looked
-            // at by `lisle_core::unwinding` as others are.
-            let turn: unsafe fn(&Self, &StackState) -> Option<Request> =
-                black_box(Self::turn_with_exceptions);
+            // it out of the caller's table.
+            let turn: unsafe fn(&Self, &StackState) -> Option<Request> = black_box(Self::turn_apart);
             // SAFETY: passed on to the caller.
             return unsafe { turn(self, stack) };
         }
@@ -265,14 +272,18 @@ impl Header {
         unsafe { self.turn_by(stack, InPlace) }
     }
 
-    /// Does the same in a process that has C++ in it.
+    /// Does the same in a frame of its own, and in a process that has C++ in it. The walk of
+    /// `lisle_core::unwinding` passes over this frame, and sees what the caller's would do with a panic.
+    /// That must be known before the code of the computation is unwound by a deadline: unlike the end
+    /// of a runtime, which may leave a fiber where it is, a deadline has no other use for code that it
+    /// cannot unwind any further.
     ///
     /// # Safety
     ///
     /// As for [`turn`](Header::turn).
     #[cold]
     #[inline(never)]
-    unsafe fn turn_with_exceptions(&self, stack: &StackState) -> Option<Request> {
+    unsafe fn turn_apart(&self, stack: &StackState) -> Option<Request> {
         // SAFETY: passed on to the caller.
         unsafe { self.turn_by(stack, WithExceptions(&self.exceptions)) }
     }

@@ -257,7 +257,19 @@ impl<A, R> Continuation<'_, 'static, A, R> {
     /// }
     /// # kept = Some(1);
     /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the effect was performed in a handler of C++, and the computation was begun in another: C++
+    /// links what the first has caught to what the second has, which may end before.
+    #[track_caller]
     pub fn keep(self) -> Suspended<A, R> {
+        assert!(
+            !self.header.exceptions.are_linked(),
+            "the computation begun at {} is kept in a handler of C++, and was begun in another, whose exception may end \
+             before: begin it outside of that handler, or leave its own before the effect is performed",
+            self.header.link.site(),
+        );
         self.header.state.set(State::Kept);
         self.header.is_in_clause.set(true);
         let (header, room) = (NonNull::from(self.header), self.room);

@@ -7,13 +7,17 @@
 
 use crate::computation::{Header, Order, State};
 use crate::request::Asked;
+use lisle_core::event::parker;
+use lisle_core::segment::Request;
+use lisle_core::unwinding::is_possible_within;
 use lisle_core::{exceptions, panics};
 use lisle_runtime::handled::{self, Entry, Home};
 use lisle_runtime::spawned::this_stack::this_stack;
 use std::any::Any;
 use std::cell::Cell;
+use std::fmt;
 use std::mem::{self, MaybeUninit, offset_of};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 
 type Then<R> = Box<dyn FnOnce(R) -> R>;
@@ -54,7 +58,11 @@ impl<R> Activation<R> {
 }
 
 /// The payload with which a computation is unwound that nobody will resume.
-struct Unwound(NonNull<Header>);
+struct Unwound {
+    of: NonNull<Header>,
+    /// Where it cannot be unwound, it stays.
+    may_stay: bool,
+}
 
 // SAFETY: the address is only compared.
 unsafe impl Send for Unwound {}
@@ -171,6 +179,8 @@ impl Owned {
             // The end of its fiber has come before, and what this is called for is a destructor of
             // the computation, or comes after it.
             State::Ending => self.leave(),
+            // It waits as a part of another one, which stays as it is.
+            State::Running => self.leak(),
             State::Ended => {
                 this.lose_stack();
                 drop(self);
@@ -192,7 +202,9 @@ impl Owned {
     /// Leaves the computation as it is, for ever, since it cannot be unwound where this runs.
     #[cold]
     fn leak(self) {
-        let why = if Home::is_ending() {
+        let why = if self.header().state.get() == State::Running {
+            "while it waited as a part of another one".to_owned()
+        } else if Home::is_ending() {
             "while the locals of its thread are destroyed, to which its frames may refer".to_owned()
         } else {
             format!("in {}, and belongs elsewhere", Home::describe())
@@ -223,13 +235,14 @@ impl Drop for Free {
     }
 }
 
-/// Unwinds a computation that waits in a fiber which ends. It is freed if no value owns it.
+/// Unwinds a computation that waits in a fiber which ends. It is freed if no value owns it. Returns `false`
+/// if it stays as it is.
 ///
 /// # Safety
 ///
 /// The entry is that of a computation that waits in the fiber which calls this, and it has just been
 /// taken out of the list.
-unsafe fn end_in_fiber(entry: NonNull<Entry>) {
+unsafe fn end_in_fiber(entry: NonNull<Entry>) -> bool {
     // SAFETY: the entry is a field of the header.
     let header = unsafe { entry.byte_sub(offset_of!(Header, entry)) }.cast::<Header>();
     // SAFETY: by the caller's promise.
@@ -238,20 +251,20 @@ unsafe fn end_in_fiber(entry: NonNull<Entry>) {
     if matches!(this.state.get(), State::Kept | State::Suspended) {
         if this.is_begun() {
             // SAFETY: it is suspended. Values that refer to it find that it has ended.
-            unsafe { unwind_owned(header) };
-        } else {
-            this.state.set(State::Ended);
+            return unsafe { unwind_owned(header, Order::UnwindOrStay) };
         }
+        this.state.set(State::Ended);
     }
+    true
 }
 
-/// Unwinds a suspended computation that another owns, and frees it if the owner has left it
-/// meanwhile.
+/// Unwinds a suspended computation that another owns, by this order, and frees it if the owner has left
+/// it meanwhile. Returns `false` if it stays as it is.
 ///
 /// # Safety
 ///
 /// The computation is suspended, and nobody else resumes it.
-pub(crate) unsafe fn unwind_owned(header: NonNull<Header>) {
+pub(crate) unsafe fn unwind_owned(header: NonNull<Header>, order: Order) -> bool {
     /// A guard that frees what has been left.
     struct FreeLeft(NonNull<Header>);
     impl Drop for FreeLeft {
@@ -262,9 +275,14 @@ pub(crate) unsafe fn unwind_owned(header: NonNull<Header>) {
             }
         }
     }
-    let _free = FreeLeft(header);
+    let free = FreeLeft(header);
     // SAFETY: by the caller's promise.
-    unsafe { unwind(header.as_ref()) };
+    let has_ended = unsafe { unwind_by(order, header.as_ref()) };
+    if !has_ended {
+        // Its state says for ever that it is being unwound.
+        mem::forget(free);
+    }
+    has_ended
 }
 
 /// Unwinds a suspended computation, if it has not ended, and gives its stack back.
@@ -290,9 +308,20 @@ unsafe fn end(header: NonNull<Header>) {
 /// # Safety
 ///
 /// The computation is suspended, and nobody else resumes it.
+pub(crate) unsafe fn unwind(this: &Header) {
+    // SAFETY: by the caller's promise.
+    let has_ended = unsafe { unwind_by(Order::Unwind, this) };
+    debug_assert!(has_ended, "a computation that is unwound has been suspended");
+}
+
+/// Does the same by this order. Returns `false` if the computation stays as it is.
+///
+/// # Safety
+///
+/// As for [`unwind`].
 #[cold]
 #[inline(never)]
-pub(crate) unsafe fn unwind(this: &Header) {
+unsafe fn unwind_by(order: Order, this: &Header) -> bool {
     let here = this_stack();
     let stack = here.state();
     this.attach(here);
@@ -300,14 +329,15 @@ pub(crate) unsafe fn unwind(this: &Header) {
     this.marks.set(this.marks.get().never());
     this.state.set(State::Ending);
     this.payload.set(None);
-    this.order.set(Order::Unwind);
+    this.order.set(order);
     // SAFETY: by the caller's promise, and it has just been attached.
-    let request = unsafe { this.turn(stack) };
-    debug_assert!(request.is_none(), "a computation that is unwound has been suspended");
+    if unsafe { this.turn(stack) }.is_some() {
+        return false;
+    }
     this.state.set(State::Ended);
     match this.payload.take() {
-        Some(panic) if panic.downcast_ref().is_none_or(|Unwound(of)| *of != NonNull::from(this)) => {
-            if std::thread::panicking() {
+        Some(panic) if panic.downcast_ref().is_none_or(|Unwound { of, .. }| *of != NonNull::from(this)) => {
+            if parker::is_unwinding() {
                 // Whoever drops this would otherwise end the process.
                 panics::told("a handled computation that was dropped", || resume_unwind(panic));
             } else {
@@ -316,33 +346,83 @@ pub(crate) unsafe fn unwind(this: &Header) {
         }
         _ => {}
     }
+    true
 }
 
 /// Does in the performer what its handler has ordered instead of giving an answer.
 #[cold]
 #[inline(never)]
-pub(crate) fn obey(this: &Header, what: &str, site: &std::panic::Location<'_>) -> ! {
-    let payload: Box<dyn Any + Send> = match (this.order.replace(Order::GoOn), this.payload.take()) {
+pub(crate) fn obey(this: &Header, what: &str, site: &Location<'_>) -> ! {
+    let order = this.order.replace(Order::GoOn);
+    let may_stay = order == Order::UnwindOrStay;
+    let payload: Box<dyn Any + Send> = match (order, this.payload.take()) {
         (Order::Raise, Some(panic)) => panic,
-        _ => Box::new(Unwound(NonNull::from(this))),
+        _ => Box::new(Unwound { of: NonNull::from(this), may_stay }),
     };
-    use lisle_core::unwinding::{Catches, is_possible};
-    let is_panicking = std::thread::panicking();
-    if (is_panicking || exceptions::are_possible()) && !is_possible(Catches::End) {
-        if !is_panicking {
-            lisle_core::abort::process(format_args!(
-                "the effect {what} was performed at {site}, called through a function of another language that would \
-                 catch a panic, or must not be left by one, and its handler has not answered it. Answer the effect \
-                 (`answer`, `resume`), or do not perform it in what such functions call"
-            ));
-        }
-        lisle_core::abort::process(format_args!(
-            "the effect {what} was performed at {site} by a destructor that runs because of a panic, and its handler has \
-             not answered it. A destructor cannot be unwound then. Answer the effect (`answer`, `resume`), or do not \
-             perform it in destructors"
-        ));
+    if may_stay || std::thread::panicking() || exceptions::are_possible() {
+        look(this, may_stay, format_args!("the effect {what} was performed at {site}"));
     }
     resume_unwind(payload)
+}
+
+/// Goes on in a consumer with the panic that has ended its producer. If that is part of a computation
+/// that is unwound when its fiber ends, this looks again: the first look has not seen what the consumer's
+/// frame would do.
+#[cold]
+pub(crate) fn raise(panic: Box<dyn Any + Send>) -> ! {
+    if let Some(&Unwound { of, may_stay: true }) = panic.downcast_ref() {
+        let mut link = this_stack().state().handled.top.get();
+        // SAFETY: the computations of a chain stay as long as code runs on them, and this code does.
+        while let Some(header) = unsafe { Header::of(link) } {
+            if NonNull::from(header) == of && header.state.get() == State::Ending {
+                look(header, true, format_args!("a generator was asked for an item"));
+                break;
+            }
+            link = header.link.outer.get();
+        }
+    }
+    lisle_runtime::loops::owner::raise(panic)
+}
+
+/// Returns if the code that runs here can be unwound, up to the root of the computation.
+fn look(this: &Header, may_stay: bool, what: fmt::Arguments<'_>) {
+    if is_possible_within(this.stack()) {
+        return;
+    }
+    // A thread on which a destructor stays that a panic runs would count as panicking for ever.
+    if std::thread::panicking() {
+        lisle_core::abort::process(format_args!(
+            "{what} by a destructor that runs because of a panic, and its handler has not answered it. A destructor \
+             cannot be unwound then. Answer the effect (`answer`, `resume`), or do not perform it in destructors"
+        ));
+    }
+    if may_stay {
+        stay(this, what);
+    }
+    lisle_core::abort::process(format_args!(
+        "{what}, called through a function of another language that would catch a panic, or must not be left by one, and \
+         its handler has not answered it. Answer the effect (`answer`, `resume`), or do not perform it in what such \
+         functions call"
+    ));
+}
+
+/// Leaves the computation in which this runs as it is, for ever, since a frame of it cannot be unwound.
+fn stay(this: &Header, what: fmt::Arguments<'_>) -> ! {
+    lisle_core::seam::write(&format!(
+        "the computation begun at {} was not resumed before its fiber ended, and cannot be unwound: {what}, called \
+         through a function of another language that would catch a panic, or must not be left by one. Its stack stays \
+         for ever, and its destructors do not run",
+        this.link.site(),
+    ));
+    let outer = this.marks.get();
+    outer.counts.set();
+    // SAFETY: this code runs in what gives the answers between it and the computation, and they are not
+    // gone on with.
+    unsafe { this_stack().state().handled.put_aside(outer.answering) };
+    // SAFETY: it runs, and this is on its stack, or on that of one within it. Of a request whoever unwinds
+    // it only looks whether there is one.
+    unsafe { this.suspend(Request(NonNull::dangling())) };
+    lisle_core::abort::process(format_args!("a computation that stays as it is was resumed"));
 }
 
 /// Calls `f`, and returns the payload of its panic, if it panics.

@@ -1,16 +1,15 @@
 //! Generators: iterators whose items are given by code in direct style.
 
 use crate::computation::{Header, State, Table};
-use crate::drive::{Owned, caught};
+use crate::drive::{Owned, caught, raise};
 use crate::handler::place_computation;
 use crate::perform::suspend_for;
 use crate::request::Clause;
 use lisle_core::segment::Way;
 use lisle_runtime::handled::Home;
-use lisle_runtime::loops::owner::raise;
 use lisle_runtime::spawned::stack_state::StackState;
 use lisle_runtime::spawned::this_stack::this_stack;
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::cell::Cell;
 use std::fmt;
 use std::iter::FusedIterator;
@@ -27,6 +26,18 @@ use std::ptr::NonNull;
 /// handlers around the call of `next`.
 ///
 /// It may not borrow, since whoever has the iterator may forget it: use [`generate`] for that.
+///
+/// # Deadlines, and the end of a runtime
+///
+/// A wait of the producer ends as one of the consumer would that calls `next` meanwhile: by a
+/// [deadline](lisle_core::time::with_deadline) around that call, or by the end of the runtime. The
+/// producer is unwound, then the consumer, and there are no more items. Where the consumer cannot be
+/// unwound, since foreign code has called it back or since it is a destructor that runs because of a panic,
+/// a deadline does not end the wait. The end of a runtime unwinds the producer, and leaves the consumer
+/// where it is.
+///
+/// Below a deadline the producer is called, and not switched to in place. An item takes some
+/// nanoseconds more.
 ///
 /// # Examples
 ///
@@ -64,6 +75,7 @@ where
 /// Calls `consumer` with an iterator over what `producer` gives. Both may borrow.
 ///
 /// The producer has ended when this returns: it is unwound if the consumer has not come to its end.
+/// Its waits end as those of a [`generator`] do.
 ///
 /// # Examples
 ///
@@ -190,19 +202,29 @@ impl<T> Iterator for Generator<T> {
             Home::describe(),
         );
         // SAFETY: the generator owns it.
-        let item = unsafe { next(header.as_ref()) };
-        if let Ok(Some(item)) = item {
-            return Some(item);
+        match unsafe { next(header.as_ref()) } {
+            Some(item) => Some(item),
+            None => self.end(header),
         }
-        // SAFETY: as above.
-        if unsafe { header.as_ref() }.state.get() == State::Ending {
+    }
+}
+
+impl<T> Generator<T> {
+    /// Ends the items, with the panic that has ended the producer, if there is one.
+    #[cold]
+    #[inline(never)]
+    fn end(&mut self, header: NonNull<Header>) -> Option<T> {
+        // SAFETY: the generator owns it.
+        let this = unsafe { header.as_ref() };
+        if this.state.get() == State::Ending {
             // A destructor of the producer asks, which is unwound since its fiber ends.
             return None;
         }
+        let panic = this.payload.take();
         self.header = None;
         // SAFETY: the generator has just given it up.
         drop(unsafe { Owned::new(header) });
-        item.unwrap_or_else(|panic| raise(panic))
+        raise_if_some(panic)
     }
 }
 
@@ -250,27 +272,39 @@ impl<T> Iterator for Values<'_, T> {
             "a consumer takes an item in a fiber of a runtime that it has started: take it in the consumer itself"
         );
         // SAFETY: the computation is owned by the call that lends this, and is resumed only here.
-        unsafe { next(self.header) }.unwrap_or_else(|panic| raise(panic))
+        match unsafe { next(self.header) } {
+            Some(item) => Some(item),
+            None => raise_if_some(self.header.payload.take()),
+        }
     }
 }
 
 impl<T> FusedIterator for Values<'_, T> {}
 
-/// Returns the next item of a producer, or `None` if it has ended.
+/// Goes on with the panic that has ended a producer, if there is one.
+#[cold]
+#[inline(never)]
+fn raise_if_some<T>(panic: Option<Box<dyn Any + Send>>) -> Option<T> {
+    panic.and_then(|panic| raise(panic))
+}
+
+/// Returns the next item of a producer, or `None` if it has ended. If a panic has ended it, that is in
+/// its header.
 ///
 /// This is inlined into the consumer's loop, for the reason given in `lisle_core::segment`. So the
 /// frame that has resumed the producer may be one that no panic leaves, such as that of a function
 /// that foreign code calls, and the walk that looks whether a fiber can be unwound
 /// (`lisle_core::unwinding`) does not see what that frame would do. Therefore the end of a runtime,
 /// which may have unwound a producer, looks again in `raise`, before it goes on with the consumer.
+/// Where there is a deadline, a producer runs below a frame of its own, see `Header::turn`.
 ///
 /// # Safety
 ///
 /// The producer is suspended or has not begun, and gives items of this type.
 #[inline(always)]
-unsafe fn next<T>(header: &Header) -> std::thread::Result<Option<T>> {
+unsafe fn next<T>(header: &Header) -> Option<T> {
     if header.state.get() != State::Suspended {
-        return Ok(not_waiting(header));
+        return not_waiting(header);
     }
     let here = this_stack();
     let stack = here.state();
@@ -280,13 +314,10 @@ unsafe fn next<T>(header: &Header) -> std::thread::Result<Option<T>> {
     if let Some(request) = unsafe { header.turn(stack) } {
         header.state.set(State::Suspended);
         // SAFETY: what a producer asks is to take the item that lies there.
-        return Ok(Some(unsafe { request.0.cast::<T>().read() }));
+        return Some(unsafe { request.0.cast::<T>().read() });
     }
     header.state.set(State::Ended);
-    match header.payload.take() {
-        Some(panic) => Err(panic),
-        None => Ok(None),
-    }
+    None
 }
 
 /// A producer in memory.
@@ -311,6 +342,8 @@ impl<T, P: FnOnce(&Items<T>)> Producing<P, T> {
     ) -> NonNull<Header> {
         let make = |header: Header| {
             header.state.set(State::Suspended);
+            // The next item may be asked for when a handler of C++ has ended that this one is asked for in.
+            header.exceptions.set_apart();
             let items = Items { header: Cell::new(std::ptr::null()), items: PhantomData };
             Producing { header, items, producer: Cell::new(Some(producer)) }
         };

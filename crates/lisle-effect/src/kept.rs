@@ -45,9 +45,12 @@ use std::ptr::NonNull;
 /// frames of it may refer to others. It may also lie elsewhere, be forgotten, or be dropped in
 /// another fiber of the thread: its computation is unwound with its own fiber nevertheless.
 ///
+/// Where it cannot be unwound with its fiber, since it waits in what foreign code has called (an
+/// `extern "C"` function, or one of C++ with `catch (...)`), it is left as it is: its stack is lost to the
+/// process, its destructors do not run, and a line on standard error says so.
+///
 /// One that was kept in a task, on a plain thread, or in a hook, and that is dropped where it must
-/// not be resumed, is left as it is: its stack is lost to the process, its destructors do not run,
-/// and a line on standard error says so. The same is true of one that is forgotten, without the line.
+/// not be resumed, is left in the same way. So is one that is forgotten there, without the line.
 ///
 /// Frames that are left may have lent what they refer to: to the threads of a
 /// [`std::thread::scope`], for example, which go on. Therefore, if one is left, the values of
@@ -166,7 +169,7 @@ impl<A, R> Drop for Suspended<A, R> {
             if self.header().state.get() == State::Kept && self.header().is_at_home() && !Home::is_ending() {
                 handled::wait_no_more(&self.header().entry);
                 // SAFETY: it is suspended, and this was the right to resume it.
-                unsafe { drive::unwind_owned(self.header) };
+                unsafe { drive::unwind_owned(self.header, Order::Unwind) };
             }
             return;
         }

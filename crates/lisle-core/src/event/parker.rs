@@ -408,6 +408,12 @@ impl Counts {
         Counts { raising, masks: limits.masks(), limits: limits.count() }
     }
 
+    /// Returns `true` if a limit, or a shield from limits, is around the code with these counts.
+    #[inline(always)]
+    pub fn has_limits(self) -> bool {
+        self.limits > 0
+    }
+
     /// Returns `true` if a limit is between the code with these counts and the code with `outer`.
     #[inline]
     pub fn is_beyond_a_limit(self, outer: Counts) -> bool {

@@ -20,6 +20,7 @@ unsafe extern "C-unwind" {
         argument: *mut c_void,
     ) -> c_int;
     fn _Unwind_GetIPInfo(context: *mut Context, is_before: *mut c_int) -> usize;
+    fn _Unwind_GetCFA(context: *mut Context) -> usize;
     fn _Unwind_GetRegionStart(context: *mut Context) -> usize;
     fn _Unwind_GetLanguageSpecificData(context: *mut Context) -> *const u8;
 }
@@ -47,6 +48,13 @@ impl Frame<'_> {
         // SAFETY: the context is valid as above, and the flag is writable.
         let address = unsafe { _Unwind_GetIPInfo(self.context, &raw mut is_before) };
         (address, is_before != 0)
+    }
+
+    /// Returns a place on the stack that the frame is on: where it has made its call.
+    #[inline]
+    pub(crate) fn place(&self) -> usize {
+        // SAFETY: the context is valid as above.
+        unsafe { _Unwind_GetCFA(self.context) }
     }
 
     /// Returns the function's exception table, or null.

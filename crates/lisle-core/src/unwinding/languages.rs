@@ -10,8 +10,10 @@
 //! in the entry that is common to the functions of an object file (the CIE of DWARF's call frame
 //! information), to which the entry of each function (its FDE) refers.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
+use std::mem::MaybeUninit;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The language that a frame's table is to be read in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,19 +28,43 @@ pub(super) enum Language {
 /// Returns the language of the function in which the address lies, and which has an exception table.
 pub(super) fn language_at(address: usize) -> Language {
     static RUST: OnceLock<Option<usize>> = OnceLock::new();
-    static CPP: OnceLock<usize> = OnceLock::new();
     let rust = *RUST.get_or_init(|| personality_at(with_a_table as *const () as usize + 1));
     let personality = personality_at(address);
     // Where the library cannot tell its own, it can tell none.
     if rust.is_none() || personality == rust {
         return Language::Rust;
     }
-    // SAFETY: the name is a C string.
-    let find = || unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__gxx_personality_v0".as_ptr()) }.addr();
-    match (personality, *CPP.get_or_init(find)) {
-        (Some(personality), cpp) if personality == cpp => Language::Cpp,
+    match personality {
+        Some(personality) if is_of_cpp(personality) => Language::Cpp,
         _ => Language::Other,
     }
+}
+
+/// Returns `true` if this is the personality of C++. It may be in a library that has been loaded lately,
+/// and for others alone, so it is asked for its name.
+fn is_of_cpp(personality: usize) -> bool {
+    /// The last one that was, for which there is no need to ask.
+    static LAST: AtomicUsize = AtomicUsize::new(0);
+    if personality == LAST.load(Ordering::Relaxed) {
+        return true;
+    }
+    let mut found = MaybeUninit::<libc::Dl_info>::uninit();
+    // SAFETY: any address may be asked for, and there is room for the answer.
+    if unsafe { libc::dladdr(std::ptr::without_provenance(personality), found.as_mut_ptr()) } == 0 {
+        return false;
+    }
+    // SAFETY: it has been found.
+    let found = unsafe { found.assume_init() };
+    if found.dli_sname.is_null() || found.dli_saddr.addr() != personality {
+        return false;
+    }
+    // SAFETY: the name of a symbol is a C string, which stays as long as the library, a function of which
+    // is on the stack.
+    let is_such = unsafe { CStr::from_ptr(found.dli_sname) } == c"__gxx_personality_v0";
+    if is_such {
+        LAST.store(personality, Ordering::Relaxed);
+    }
+    is_such
 }
 
 /// A function of Rust with an exception table, since it has something to drop if `f` panics.

@@ -1,7 +1,7 @@
 //! In place of `languages.rs` where the entries of frames are in another form: all are taken for
 //! Rust's.
 
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Language {
     Rust,
     #[expect(dead_code, reason = "those of `languages.rs`")]

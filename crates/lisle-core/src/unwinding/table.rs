@@ -1,5 +1,6 @@
 //! The exception table of one function.
 
+use super::calls::copies_only;
 use super::languages::Language;
 
 /// What a frame does with an exception that one of its calls raises.
@@ -14,63 +15,130 @@ pub(super) enum Action {
 
 const OMITTED: u8 = 0xff;
 
-/// Returns what the function with the table at `table` does if the call `offset` bytes after
-/// its beginning unwinds because of a panic. `language` is asked if that depends on the language.
+/// The table of a function.
+struct Table {
+    /// Where the entries of calls begin and end, and how their numbers are written. The entries of
+    /// actions follow.
+    calls: *const u8,
+    actions: *const u8,
+    encoding: u8,
+    types: Types,
+}
+
+/// The entry of calls that are next to each other. `start` is counted from the beginning of the function.
+#[derive(Clone, Copy)]
+struct Entry {
+    start: usize,
+    length: usize,
+    /// Where the frame goes on if such a call unwinds; 0 if the frame is left.
+    landing_pad: usize,
+    /// The position of an entry of an action, counted from 1; 0 if there are destructors only.
+    action: usize,
+}
+
+impl Table {
+    /// # Safety
+    ///
+    /// `table` points to the table of a function, as its compiler wrote it.
+    unsafe fn at(table: *const u8) -> Self {
+        let mut reader = Reader::at(table);
+        // SAFETY: the fields are read in the order in which the compiler wrote them, and no further
+        // than the table says.
+        let landing_pads = unsafe { reader.byte() };
+        if landing_pads != OMITTED {
+            // SAFETY: as above.
+            unsafe { reader.encoded(landing_pads) };
+        }
+        // SAFETY: as above.
+        let type_encoding = unsafe { reader.byte() };
+        let mut end = std::ptr::null();
+        if type_encoding != OMITTED {
+            // SAFETY: as above.
+            let length = unsafe { reader.unsigned() };
+            end = reader.0.wrapping_add(length);
+        }
+        // SAFETY: as above.
+        let encoding = unsafe { reader.byte() };
+        // SAFETY: as above.
+        let length = unsafe { reader.unsigned() };
+        let types = Types { end, size: size_of_encoded(type_encoding) };
+        Table { calls: reader.0, actions: reader.0.wrapping_add(length), encoding, types }
+    }
+
+    fn entries(&self) -> impl Iterator<Item = Entry> {
+        let mut reader = Reader::at(self.calls);
+        std::iter::from_fn(move || {
+            if reader.0 >= self.actions {
+                return None;
+            }
+            // SAFETY: by the promise of the caller of `at`, there is another entry, and its fields are
+            // these.
+            let mut number = || unsafe { reader.encoded(self.encoding) };
+            let (start, length, landing_pad) = (number(), number(), number());
+            // SAFETY: as above.
+            let action = unsafe { reader.unsigned() };
+            Some(Entry { start, length, landing_pad, action })
+        })
+    }
+
+    /// Returns `true` if the table lists a call by which a frame of Rust goes on unwinding, when its
+    /// destructors have run. The function begins at `function`.
+    ///
+    /// That is a call of `_Unwind_Resume`, which is listed as other calls are by which the frame is left.
+    /// In a function without such a call the destructors are followed by the end of the process.
+    /// `extern "C"` functions are compiled so, and nothing else tells it.
+    ///
+    /// # Safety
+    ///
+    /// It is the function of this table.
+    unsafe fn goes_on(&self, function: usize) -> bool {
+        let leaves = || self.entries().filter(|entry| entry.landing_pad == 0);
+        // SAFETY: the code of the function lies there.
+        let is_such = |entry: Entry| !unsafe { copies_only(function + entry.start, entry.length) };
+        // Nearly always it is the last, behind the code that runs the destructors.
+        leaves().last().is_some_and(is_such) || leaves().any(is_such)
+    }
+}
+
+/// Returns what the function with the table at `table`, which begins at `function`, does if the call
+/// at the address `at` unwinds because of a panic. `language` is asked if that depends on the language.
 ///
 /// # Safety
 ///
-/// `table` is null or points to the table of a function, as its compiler wrote it.
-pub(super) unsafe fn action(table: *const u8, offset: usize, language: impl FnOnce() -> Language) -> Action {
+/// `table` is null or points to the table of that function, as its compiler wrote it.
+pub(super) unsafe fn action(
+    table: *const u8,
+    function: usize,
+    at: usize,
+    language: impl Fn() -> Language,
+) -> Action {
     if table.is_null() {
         return Action::Pass;
     }
-    let mut reader = Reader::at(table);
-    // SAFETY: the fields are read in the order in which the compiler wrote them, and no further
-    // than the table says.
-    let landing_pads = unsafe { reader.byte() };
-    if landing_pads != OMITTED {
-        // SAFETY: as above.
-        unsafe { reader.encoded(landing_pads) };
-    }
-    // SAFETY: as above.
-    let type_encoding = unsafe { reader.byte() };
-    let mut types = std::ptr::null();
-    if type_encoding != OMITTED {
-        // SAFETY: as above.
-        let length = unsafe { reader.unsigned() };
-        types = reader.0.wrapping_add(length);
-    }
-    // SAFETY: as above.
-    let encoding = unsafe { reader.byte() };
-    // SAFETY: as above.
-    let length = unsafe { reader.unsigned() };
-    let actions = reader.0.wrapping_add(length);
-    while reader.0 < actions {
-        // SAFETY: as above.
-        let start = unsafe { reader.encoded(encoding) };
-        // SAFETY: as above.
-        let length = unsafe { reader.encoded(encoding) };
-        // SAFETY: as above.
-        let landing_pad = unsafe { reader.encoded(encoding) };
-        // SAFETY: as above.
-        let action = unsafe { reader.unsigned() };
-        if offset < start {
-            // The entries are in ascending order.
-            break;
-        }
-        if offset - start < length {
-            if landing_pad == 0 || action == 0 {
-                return Action::Pass;
-            }
-            // An action is the position of its entry after the call entries, counted from 1.
-            let first = actions.wrapping_add(action - 1);
-            let types = Types { end: types, size: size_of_encoded(type_encoding) };
-            // SAFETY: these are the places of the entries and of the types.
-            return unsafe { of_entries(first, &types, language()) };
-        }
-    }
+    // SAFETY: by the caller's promise.
+    let table = unsafe { Table::at(table) };
+    let offset = at.wrapping_sub(function);
+    let mut entries = table.entries();
+    let entry = entries.find(|entry| offset.checked_sub(entry.start).is_some_and(|from| from < entry.length));
     // The table does not list calls that cannot unwind.
-    Action::Block
+    let Some(entry) = entry else { return Action::Block };
+    if entry.landing_pad == 0 {
+        return Action::Pass;
+    }
+    let mut known = None;
+    if entry.action != 0 {
+        let language = *known.insert(language());
+        let first = table.actions.wrapping_add(entry.action - 1);
+        // SAFETY: these are the places of the entries and of the types.
+        match unsafe { of_entries(first, &table.types, language) } {
+            Action::Pass => {}
+            action => return action,
+        }
+    }
+    // The table of a function of another language may lie in two parts, and what is missing in one tells
+    // nothing. SAFETY: by the caller's promise.
+    let goes_on = unsafe { table.goes_on(function) } || known.unwrap_or_else(&language) != Language::Rust;
+    if goes_on { Action::Pass } else { Action::Block }
 }
 
 /// The types that a function catches, before the end of its table.

@@ -14,8 +14,8 @@
 use super::order::{Counted, Order};
 use super::sizes::Sizes;
 use crate::looks;
-use crate::shim::unseen::{AtomicU64, Ordering::Relaxed};
 use crate::shim::ticks;
+use crate::shim::unseen::{AtomicU64, Ordering::Relaxed};
 use std::mem::needs_drop;
 
 /// What a comparison of numbers takes at most, in ticks, with what belongs to it.

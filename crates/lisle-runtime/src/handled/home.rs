@@ -124,14 +124,15 @@ impl Home {
 }
 
 /// Puts a computation that has just been suspended here among those that wait on this stack. The end
-/// of a fiber calls `end` with those that were suspended in it, outside of tasks.
+/// of a fiber calls `end` with those that were suspended in it, outside of tasks. `end` returns `false` for
+/// one that stays as it is.
 ///
 /// # Safety
 ///
 /// The entry is in no list, and stays at its place until it has been taken out. `end` may be called
 /// with it then.
 #[inline(always)]
-pub unsafe fn wait(entry: &Entry, end: unsafe fn(NonNull<Entry>)) {
+pub unsafe fn wait(entry: &Entry, end: unsafe fn(NonNull<Entry>) -> bool) {
     let stack = this_stack();
     let home = Home::of(stack);
     let end = if stack.is_of_fiber() {

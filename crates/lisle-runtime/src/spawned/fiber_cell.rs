@@ -12,9 +12,9 @@
 
 use super::cell::{Block, Contents};
 use super::head::{Head, Outcome};
-use super::kept::Kept;
+use super::kept::{Kept, Left};
 use super::kin::Kin;
-use super::locals::{Left, Owner};
+use super::locals::Owner;
 use super::runnable::Kind;
 use super::scope_state::ScopeState;
 use super::stack_state::{StackState, state_of_thread};

@@ -17,8 +17,9 @@ use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::ptr::{NonNull, null};
 
-/// A function that unwinds the computation with this entry.
-pub(crate) type End = unsafe fn(NonNull<Entry>);
+/// A function that unwinds the computation with this entry. Returns `false` if a frame of the computation
+/// cannot be unwound, and the computation is left.
+pub(crate) type End = unsafe fn(NonNull<Entry>) -> bool;
 
 /// What tells a fiber, a task, or what is neither, from all others that have been or will be on the
 /// same thread.
@@ -100,8 +101,17 @@ pub(crate) enum Ended {
     None,
     /// One was unwound.
     One,
-    /// One was taken out that cannot be unwound.
-    Left,
+    /// One was taken out, and is left as it is.
+    Left(Left),
+}
+
+/// A computation that is left at the end of a fiber.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// One of a task that was polled on the fiber's stack.
+    OfTask,
+    /// One of the fiber: a frame of it cannot be unwound, or destructors have made too many.
+    OfStack,
 }
 
 impl Kept {
@@ -162,9 +172,8 @@ impl Kept {
         // SAFETY: written when it came into the list.
         let end = unsafe { entry.end.get().assume_init() };
         entry.unlink();
-        let Some(end) = end else { return Ended::Left };
+        let Some(end) = end else { return Ended::Left(Left::OfTask) };
         // SAFETY: it has been taken out, and this is the function that it was put in with.
-        unsafe { end(NonNull::from(entry)) };
-        Ended::One
+        if unsafe { end(NonNull::from(entry)) } { Ended::One } else { Ended::Left(Left::OfStack) }
     }
 }

@@ -1,6 +1,6 @@
 //! The locals of a fiber, a task, or a thread.
 
-use super::kept::{Ended, Kept};
+use super::kept::{Ended, Kept, Left};
 use crate::event::limit;
 use crate::panics::forget_panic;
 use crate::report;
@@ -21,15 +21,6 @@ type Values = Vec<(usize, NonNull<dyn Any>)>;
 #[derive(Default)]
 pub(crate) struct Locals {
     values: RefCell<Option<Box<Values>>>,
-}
-
-/// A computation that is left at the end of a fiber.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Left {
-    /// One of a task that was polled on the fiber's stack.
-    OfTask,
-    /// One of the fiber: its destructors have made too many.
-    OfStack,
 }
 
 /// Whose locals are dropped.
@@ -78,8 +69,8 @@ impl Locals {
             match catch_unwind(AssertUnwindSafe(|| owner.kept().map_or(Ended::None, Kept::end_one))) {
                 Ok(Ended::None) => {}
                 Ok(Ended::One) => continue,
-                Ok(Ended::Left) => {
-                    owner.leaves(Left::OfTask);
+                Ok(Ended::Left(left)) => {
+                    owner.leaves(left);
                     continue;
                 }
                 Err(panic) => {

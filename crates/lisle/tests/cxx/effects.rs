@@ -2,8 +2,9 @@
 
 use crate::cxx;
 use lisle::Runtime;
-use lisle::effect::{Effect, Items, Suspended, finish, generator, handle, perform};
+use lisle::effect::{Effect, Generator, Items, Suspended, finish, generator, handle, perform};
 use std::cell::{Cell, RefCell};
+use std::panic::catch_unwind;
 use std::rc::Rc;
 
 struct Wait;
@@ -97,6 +98,75 @@ fn a_computation_in_a_handler() {
     }
     // SAFETY: it catches what it throws.
     assert_eq!(unsafe { (cxx().handles)(4, computes) }, 4);
+}
+
+/// What a producer has caught is not linked to what its consumer has, which may end first.
+#[test]
+#[ignore = "needs a C++ compiler"]
+fn an_item_that_is_asked_for_in_a_handler() {
+    std::thread_local! {
+        static ITEMS: Cell<*const Items<i32>> = const { Cell::new(std::ptr::null()) };
+        static VALUES: RefCell<Option<Generator<i32>>> = const { RefCell::new(None) };
+    }
+    extern "C-unwind" fn gives() {
+        // SAFETY: set by the producer, which runs.
+        unsafe { &*ITEMS.get() }.give(1);
+    }
+    extern "C-unwind" fn takes() {
+        assert_eq!(VALUES.with_borrow_mut(|values| values.as_mut().unwrap().next()), Some(1));
+    }
+    cxx();
+    VALUES.set(Some(generator(|items| {
+        ITEMS.set(items);
+        // SAFETY: it only reads.
+        assert_eq!(unsafe { (cxx().has_current)() }, 0);
+        // SAFETY: it catches what it throws.
+        assert_eq!(unsafe { (cxx().handles)(5, gives) }, 5);
+        // SAFETY: as above.
+        items.give(unsafe { (cxx().has_current)() });
+    })));
+    // SAFETY: as above.
+    assert_eq!(unsafe { (cxx().handles)(6, takes) }, 6);
+    assert_eq!(VALUES.take().unwrap().collect::<Vec<_>>(), [0]);
+}
+
+/// A computation that may outlive the handler in which it was begun is not kept in another.
+#[test]
+#[ignore = "needs a C++ compiler"]
+fn kept_in_a_handler_and_begun_in_another() {
+    std::thread_local! {
+        static KEPT: RefCell<Option<Suspended<(), i32>>> = const { RefCell::new(None) };
+    }
+    fn begin(f: impl FnOnce() -> i32 + 'static) -> i32 {
+        handle(f)
+            .on(|Wait, k| {
+                KEPT.set(Some(k.keep()));
+                finish(0)
+            })
+            .run()
+    }
+    extern "C-unwind" fn begins() {
+        assert_eq!(
+            begin(|| {
+                perform(Wait);
+                3
+            }),
+            0
+        );
+        assert_eq!(KEPT.take().unwrap().resume(()), 3);
+        let refused = catch_unwind(|| {
+            begin(|| {
+                // SAFETY: it catches what it throws.
+                unsafe { (cxx().handles_one)(7, performs) }
+            })
+        });
+        let message = refused.expect_err("it panics").downcast::<String>().unwrap();
+        assert!(message.contains("handler of C++"), "{message}");
+        // SAFETY: it only reads.
+        assert_eq!(unsafe { (cxx().has_current)() }, 1);
+    }
+    // SAFETY: it catches what it throws.
+    assert_eq!(unsafe { (cxx().handles)(8, begins) }, 8);
 }
 
 /// A fiber that waits in a computation is unwound when its runtime ends, through the frames that

@@ -68,17 +68,9 @@ fn a_runtime_in_a_handler() {
 #[ignore = "needs a C++ compiler"]
 fn with_hooks_that_do_the_same() {
     use lisle::fiber::{Hooks, Switch};
-    unsafe extern "C" {
-        fn dlsym(library: *const u8, name: *const std::ffi::c_char) -> *const ();
-    }
     fn swap(words: &mut [usize; 2]) {
-        // SAFETY: a C string, and a library that is loaded.
-        let function = unsafe { dlsym(std::ptr::null(), c"__cxa_get_globals".as_ptr()) };
-        // SAFETY: its type by the C++ ABI.
-        let globals =
-            unsafe { std::mem::transmute::<*const (), unsafe extern "C" fn() -> *mut [usize; 2]>(function) };
         // SAFETY: the two words of the thread.
-        std::mem::swap(unsafe { &mut *globals() }, words);
+        std::mem::swap(unsafe { &mut *(cxx().globals)() }, words);
     }
     struct Swaps;
     impl Hooks for Swaps {

@@ -1,5 +1,6 @@
 // Functions of C++ between two of Rust. Each calls `call`, which waits.
 
+#include <cxxabi.h>
 #include <exception>
 
 typedef void (*Call)();
@@ -37,6 +38,16 @@ int handles(int number, Call call) {
     }
 }
 
+// Waits in a handler, and lets panics pass.
+int handles_one(int number, Call call) {
+    try {
+        throw number;
+    } catch (int) {
+        call();
+        return number;
+    }
+}
+
 // Waits in a handler within a handler, and returns what both have then, as one number.
 int handles_two(int number, Call call) {
     try {
@@ -63,6 +74,11 @@ int unwinds(Call call) {
 }
 
 int on_their_way() { return std::uncaught_exceptions(); }
+
+// The two words of the thread.
+void *globals() { return abi::__cxa_get_globals(); }
+
+int has_current() { return std::current_exception() != nullptr; }
 
 void throws(int number) { throw number; }
 

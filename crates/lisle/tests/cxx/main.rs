@@ -32,9 +32,12 @@ macro_rules! functions {
 
 functions! {
     handles: unsafe extern "C-unwind" fn(c_int, Call) -> c_int,
+    handles_one: unsafe extern "C-unwind" fn(c_int, Call) -> c_int,
     handles_two: unsafe extern "C-unwind" fn(c_int, Call) -> c_int,
     unwinds: unsafe extern "C-unwind" fn(Call) -> c_int,
     on_their_way: unsafe extern "C-unwind" fn() -> c_int,
+    globals: unsafe extern "C-unwind" fn() -> *mut [usize; 2],
+    has_current: unsafe extern "C-unwind" fn() -> c_int,
     throws: unsafe extern "C-unwind" fn(c_int),
     catches: unsafe extern "C-unwind" fn(Call) -> c_int,
     destroys: unsafe extern "C-unwind" fn(*mut c_int, Call),
@@ -65,8 +68,9 @@ fn load() -> Functions {
         });
     assert!(status.success(), "`{compiler}` does not compile {}", source.display());
     let path = CString::new(library.to_str().unwrap()).unwrap();
-    // SAFETY: a C string, of a library whose initializers do nothing.
-    let loaded = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
+    // For itself alone, as programs load plugins. SAFETY: a C string, of a library whose initializers do
+    // nothing.
+    let loaded = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     assert!(!loaded.is_null(), "the library that was compiled cannot be loaded");
     std::fs::remove_file(&library).unwrap();
     let find = |name: &str| {
