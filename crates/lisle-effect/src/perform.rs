@@ -163,7 +163,7 @@ unsafe fn suspend_within(
     // SAFETY: by the caller's promise, and nothing is left to what surrounds the computation.
     unsafe { header.suspend(request) };
     let now = Marks::of(stack);
-    here.counts.moved(outer.counts, now.counts).set();
+    here.counts.set_moved(outer.counts, now.counts);
     // SAFETY: these links are those of headers.
     let moved = |link| unsafe { Header::moved(link, outer, now) };
     // SAFETY: those that were put aside.

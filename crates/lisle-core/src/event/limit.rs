@@ -28,7 +28,7 @@ use super::context::{Context, installed};
 use super::ends::Ends;
 use super::limits::{Kind, Limits, Node};
 #[doc(hidden)]
-pub use super::limits::{Masked, is_masked, masked};
+pub use super::limits::{Masked, is_masked};
 use super::nowhere::{Nowhere, no_waker};
 use super::parker::{self, Parker, SURROUNDINGS};
 use super::record::{Attempt, Record, Waker};

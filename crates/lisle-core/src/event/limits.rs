@@ -7,43 +7,88 @@ use crate::shim::atomic::{AtomicBool, Ordering};
 use std::any::Any;
 use std::cell::Cell;
 use std::fmt;
+use std::marker::PhantomPinned;
+use std::pin::Pin;
 use std::ptr::null;
 
 /// The limits of the code on one stack. Only that code uses it.
 pub(super) struct Limits {
     innermost: Cell<*const Node>,
-    masks: Cell<Masks>,
 }
 
-/// The masks of the code on one stack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Masks {
-    /// The number of calls in progress that must complete, whichever limit around them passes, and
-    /// although the runtime ends.
-    pub(super) count: u32,
-    /// The number of limits around the innermost of these calls. They do not reach the code within it.
-    pub(super) limits: u32,
-}
-
-/// A guard that masks the code that runs until it is dropped.
+/// A mask: it keeps the limits around the code that runs, and the end of its runtime, from ending its waits.
+/// The code must complete. Limits within it end its waits.
 #[doc(hidden)]
-pub struct Masked<'a> {
-    limits: &'a Limits,
-    before: u32,
+pub struct Mask {
+    node: Node,
+    _pinned: PhantomPinned,
 }
 
-impl fmt::Debug for Masked<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Masked").finish_non_exhaustive()
+impl Mask {
+    #[doc(hidden)]
+    #[inline]
+    pub const fn new() -> Self {
+        let node = Node {
+            kind: Kind::Mask,
+            deadline: u64::MAX,
+            task: 0,
+            below: Cell::new(null()),
+            generation: 0,
+            passed: Cell::new(false),
+            fired: AtomicBool::new(false),
+        };
+        Mask { node, _pinned: PhantomPinned }
+    }
+
+    /// Masks the code that runs on this stack until the returned guard is dropped.
+    #[doc(hidden)]
+    #[inline]
+    pub fn enter(self: Pin<&mut Self>) -> Masked<'_> {
+        let mask = self.into_ref().get_ref();
+        let limits = Limits::here();
+        mask.node.below.set(limits.innermost.get());
+        // SAFETY: it is pinned, and the guard takes it out. It has just been linked.
+        unsafe { limits.push(&mask.node) };
+        Masked(mask)
     }
 }
+
+impl Default for Mask {
+    fn default() -> Self {
+        Mask::new()
+    }
+}
+
+impl fmt::Debug for Mask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mask").finish_non_exhaustive()
+    }
+}
+
+/// A guard that keeps a mask in place.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Masked<'a>(&'a Mask);
 
 impl Drop for Masked<'_> {
     #[inline]
     fn drop(&mut self) {
-        let count = self.limits.masks.get().count - 1;
-        self.limits.masks.set(Masks { count, limits: self.before });
+        Limits::here().pop(&self.0.node);
     }
+}
+
+/// Masks the code that follows in its block, if a condition holds, until the guard with this name is dropped.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! masked {
+    ($guard:ident) => {
+        let mask = ::std::pin::pin!($crate::event::Mask::new());
+        let $guard = mask.enter();
+    };
+    ($guard:ident if $condition:expr) => {
+        let mask = ::std::pin::pin!($crate::event::Mask::new());
+        let $guard = ($condition).then(|| mask.enter());
+    };
 }
 
 /// What a limit is for.
@@ -55,6 +100,8 @@ pub(super) enum Kind {
     Fiber,
     /// A call that the limits around it do not reach. It never passes.
     Shield,
+    /// A [`Mask`]. It never passes.
+    Mask,
 }
 
 /// A limit, without its timer.
@@ -64,9 +111,7 @@ pub(super) struct Node {
     /// The task that the call is part of; 0 for none.
     task: usize,
     /// The limit that was the innermost before.
-    below: *const Node,
-    /// How many limits there are, up to this one.
-    depth: u32,
+    below: Cell<*const Node>,
     /// That of the process whose limit it is. It is none of a forked child's.
     generation: u32,
     /// Set when the performer has found by itself that the deadline has passed.
@@ -94,14 +139,6 @@ pub(super) struct PastLimit {
     limit: (usize, u64),
 }
 
-/// Keeps the limits around the code that runs here, and the end of its runtime, from ending its waits until
-/// the returned guard is dropped: it runs code that must complete. Limits within that code end its waits.
-#[doc(hidden)]
-#[inline]
-pub fn masked<'a>() -> Masked<'a> {
-    Limits::here().mask()
-}
-
 /// Returns `true` if the code that runs here must complete.
 #[doc(hidden)]
 #[inline]
@@ -116,13 +153,19 @@ pub fn is_interruption(payload: &(dyn Any + Send)) -> bool {
     payload.is::<Interrupted>() || payload.is::<PastLimit>()
 }
 
+#[cfg(not(lisle_loom))]
 thread_local! {
     static OF_THREAD: Limits = const { Limits::none() };
 }
 
+#[cfg(lisle_loom)]
+loom::thread_local! {
+    static OF_THREAD: Limits = Limits::none();
+}
+
 impl Limits {
     pub(super) const fn none() -> Self {
-        Limits { innermost: Cell::new(null()), masks: Cell::new(Masks { count: 0, limits: 0 }) }
+        Limits { innermost: Cell::new(null()) }
     }
 
     /// Returns the limits of the stack that this runs on. Only code on that stack may use them.
@@ -142,37 +185,23 @@ impl Limits {
         self.innermost.get().is_null()
     }
 
-    /// Masks the code that runs until the guard is dropped.
-    #[inline]
-    pub(super) fn mask(&self) -> Masked<'_> {
-        let Masks { count, limits: before } = self.masks.get();
-        self.masks.set(Masks { count: count + 1, limits: self.count() });
-        Masked { limits: self, before }
-    }
-
+    /// Returns the innermost limit, or null.
     #[cfg_attr(not(feature = "fibers"), expect(dead_code, reason = "computations are of fibers' runtimes"))]
     #[inline]
-    pub(super) fn masks(&self) -> Masks {
-        self.masks.get()
+    pub(super) fn innermost(&self) -> *const Node {
+        self.innermost.get()
     }
 
-    /// Changes the masks to those of other code, which is about to run on this stack.
+    /// Changes the limits to those of other code, which is about to run on this stack.
     #[cfg_attr(not(feature = "fibers"), expect(dead_code, reason = "computations are of fibers' runtimes"))]
-    pub(super) fn set_masks(&self, masks: Masks) {
-        self.masks.set(masks);
+    pub(super) fn set_innermost(&self, limit: *const Node) {
+        self.innermost.set(limit);
     }
 
     /// Returns `true` if the code that runs now must complete.
     #[inline]
     pub(super) fn is_masked(&self) -> bool {
-        self.masks.get().count > 0
-    }
-
-    /// Returns how many limits the code on this stack is in.
-    #[inline]
-    pub(super) fn count(&self) -> u32 {
-        // SAFETY: as for `all`.
-        unsafe { self.innermost.get().as_ref() }.map_or(0, |limit| limit.depth)
+        self.all().any(|limit| limit.kind == Kind::Mask)
     }
 
     /// Makes a limit the innermost one.
@@ -187,7 +216,7 @@ impl Limits {
 
     /// Takes out the innermost limit.
     pub(super) fn pop(&self, limit: &Node) {
-        self.innermost.set(limit.below);
+        self.innermost.set(limit.below.get());
     }
 
     /// Returns all limits, innermost first.
@@ -197,15 +226,14 @@ impl Limits {
             // SAFETY: a limit stays until the call that it is for has ended, and this code is below
             // that call.
             let limit = unsafe { next.as_ref() }?;
-            next = limit.below;
+            next = limit.below.get();
             Some(limit)
         })
     }
 
     /// Returns the limits of the code that runs now, innermost first: those within its shields and masks.
     pub(super) fn of_this_code(&self, here: &Surroundings) -> impl Iterator<Item = &Node> {
-        let masked = self.masks.get().limits;
-        self.with_shields(here).take_while(move |limit| limit.depth > masked && limit.kind != Kind::Shield)
+        self.with_shields(here).take_while(|limit| !matches!(limit.kind, Kind::Shield | Kind::Mask))
     }
 
     /// Does the same, with the shields that are between them and those around them.
@@ -247,7 +275,7 @@ impl Limits {
                 wanted(limit) && (here.can_be_unwound_to)(frame, calls)
             }
             Kind::Fiber => wanted(limit) && (here.can_be_unwound)(),
-            Kind::Shield => false,
+            Kind::Shield | Kind::Mask => false,
         })
     }
 }
@@ -259,8 +287,7 @@ impl Node {
             kind,
             deadline,
             task: (here.task)(),
-            below: limits.innermost.get(),
-            depth: limits.count() + 1,
+            below: Cell::new(limits.innermost.get()),
             generation: fork::generation(),
             passed: Cell::new(false),
             fired: AtomicBool::new(false),
@@ -270,6 +297,40 @@ impl Node {
     /// Returns `true` if it is of a process that this one was forked from: nothing fires its timer here.
     pub(super) fn is_inherited(&self) -> bool {
         self.generation != fork::generation()
+    }
+
+    /// Returns `true` if only masks are between this limit, or null, and `outer`, which is around it.
+    #[cfg_attr(not(feature = "fibers"), expect(dead_code, reason = "computations are of fibers' runtimes"))]
+    pub(super) fn masks_only(mut limit: *const Node, outer: *const Node) -> bool {
+        while limit != outer {
+            // SAFETY: as for `all`.
+            match unsafe { limit.as_ref() } {
+                Some(mask) if mask.kind == Kind::Mask => limit = mask.below.get(),
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// Puts the limits from `limit` out to `before`, which is not one of them, within `now`:
+    /// the code that made them goes on in other surroundings. Returns the innermost one.
+    #[cfg_attr(not(feature = "fibers"), expect(dead_code, reason = "computations are of fibers' runtimes"))]
+    pub(super) fn moved(limit: *const Node, before: *const Node, now: *const Node) -> *const Node {
+        let mut outermost = None;
+        let mut next = limit;
+        while next != before {
+            // SAFETY: as for `all`.
+            let Some(limit) = (unsafe { next.as_ref() }) else { break };
+            outermost = Some(limit);
+            next = limit.below.get();
+        }
+        match outermost {
+            None => now,
+            Some(outermost) => {
+                outermost.below.set(now);
+                limit
+            }
+        }
     }
 
     pub(super) fn has_passed(&self) -> bool {

@@ -156,7 +156,7 @@ pub use forward::{forwarded, may_wait_at, single, waits_at};
 #[doc(hidden)]
 pub use future::awaitable;
 #[doc(hidden)]
-pub use limits::is_interruption;
+pub use limits::{Mask, is_interruption};
 #[doc(hidden)]
 pub use nowhere::Nowhere;
 pub(crate) use parker::raising;

@@ -6,7 +6,7 @@
 //! loop and the switch there is no such return.
 
 use super::ends::{Ends, Unparked};
-use super::limits::{Limits, Masks, Surroundings};
+use super::limits::{Limits, Node, Surroundings};
 use super::record::Waker;
 use super::recycled::{Recycled, TopTask};
 use super::waits::{Description, ParkedEvent};
@@ -385,18 +385,17 @@ pub fn is_unwinding() -> bool {
     std::thread::panicking() && (running().is_none() || !unwinding::is_possible(Catches::Resume))
 }
 
-/// How many frames on the stack that runs here raise panics again, how many of its calls in progress
-/// must complete, and how many have a limit. The first is 0 on a plain thread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// What the frames have noted of the stack that runs here: how many of them raise panics again, and its
+/// limits and masks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counts {
     raising: u32,
-    masks: Masks,
-    limits: u32,
+    innermost: *const Node,
 }
 
 impl Counts {
     /// Those of no code.
-    pub const NONE: Counts = Counts { raising: 0, masks: Masks { count: 0, limits: 0 }, limits: 0 };
+    pub const NONE: Counts = Counts { raising: 0, innermost: std::ptr::null() };
 
     /// Returns the counts of the stack that this runs on.
     #[inline(always)]
@@ -405,19 +404,19 @@ impl Counts {
             Some(parker) => (parker.raising.get(), &parker.limits),
             None => (0, Limits::of_thread()),
         };
-        Counts { raising, masks: limits.masks(), limits: limits.count() }
+        Counts { raising, innermost: limits.innermost() }
     }
 
-    /// Returns `true` if a limit, or a shield from limits, is around the code with these counts.
+    /// Returns `true` if a limit, or what keeps limits away, is around the code with these counts.
     #[inline(always)]
     pub fn has_limits(self) -> bool {
-        self.limits > 0
+        !self.innermost.is_null()
     }
 
     /// Returns `true` if a limit is between the code with these counts and the code with `outer`.
     #[inline]
     pub fn is_beyond_a_limit(self, outer: Counts) -> bool {
-        self.limits != outer.limits
+        self.innermost != outer.innermost && !Node::masks_only(self.innermost, outer.innermost)
     }
 
     /// Makes these the counts of the stack that this runs on.
@@ -430,20 +429,22 @@ impl Counts {
             }
             None => Limits::of_thread(),
         };
-        limits.set_masks(self.masks);
+        limits.set_innermost(self.innermost);
     }
 
-    /// Returns the counts of code when those of its surroundings are no longer `before`, but `now`. No
-    /// limit is between the two.
+    /// Does the same for code that goes on on this stack, in surroundings that were `before` and are `now`.
+    /// No limit but masks is between the two.
+    #[cold]
+    pub fn set_moved(self, before: Counts, now: Counts) {
+        let innermost = Node::moved(self.innermost, before.innermost, now.innermost);
+        Counts { innermost, ..self.moved(before, now) }.set();
+    }
+
+    /// Returns the counts of code within that code.
     #[must_use]
     pub fn moved(self, before: Counts, now: Counts) -> Self {
-        let masks = self.masks.count - before.masks.count;
-        let limits = if masks == 0 { now.masks.limits } else { now.limits };
-        Counts {
-            raising: self.raising - before.raising + now.raising,
-            masks: Masks { count: masks + now.masks.count, limits },
-            limits: now.limits,
-        }
+        let innermost = if self.innermost == before.innermost { now.innermost } else { self.innermost };
+        Counts { raising: self.raising - before.raising + now.raising, innermost }
     }
 }
 

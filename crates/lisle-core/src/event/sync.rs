@@ -258,7 +258,7 @@ pub(super) fn announce<'e, E: Event>(
     interruptible: bool,
 ) {
     if context.is_model() {
-        let _masked = (!interruptible).then(limit::masked);
+        crate::masked!(_masked if !interruptible);
         declare_all(event, branch, context);
         context.visible();
     }
@@ -276,7 +276,7 @@ fn announce_performed<'e, E: Event>(
     let context = attempt.context();
     match event.awaits(branch.get_ref()) {
         Some(awaits) if context.is_model() => {
-            let _masked = (!interruptible).then(limit::masked);
+            crate::masked!(_masked if !interruptible);
             declare_all(event, branch, context);
             let is_there = || event.awaits(branch.get_ref()).is_some_and(|awaits| awaits.is_there);
             context.wait_until(awaits.what, &is_there);

@@ -1,6 +1,5 @@
 //! Wakes that are sent after a lock is released.
 
-use super::limits::masked;
 use super::record::Waker;
 use crate::panics;
 use std::cell::{Cell, RefCell};
@@ -126,7 +125,7 @@ pub(super) fn call(waker: StdWaker) {
     // SAFETY: the calls stay in place until `CALLS` has been reset.
     let Some(calls) = (unsafe { CALLS.with(Cell::get).as_ref() }) else {
         // It is called for another, who relies on it, whatever ends the waits of the code that runs here.
-        let _masked = masked();
+        crate::masked!(_masked);
         // This may be a worker or the clock thread, on which others rely.
         return panics::told("a waker given to an event's future", || waker.wake());
     };

@@ -1,7 +1,7 @@
 //! Waiting for a fiber's result.
 
 use super::payload::Payload;
-use crate::event::{Description, Unlabelled, awaitable, limit, sync_masked, turn, waits_at};
+use crate::event::{Description, Unlabelled, awaitable, sync_masked, turn, waits_at};
 #[cfg(feature = "model")]
 use crate::sched::worker::with_current;
 use crate::spawned::fiber_cell::{self, Fiber};
@@ -332,12 +332,7 @@ impl JoinError {
             Ok(Err(panic)) => Kind::Panicked(Payload::new(panic)),
             Err(Outcome::Cancelled) => Kind::Cancelled,
             Err(Outcome::ShutDown) => Kind::ShutDown,
-            Err(Outcome::Late) => {
-                // If the deadline is the joiner's as well, its own wait ends by it: which of the two
-                // learns of it first does not matter.
-                limit::unwind_if_late();
-                Kind::Late
-            }
+            Err(Outcome::Late) => Kind::Late,
             Err(Outcome::Start | Outcome::Done | Outcome::Taken) => Kind::Taken,
         };
         Err(JoinError { kind, who: who() })
@@ -387,10 +382,11 @@ impl JoinError {
         matches!(self.kind, Kind::ShutDown | Kind::Cancelled)
     }
 
-    /// Returns `true` if it is a fiber that the [deadline](lisle_core::time::with_deadline) of its scope
-    /// has ended before it was done.
+    /// Returns `true` if it is a fiber or task that the [deadline](lisle_core::time::with_deadline) of its
+    /// scope has ended before it was done.
     ///
-    /// Code that the same deadline is for does not see this error: its own wait for the fiber ends.
+    /// Code that the same deadline is for does not see this error: its own wait for the fiber or task ends,
+    /// also if it would not have to wait any more.
     ///
     /// # Examples
     ///

@@ -30,7 +30,8 @@ use std::sync::Arc;
 /// panicked.
 ///
 /// If a [deadline](crate::time::with_deadline) around the scope has ended one of its fibers or tasks, and
-/// that was not joined, the scope is unwound to that deadline's call.
+/// that was not joined, the scope is unwound to that deadline's call. (What has a forgotten handle counts as
+/// joined.)
 ///
 /// ```
 /// # use lisle_runtime::facade as lisle;
@@ -81,6 +82,8 @@ where
             if scope.state.late.load(Ordering::Relaxed) {
                 // What was not joined has been ended by a deadline that is this code's as well.
                 limit::unwind_if_late();
+                // The scope has been kept in a computation, and its deadline is over.
+                panic!("a fiber or task of this scope was ended by a deadline and was not joined");
             }
             value
         }

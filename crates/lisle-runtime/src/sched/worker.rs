@@ -44,8 +44,9 @@ use crate::abort;
 use crate::event::awaited::Awaited;
 use crate::event::parker::{self, State, Suspend};
 use crate::event::turn::Ways;
-use crate::event::{Context, Ends, Interrupted, Timer, Unparked, Waker, install, limit, tally, tick};
+use crate::event::{Context, Ends, Interrupted, Timer, Unparked, Waker, install, tally, tick};
 use crate::jobs::heartbeat;
+use crate::masked;
 use crate::own_threads;
 use crate::report;
 use crate::shim::{atomic::Ordering, random::Random, sync::Arc};
@@ -184,7 +185,7 @@ impl Worker {
             // What runs between fibers is no part of a computation that the worker was started in.
             let _hidden = this_stack().state().handled.hidden();
             // Nor do the deadlines of the call end its waits.
-            let _masked = limit::masked();
+            masked!(_masked);
             let _through = report::through(worker.shared.handler.clone());
             let _leave = Leave(worker);
             // SAFETY: `_leave` leaves it.

@@ -5,7 +5,8 @@
 //! that has only the head, and not the types, uses the body through its [`Contents`].
 
 #[cfg(not(lisle_loom))]
-use crate::event::limit;
+#[cfg(not(lisle_loom))]
+use crate::masked;
 use crate::memory;
 use crate::shim::cell::UnsafeCell;
 use std::alloc::Layout;
@@ -145,7 +146,7 @@ impl<H, S, T> Block<H, S, T> {
     pub fn discard(result: thread::Result<T>) -> thread::Result<()> {
         // The destructor of the result runs to its end, even if the runtime ends.
         #[cfg(not(lisle_loom))]
-        let _masked = std::mem::needs_drop::<T>().then(limit::masked);
+        masked!(_masked if std::mem::needs_drop::<T>());
         result.and_then(|value| catch_unwind(AssertUnwindSafe(|| drop(value))))
     }
 }

@@ -20,6 +20,7 @@ use super::scope_state::ScopeState;
 use super::stack_state::{StackState, state_of_thread};
 use crate::event::parker::{self, Parker};
 use crate::event::{Interrupted, Label, Source, Unlabelled, limit};
+use crate::masked;
 use crate::report::{PanicPolicy, nobody_joins};
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::shim::unseen::AtomicPtr;
@@ -374,7 +375,7 @@ unsafe fn run<F: FnOnce() -> T, T>(fiber: NonNull<Fiber>) {
     // A runner that is interrupted has been given a task, which has to end in it.
     let stopped = this.parker.is_interrupted() && !this.is_runner();
     // The closure is dropped instead, and its destructor runs to its end.
-    let _masked = stopped.then(limit::masked);
+    masked!(_masked if stopped);
     // SAFETY: a scope stays until its fibers have ended.
     let deadline = this.scope.get().and_then(|scope| unsafe { scope.as_ref() }.deadline);
     let limit = deadline.filter(|_| !stopped).map(limit::OfFiber::enter);

@@ -5,6 +5,7 @@ use super::locals::Locals;
 use super::runnable::{Kind, Runnable};
 use super::scope_state::ScopeState;
 use crate::event::{Interrupted, Source, Unlabelled, limit};
+use crate::masked;
 use crate::panics::forget_panic;
 use std::any::Any;
 use std::cell::Cell;
@@ -105,9 +106,24 @@ impl Head {
         let taken = self.finished.with(|&finished| {
             // SAFETY: it has ended, as seen just now under the source's lock, which all takers
             // hold.
-            finished.then(|| unsafe { self.take_alone(of, contents) })
+            finished.then(|| unsafe { self.take(of, contents) })
         });
-        taken.expect("`complete` on the event of the end of what has not ended")
+        self.unless_late(taken.expect("`complete` on the event of the end of what has not ended"))
+    }
+
+    /// Returns what was taken. If it is missing since a deadline has passed that is the taker's as well, the
+    /// taker's own wait ends by it: which of the two learns of it first does not matter.
+    #[inline]
+    fn unless_late<T>(
+        &self,
+        taken: Result<thread::Result<T>, Outcome>,
+    ) -> Result<thread::Result<T>, Outcome> {
+        if matches!(taken, Err(Outcome::Late)) {
+            limit::unwind_if_late();
+            // From here on it is known.
+            self.finished.with(|_| self.outcome().set(Outcome::Taken));
+        }
+        taken
     }
 
     /// Does the same as [`take_result`](Head::take_result) for what is known to have ended.
@@ -121,6 +137,15 @@ impl Head {
         of: NonNull<H>,
         contents: &Contents,
     ) -> Result<thread::Result<T>, Outcome> {
+        // SAFETY: passed on to the caller.
+        self.unless_late(unsafe { self.take(of, contents) })
+    }
+
+    /// # Safety
+    ///
+    /// As for [`take_alone`](Head::take_alone), or the lock of `finished` is held.
+    #[inline(always)]
+    unsafe fn take<H, T>(&self, of: NonNull<H>, contents: &Contents) -> Result<thread::Result<T>, Outcome> {
         match self.outcome().get() {
             Outcome::Done => {
                 self.outcome().set(Outcome::Taken);
@@ -130,10 +155,6 @@ impl Head {
                 unsafe { contents.take::<H, T>(of, &mut place) };
                 // SAFETY: just written.
                 Ok(unsafe { place.assume_init() })
-            }
-            Outcome::Late => {
-                self.outcome().set(Outcome::Taken);
-                Err(Outcome::Late)
             }
             outcome => Err(outcome),
         }
@@ -175,7 +196,7 @@ pub(crate) fn note_or(
     report: impl FnOnce(Box<dyn Any + Send>),
 ) {
     // The payload is the user's. Its destructor may wait, and may panic.
-    let _masked = limit::masked();
+    masked!(_masked);
     match scope {
         _ if panic.is::<Interrupted>() => {}
         Some(scope) => {

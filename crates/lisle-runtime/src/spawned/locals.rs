@@ -1,7 +1,7 @@
 //! The locals of a fiber, a task, or a thread.
 
 use super::kept::{Ended, Kept, Left};
-use crate::event::limit;
+use crate::masked;
 use crate::panics::forget_panic;
 use crate::report;
 use std::any::Any;
@@ -64,7 +64,7 @@ impl Locals {
     #[cold]
     fn clear_some(&self, owner: &dyn Owner, told: &dyn Fn(Box<dyn Any + Send>)) {
         // The destructors run to their end, even if the runtime ends.
-        let _masked = limit::masked();
+        masked!(_masked);
         for _ in 0..DROPPED {
             match catch_unwind(AssertUnwindSafe(|| owner.kept().map_or(Ended::None, Kept::end_one))) {
                 Ok(Ended::None) => {}

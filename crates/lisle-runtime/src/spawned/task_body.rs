@@ -7,7 +7,8 @@ use super::cell::{Block, Contents};
 use super::head::Outcome;
 use super::scope_state::{Late, ScopeState};
 use super::task_cell::Task;
-use crate::event::{Interrupted, limit};
+use crate::event::Interrupted;
+use crate::masked;
 use crate::memory::{LARGEST_STEP, class_of};
 use crate::panics::forget_panic;
 use std::any::Any;
@@ -159,7 +160,7 @@ pub(crate) unsafe fn drop_after<F: Future>(
 ) -> std::thread::Result<F::Output> {
     // The unwinding, perhaps by the end of the runtime, has been caught. The future's destructors
     // still run to their end.
-    let _masked = result.is_err().then(limit::masked);
+    masked!(_masked if result.is_err());
     // SAFETY: passed on to the caller.
     let dropped = unsafe { drop_future::<F>(task) };
     with_drop(result, dropped)
@@ -178,6 +179,8 @@ fn with_drop<T>(result: std::thread::Result<T>, dropped: std::thread::Result<()>
 fn first_panic<T>(result: std::thread::Result<T>, second: Box<dyn Any + Send>) -> std::thread::Result<T> {
     let (panic, other) = match result {
         Ok(value) => (second, catch_unwind(AssertUnwindSafe(|| drop(value)))),
+        // The deadline's is no panic, and nobody would learn of the other.
+        Err(first) if first.is::<Late>() => return Err(second),
         Err(first) => (first, Err(second)),
     };
     if let Err(other) = other {

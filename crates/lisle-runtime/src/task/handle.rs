@@ -1,8 +1,9 @@
 //! The handle of a task, which is the event of its end.
 
 use crate::event::lock::Lock;
-use crate::event::{Attempt, Description, Label, Unlabelled, awaitable, limit, may_wait_at, turn};
+use crate::event::{Attempt, Description, Label, Unlabelled, awaitable, may_wait_at, turn};
 use crate::fiber::JoinError;
+use crate::masked;
 use crate::sched::tasks::life;
 use crate::sched::unclaimed;
 use crate::spawned::head::Outcome;
@@ -260,7 +261,7 @@ impl<T> TaskHandle<T> {
         match &mut self.held {
             Held::Ended(ended) => {
                 // The destructor of the result runs to its end, even if the runtime ends.
-                let _masked = limit::masked();
+                masked!(_masked);
                 let dropped = match ended.result.get_mut().take() {
                     Some(Ok(value)) => catch_unwind(AssertUnwindSafe(|| drop(value))),
                     Some(Err(panic)) => Err(panic),

@@ -1,8 +1,9 @@
 //! The life of a task that has had to wait: queued, run, parked, ended.
 
 use super::slots::Slots;
+use crate::event::Interrupted;
 use crate::event::recycled::Recycled;
-use crate::event::{Interrupted, limit};
+use crate::masked;
 use crate::memory::give_slot;
 use crate::sched::shared::Shared;
 use crate::sched::worker::{Worker, with_current};
@@ -287,7 +288,7 @@ unsafe fn drop_and_end(task: NonNull<Task>, outcome: Outcome) {
     // SAFETY: alive, by the caller's promise.
     let this = unsafe { task.as_ref() };
     // The future's destructors run to their end, even if the runtime ends.
-    let masked = limit::masked();
+    masked!(masked);
     // SAFETY: the task holds a future, which is not polled again.
     let dropped = unsafe { (this.table().drop_future)(task) };
     this.outcome().set(outcome);

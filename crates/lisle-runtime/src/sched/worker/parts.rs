@@ -9,8 +9,9 @@ use super::Worker;
 use super::modelled::Process;
 use super::modelled::few::Few;
 use crate::event::awaited::Awaited;
-use crate::event::{limit, parker};
+use crate::event::parker;
 use crate::jobs::job::Job;
+use crate::masked;
 use crate::sched::within;
 use crate::spawned::fiber_cell::{self, Fiber, Traits};
 use crate::spawned::this_stack::this_stack;
@@ -118,7 +119,7 @@ impl Worker {
             drop(helping);
         }
         // Nothing can go on, or all is unwound.
-        let _masked = limit::masked();
+        masked!(_masked);
         part.wait();
     }
 

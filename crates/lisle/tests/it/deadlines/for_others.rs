@@ -2,11 +2,14 @@
 
 use super::{LONG, SOON, everywhere};
 use crate::support::on_domains;
+use lisle::effect::{Effect, Suspended, finish, handle, perform};
 use lisle::fiber::scope;
+use lisle::fiber_local;
 use lisle::sync::Mutex;
 use lisle::time::{DeadlinePassed, deadline, sleep, with_deadline, without_deadline};
-use lisle::{Event, channel};
-use std::panic::{catch_unwind, resume_unwind};
+use lisle::{Event, channel, never};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -130,6 +133,21 @@ fn a_scope_whose_fiber_was_ended_ends_as_well() {
                 });
             });
             assert_eq!(ended, Err(DeadlinePassed));
+            // One that has caught the end of its wait for the fiber has not joined it.
+            for of_task in [false, true] {
+                let ended = with_deadline(within, || {
+                    scope(|scope| {
+                        if of_task {
+                            let task = scope.spawn_task(never::<()>().future());
+                            catch_unwind(AssertUnwindSafe(|| task.join())).is_err()
+                        } else {
+                            let fiber = scope.spawn(|| sleep(LONG));
+                            catch_unwind(AssertUnwindSafe(|| fiber.join())).is_err()
+                        }
+                    })
+                });
+                assert_eq!(ended, Err(DeadlinePassed));
+            }
             // A joiner that cannot be ended is told, and goes on.
             let told = with_deadline(within, || {
                 scope(|scope| {
@@ -157,5 +175,101 @@ fn a_payload_that_was_carried_elsewhere_is_a_panic() {
         let payload = with_deadline(SOON, || catch_unwind(|| sleep(LONG)).unwrap_err()).unwrap();
         let carried = with_deadline(LONG, || scope(|scope| scope.spawn(|| resume_unwind(payload)).join()));
         assert!(carried.unwrap().unwrap_err().is_panic());
+    });
+}
+
+/// The end of a late task is no panic, and that of its destructor is one.
+#[test]
+fn a_panicking_destructor_of_a_late_task_is_told() {
+    struct Panics;
+    impl Drop for Panics {
+        fn drop(&mut self) {
+            panic!("of the destructor");
+        }
+    }
+    on_domains(|| {
+        let told = with_deadline(SOON, || {
+            scope(|scope| {
+                let task = scope.spawn_task(async {
+                    let _panics = Panics;
+                    never::<()>().await;
+                });
+                without_deadline(|| task.join()).unwrap_err().into_panic()
+            })
+        });
+        assert_eq!(told.unwrap().unwrap().downcast_ref(), Some(&"of the destructor"));
+        let told = catch_unwind(|| {
+            with_deadline(SOON, || {
+                scope(|scope| {
+                    scope.spawn_task(async {
+                        let _panics = Panics;
+                        never::<()>().await;
+                    });
+                });
+            })
+        });
+        assert!(told.is_err());
+    });
+}
+
+struct Ask;
+impl Effect for Ask {
+    type Answer = ();
+}
+
+fiber_local! {
+    static KEPT: Cell<Option<Suspended<(), u32>>> = Cell::new(None);
+}
+
+/// Begins a computation that is suspended in code that must complete, and keeps it.
+fn begin() {
+    let begun = handle(|| {
+        masked(|| {
+            perform(Ask);
+            sleep(Duration::from_micros(100));
+        });
+        7
+    })
+    .on(|Ask, k| {
+        let kept = k.keep();
+        KEPT.with(|place| place.set(Some(kept)));
+        finish(0)
+    })
+    .run();
+    assert_eq!(begun, 0);
+}
+
+fn go_on() {
+    assert_eq!(KEPT.with(Cell::take).unwrap().resume(()), 7);
+    sleep(Duration::from_micros(100));
+}
+
+/// Calls `f` in code that must complete.
+fn masked(f: fn()) {
+    struct Calls(fn());
+    impl Wake for Calls {
+        fn wake(self: Arc<Self>) {
+            (self.0)();
+        }
+    }
+    let (tx, rx) = channel();
+    let mut future = pin!(rx.recv_evt().future());
+    let waker = Waker::from(Arc::new(Calls(f)));
+    assert!(future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    tx.send(1).unwrap();
+}
+
+/// Masks are those of the code, and of its surroundings where it goes on.
+#[test]
+fn a_computation_goes_on_with_the_masks_of_its_surroundings() {
+    everywhere(|| {
+        // Begun where code must complete, below a deadline; and goes on where it need not.
+        assert_eq!(with_deadline(LONG, || masked(begin)), Ok(()));
+        go_on();
+        assert_eq!(with_deadline(SOON, || sleep(LONG)), Err(DeadlinePassed));
+        // The other way round.
+        begin();
+        assert_eq!(with_deadline(Duration::ZERO, || masked(go_on)), Ok(()));
+        assert_eq!(with_deadline(SOON, || sleep(LONG)), Err(DeadlinePassed));
     });
 }
