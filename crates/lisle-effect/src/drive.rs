@@ -428,5 +428,18 @@ fn stay(this: &Header, what: fmt::Arguments<'_>) -> ! {
 /// Calls `f`, and returns the payload of its panic, if it panics.
 #[inline(always)]
 pub(crate) fn caught<T>(f: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
-    catch_unwind(AssertUnwindSafe(f))
+    let (mut f, mut result) = (Some(f), None);
+    catching(&mut || result = f.take().map(|f| f()))?;
+    let Some(result) = result else { unreachable!("it has returned") };
+    Ok(result)
+}
+
+/// Calls `f`, in a frame of its own: if the code of `f` were inlined into the frame that catches, the table
+/// of the unwinder would not say of a destructor in it that nothing catches within that.
+#[inline(never)]
+fn catching(f: &mut dyn FnMut()) -> Result<(), Box<dyn Any + Send>> {
+    let result = catch_unwind(AssertUnwindSafe(&mut *f));
+    // This keeps the call from being a tail call, which would leave no frame.
+    std::hint::black_box(f);
+    result
 }

@@ -21,7 +21,8 @@
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 pub use in_domain::{
-    Driving, Mark, Ways, came_to_nothing, is_due, may_pass, pass_if_due, take_due, take_due_in, went_first,
+    Driving, Mark, Ways, came_to_nothing, is_due, may_pass, pass_if_due, take_due, take_due_in, took_a_turn,
+    went_first,
 };
 
 /// Returns `answer`, the result of a poll, and counts it if the poll was not successful.
@@ -56,6 +57,10 @@ pub fn take_due_in(_: &std::task::Waker) -> bool {
 /// In a model nobody goes first too often.
 #[cfg(lisle_loom)]
 pub fn went_first() {}
+
+/// In a model no turn is long.
+#[cfg(lisle_loom)]
+pub fn took_a_turn() {}
 
 /// In a model no turn is long.
 #[cfg(lisle_loom)]
@@ -257,9 +262,22 @@ mod in_domain {
     /// and the turn of a task counts as long: the next event that it awaits begins in another turn.
     #[inline]
     pub fn went_first() {
-        if parker::running().is_none() || !is_often() {
-            return;
+        if parker::running().is_some() && is_often() {
+            go_last();
         }
+    }
+
+    /// Does what is done for a performer that has often gone first, for one that has taken another's turn:
+    /// that one may wait for this domain.
+    #[inline]
+    pub fn took_a_turn() {
+        if parker::running().is_some() {
+            go_last();
+        }
+    }
+
+    #[cold]
+    fn go_last() {
         DUE.with(|due| due.fetch_or(OFTEN, Ordering::Relaxed));
         // SAFETY: a task that runs here is alive.
         if let Some(task) = unsafe { parker::top_task().get().as_ref() } {

@@ -4,6 +4,7 @@
 
 mod again_elsewhere;
 mod between;
+mod destructors;
 mod ends;
 mod fibers;
 mod foreign;

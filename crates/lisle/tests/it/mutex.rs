@@ -374,6 +374,18 @@ fn a_waiter_of_its_domain_has_it_soon(lock: impl Fn(&Arc<Mutex<bool>>, &mut dyn 
     });
 }
 
+/// The waiter has a turn, and loses it since nobody lets it run.
+#[test]
+fn a_fiber_that_takes_a_late_turn_lets_a_waiter_of_its_domain_have_it() {
+    a_waiter_of_its_domain_has_it_soon(|mutex, locked| {
+        let computes = Instant::now();
+        while computes.elapsed() < Duration::from_millis(6) {}
+        while !*mutex.lock() {
+            locked();
+        }
+    });
+}
+
 #[test]
 fn a_fiber_that_locks_again_and_again_lets_a_waiter_of_its_domain_have_it() {
     a_waiter_of_its_domain_has_it_soon(|mutex, locked| {

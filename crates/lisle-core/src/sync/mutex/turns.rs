@@ -22,7 +22,7 @@ use super::raw::{HELD, KEPT, NEXT, QUEUED, RESERVED, RawMutex, TOLD, is_given, n
 use crate::event::queue::{Committed, Decided, WaitQueue};
 use crate::event::record::{Meeting, Outsider};
 use crate::event::woken::Woken;
-use crate::event::{Context, installed, is_modelled};
+use crate::event::{Context, installed, is_modelled, turn};
 use crate::shim::atomic::Ordering;
 #[cfg(not(lisle_loom))]
 use crate::shim::clock;
@@ -319,7 +319,13 @@ impl RawMutex {
     /// does not come. Called under the queue's lock.
     pub(super) fn take_late(&self, queue: &mut Queue, turn: Option<u32>) -> bool {
         let state = self.state.load(Ordering::Relaxed);
-        state & RESERVED != 0 && !is_given(state, turn) && queue.is_late() && self.take_back(queue)
+        let takes =
+            state & RESERVED != 0 && !is_given(state, turn) && queue.is_late() && self.take_back(queue);
+        if takes {
+            // The waiter is woken and not in the queue, so unlocking does not see that it waits.
+            turn::took_a_turn();
+        }
+        takes
     }
 
     /// Takes the lock if it is kept for one that does not come. Returns `false` otherwise.
