@@ -4,6 +4,7 @@ use super::ends::{Ends, Interrupted};
 use super::parker::{self, Parker};
 use crate::fork;
 use crate::shim::atomic::{AtomicBool, Ordering};
+use crate::shim::const_fn;
 use std::any::Any;
 use std::cell::Cell;
 use std::fmt;
@@ -25,19 +26,21 @@ pub struct Mask {
 }
 
 impl Mask {
-    #[doc(hidden)]
-    #[inline]
-    pub const fn new() -> Self {
-        let node = Node {
-            kind: Kind::Mask,
-            deadline: u64::MAX,
-            task: 0,
-            below: Cell::new(null()),
-            generation: 0,
-            passed: Cell::new(false),
-            fired: AtomicBool::new(false),
-        };
-        Mask { node, _pinned: PhantomPinned }
+    const_fn! {
+        #[doc(hidden)]
+        #[inline]
+        pub fn new() -> Self {
+            let node = Node {
+                kind: Kind::Mask,
+                deadline: u64::MAX,
+                task: 0,
+                below: Cell::new(null()),
+                generation: 0,
+                passed: Cell::new(false),
+                fired: AtomicBool::new(false),
+            };
+            Mask { node, _pinned: PhantomPinned }
+        }
     }
 
     /// Masks the code that runs on this stack until the returned guard is dropped.

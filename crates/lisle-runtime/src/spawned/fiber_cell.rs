@@ -53,8 +53,7 @@ pub(crate) struct Fiber {
     pub(crate) segment: UnsafeCell<Option<Segment>>,
     /// The stack that the segment runs on.
     pub(crate) stack: UnsafeCell<Option<Stack>>,
-    #[allow(clippy::redundant_allocation, reason = "a word, for what most fibers do not have")]
-    name: Option<Box<Arc<str>>>,
+    name: Option<Arc<str>>,
     /// What the hooks of the runtime keep for the fiber, from its beginning, if there are any.
     #[allow(clippy::box_collection, reason = "a word, for what most fibers do not have")]
     pub(crate) hooked: Cell<Option<Box<HookLocals>>>,
@@ -111,7 +110,7 @@ impl Fiber {
             stack_state: StackState::new(),
             segment: UnsafeCell::new(None),
             stack: UnsafeCell::new(None),
-            name: traits.name.map(Box::new),
+            name: traits.name,
             hooked: Cell::new(None),
             cancelled: Source::unlabelled(false),
             panic_policy: traits.panic_policy,
@@ -143,7 +142,7 @@ impl Fiber {
     }
 
     pub(crate) fn name(&self) -> Option<&str> {
-        self.name.as_deref().map(|name| &**name)
+        self.name.as_deref()
     }
 
     /// Returns the name that waits show for the fiber.
