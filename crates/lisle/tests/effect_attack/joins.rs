@@ -88,30 +88,42 @@ fn an_effect_does_not_leave_a_part_of_which_others_were_taken() {
     for joins in 0..6 {
         lisle::Runtime::builder().domains(2).run(|| {
             let home = std::thread::current().id();
-            let (started, ended) = (AtomicBool::new(false), AtomicBool::new(false));
             within(joins, &|| {
-                let left = handle(|| {
-                    let part = |_: u32| {
-                        if std::thread::current().id() != home {
-                            started.store(true, Ordering::SeqCst);
-                            while !ended.load(Ordering::SeqCst) {
-                                std::thread::yield_now();
+                // Another fiber of this domain may take the other part. Then there is none for the other
+                // domain, and the round is repeated.
+                let are_both_here = AtomicBool::new(true);
+                while are_both_here.swap(false, Ordering::SeqCst) {
+                    let (started, ended) = (AtomicBool::new(false), AtomicBool::new(false));
+                    let is_here = AtomicBool::new(false);
+                    let left = handle(|| {
+                        let part = |_: u32| {
+                            if std::thread::current().id() != home {
+                                started.store(true, Ordering::SeqCst);
+                                while !ended.load(Ordering::SeqCst) {
+                                    std::thread::yield_now();
+                                }
+                                return false;
                             }
-                            return false;
-                        }
-                        if ended.load(Ordering::SeqCst) {
-                            return false;
-                        }
-                        until(&started);
-                        let left = catch_unwind(AssertUnwindSafe(|| perform(Ask)));
-                        ended.store(true, Ordering::SeqCst);
-                        left.is_ok()
-                    };
-                    (0..2_u32).into_par_iter().map(part).any(|left| left)
-                })
-                .on(|Ask, k| k.resume(1))
-                .run();
-                assert!(!left, "it has left the part, within {joins} joins");
+                            if ended.load(Ordering::SeqCst) {
+                                return false;
+                            }
+                            if is_here.swap(true, Ordering::SeqCst) {
+                                are_both_here.store(true, Ordering::SeqCst);
+                                started.store(true, Ordering::SeqCst);
+                                return false;
+                            }
+                            until(&started);
+                            let left = !are_both_here.load(Ordering::SeqCst)
+                                && catch_unwind(AssertUnwindSafe(|| perform(Ask))).is_ok();
+                            ended.store(true, Ordering::SeqCst);
+                            left
+                        };
+                        (0..2_u32).into_par_iter().map(part).any(|left| left)
+                    })
+                    .on(|Ask, k| k.resume(1))
+                    .run();
+                    assert!(!left, "it has left the part, within {joins} joins");
+                }
             });
         });
     }
