@@ -36,21 +36,21 @@ impl Default for Exceptions {
 /// What the code of a handled computation has caught and not left, while it is suspended.
 ///
 /// Unlike a fiber, a computation is a call: as long as it has caught nothing itself, what the code
-/// around it handles may be thrown on in it. What it catches is then linked to that. So it must be
-/// resumed only while those handlers run: one that may go on elsewhere is apart from what is around it, or
-/// is not kept while its exceptions are linked.
+/// around it handles may be thrown on in it. An exception that it catches is then linked to the exceptions
+/// that the code around it handles. So it must be resumed only while those handlers run. A computation that
+/// may go on elsewhere is set apart, or is not kept while its exceptions are linked.
 #[derive(Debug)]
 pub struct Suspended {
-    /// Whose the words are that are to be used. They are not written before they are the computation's.
+    /// Tells which words are used. `words` is not written before the computation has its own.
     whose: Cell<Whose>,
     words: Cell<MaybeUninit<[usize; 2]>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Whose {
-    /// Those of the code that resumes it.
+    /// The words of the code that resumes it.
     Around,
-    /// Its own, which are linked to those around it if it is so.
+    /// Its own. If `linked`, its exceptions refer to exceptions that the code around it handles.
     Own { linked: bool },
     /// Its own, always.
     Apart,
@@ -71,7 +71,7 @@ impl Suspended {
     }
 
     /// Returns `true` if the computation, which is suspended, handles exceptions that are linked to
-    /// those of the code that has resumed it.
+    /// exceptions of the code that has resumed it.
     #[inline]
     pub fn are_linked(&self) -> bool {
         self.whose.get() == Whose::Own { linked: true }

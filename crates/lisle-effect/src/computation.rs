@@ -261,7 +261,7 @@ impl Header {
     /// It is attached to the stack that runs this, and not running.
     #[inline(always)]
     pub(crate) unsafe fn turn(&self, stack: &StackState) -> Option<Request> {
-        if exceptions::are_possible() || self.marks.get().counts.has_limits() {
+        if exceptions::are_possible() || self.marks.get().noted.has_limits() {
             // By a pointer: the compiler must not find out that the call does not unwind, and leave
             // it out of the caller's table.
             let turn: unsafe fn(&Self, &StackState) -> Option<Request> = black_box(Self::turn_apart);

@@ -415,7 +415,7 @@ fn stay(this: &Header, what: fmt::Arguments<'_>) -> ! {
         this.link.site(),
     ));
     let outer = this.marks.get();
-    outer.counts.set();
+    outer.noted.set();
     // SAFETY: this code runs in what gives the answers between it and the computation, and they are not
     // gone on with.
     unsafe { this_stack().state().handled.put_aside(outer.answering) };

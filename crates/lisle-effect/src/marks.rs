@@ -6,7 +6,7 @@
 //! have noted nothing. Otherwise some of it can be put aside meanwhile, and the rest must not be
 //! left.
 
-use lisle_core::event::parker::Counts;
+use lisle_core::event::parker::Noted;
 use lisle_core::event::step;
 use lisle_runtime::handled::Answering;
 use lisle_runtime::jobs::pending::Inside;
@@ -23,7 +23,7 @@ pub(crate) struct Marks {
     /// The computation that is run has one of its own, see `around`.
     pub(crate) inside: Inside,
     /// The frames that raise panics again, the calls that must complete, and those with a deadline.
-    pub(crate) counts: Counts,
+    pub(crate) noted: Noted,
     /// The innermost answer that is being given.
     pub(crate) answering: *const Answering,
 }
@@ -47,7 +47,7 @@ impl Marks {
         step: usize::MAX,
         task: usize::MAX,
         inside: Inside::Nothing,
-        counts: Counts::NONE,
+        noted: Noted::NONE,
         answering: null(),
     };
 
@@ -62,7 +62,7 @@ impl Marks {
     pub(crate) fn moved(self, before: Marks, now: Marks) -> Self {
         let answering = if self.answering == before.answering { now.answering } else { self.answering };
         let step = if self.step == before.step { now.step } else { self.step };
-        Marks { step, counts: self.counts.moved(before.counts, now.counts), answering, ..now }
+        Marks { step, noted: self.noted.moved(before.noted, now.noted), answering, ..now }
     }
 
     /// Returns what surrounds the code that runs here.
@@ -72,7 +72,7 @@ impl Marks {
             step: step::innermost(),
             task: stack.task.get().addr(),
             inside: stack.state().pending.inside.get(),
-            counts: Counts::here(),
+            noted: Noted::here(),
             answering: stack.state().handled.answering.get(),
         }
     }
@@ -108,7 +108,7 @@ impl Marks {
             Some(Barrier::Loop)
         } else if self.step != outer.step && !is_answer {
             Some(Barrier::Step)
-        } else if self.counts.is_beyond_a_limit(outer.counts) && !is_answer {
+        } else if self.noted.is_beyond_a_limit(outer.noted) && !is_answer {
             Some(Barrier::Deadline)
         } else {
             None

@@ -156,14 +156,14 @@ unsafe fn suspend_within(
     if let Some(barrier) = here.barrier(outer, false) {
         refused(Refused::Barred(barrier, header));
     }
-    outer.counts.set();
+    outer.noted.set();
     let handled = &stack.state().handled;
     // SAFETY: this code runs in what gives those answers.
     let aside = unsafe { handled.put_aside(outer.answering) };
     // SAFETY: by the caller's promise, and nothing is left to what surrounds the computation.
     unsafe { header.suspend(request) };
     let now = Marks::of(stack);
-    here.counts.set_moved(outer.counts, now.counts);
+    here.noted.set_moved(outer.noted, now.noted);
     // SAFETY: these links are those of headers.
     let moved = |link| unsafe { Header::moved(link, outer, now) };
     // SAFETY: those that were put aside.

@@ -208,7 +208,7 @@ impl Drop for Entered<'_> {
                 Whose::Thread(_) => unsafe { outside::disarm(timer) },
             });
         });
-        // In a child, nobody is left who could set the mark.
+        // In a forked child no thread sets the mark.
         if this.record.won_by(this.timer.id()) && !this.node.is_inherited() {
             while !this.node.has_fired() {
                 thread::yield_now();
@@ -265,7 +265,7 @@ impl OfFiber {
         OfFiber(limit)
     }
 
-    /// Returns `true` if this is what has ended the fiber that ended with `payload`.
+    /// Returns `true` if this limit has unwound its fiber, which ended with `payload`.
     #[must_use]
     pub fn is_reason_for(&self, payload: &(dyn Any + Send)) -> bool {
         payload.downcast_ref() == Some(&self.0.node.payload())

@@ -390,38 +390,38 @@ pub fn is_unwinding() -> bool {
 /// What the frames have noted of the stack that runs here: how many of them raise panics again, and its
 /// limits and masks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counts {
+pub struct Noted {
     raising: u32,
     innermost: *const Node,
 }
 
-impl Counts {
-    /// Those of no code.
-    pub const NONE: Counts = Counts { raising: 0, innermost: std::ptr::null() };
+impl Noted {
+    /// What is noted of no code.
+    pub const NONE: Noted = Noted { raising: 0, innermost: std::ptr::null() };
 
-    /// Returns the counts of the stack that this runs on.
+    /// Returns what is noted of the stack that this runs on.
     #[inline(always)]
     pub fn here() -> Self {
         let (raising, limits) = match running() {
             Some(parker) => (parker.raising.get(), &parker.limits),
             None => (0, Limits::of_thread()),
         };
-        Counts { raising, innermost: limits.innermost() }
+        Noted { raising, innermost: limits.innermost() }
     }
 
-    /// Returns `true` if a limit, or what keeps limits away, is around the code with these counts.
+    /// Returns `true` if a limit, or what keeps limits away, is around the code that this is noted of.
     #[inline(always)]
     pub fn has_limits(self) -> bool {
         !self.innermost.is_null()
     }
 
-    /// Returns `true` if a limit is between the code with these counts and the code with `outer`.
+    /// Returns `true` if a limit is between that code and the code that `outer` is noted of.
     #[inline]
-    pub fn is_beyond_a_limit(self, outer: Counts) -> bool {
+    pub fn is_beyond_a_limit(self, outer: Noted) -> bool {
         self.innermost != outer.innermost && !Node::masks_only(self.innermost, outer.innermost)
     }
 
-    /// Makes these the counts of the stack that this runs on.
+    /// Notes this of the stack that this runs on.
     #[cold]
     pub fn set(self) {
         let limits = match running() {
@@ -437,16 +437,16 @@ impl Counts {
     /// Does the same for code that goes on on this stack, in surroundings that were `before` and are `now`.
     /// No limit but masks is between the two.
     #[cold]
-    pub fn set_moved(self, before: Counts, now: Counts) {
+    pub fn set_moved(self, before: Noted, now: Noted) {
         let innermost = Node::moved(self.innermost, before.innermost, now.innermost);
-        Counts { innermost, ..self.moved(before, now) }.set();
+        Noted { innermost, ..self.moved(before, now) }.set();
     }
 
-    /// Returns the counts of code within that code.
+    /// Returns what is noted of code within that code from then on.
     #[must_use]
-    pub fn moved(self, before: Counts, now: Counts) -> Self {
+    pub fn moved(self, before: Noted, now: Noted) -> Self {
         let innermost = if self.innermost == before.innermost { now.innermost } else { self.innermost };
-        Counts { raising: self.raising - before.raising + now.raising, innermost }
+        Noted { raising: self.raising - before.raising + now.raising, innermost }
     }
 }
 

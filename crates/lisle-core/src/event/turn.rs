@@ -267,8 +267,8 @@ mod in_domain {
         }
     }
 
-    /// Does what is done for a performer that has often gone first, for one that has taken another's turn:
-    /// that one may wait for this domain.
+    /// Lets others run in the performer's next operation that could wait, as if it had often gone first. For
+    /// a performer that has taken the turn of another: this domain may keep that other from running.
     #[inline]
     pub fn took_a_turn() {
         if parker::running().is_some() {
