@@ -9,10 +9,10 @@
 //! The domain decides what a fiber that gives way does: it passes functions when it settles on its
 //! thread.
 //!
-//! The mark has two bits. One is set by what a fiber or task does again and again while others wait
-//! for it, which is counted: locking a mutex, so far. Only operations look at it. The other says
-//! that the turn may have been long: the monitor of the runtime sets it for each domain every 10
-//! ms.
+//! The mark has three bits. Only operations look at the first two. One is set by what a fiber or task
+//! does again and again while others wait for it, which is counted: locking a mutex, so far. One is
+//! set if it has taken the turn of another, which this domain may keep from running. The third says
+//! that the turn may have been long: the monitor of the runtime sets it for each domain every 10 ms.
 //!
 //! The mark lies in the storage of the domain's thread and is found without loading its address
 //! first. (The word of a domain that loops read, `par/heartbeat.rs`, is a different one: it is set
@@ -87,6 +87,8 @@ mod in_domain {
     const LONG: u8 = 1;
     /// The bit that is set if others should run since what runs here has often gone before them.
     const OFTEN: u8 = 2;
+    /// The bit that is set if others should run since what runs here has taken the turn of one.
+    const TOOK: u8 = 4;
 
     thread_local! {
         /// The mark: whether others should run, and why.
@@ -104,6 +106,8 @@ mod in_domain {
     pub struct Ways {
         /// For one that has often polled without success, or gone before others.
         pub asked_often: fn(),
+        /// For one that has taken the turn of another.
+        pub took_a_turn: fn(),
         /// For one that performs an operation after the mark was set.
         pub is_due: fn(),
     }
@@ -240,7 +244,9 @@ mod in_domain {
             let mark = mark();
             take_due();
             let ways = || WAYS.get().into_iter();
-            if mark & OFTEN != 0 {
+            if mark & TOOK != 0 {
+                ways().for_each(|ways| (ways.took_a_turn)());
+            } else if mark & OFTEN != 0 {
                 ways().for_each(|ways| (ways.asked_often)());
             }
             if mark & LONG != 0 {
@@ -263,22 +269,22 @@ mod in_domain {
     #[inline]
     pub fn went_first() {
         if parker::running().is_some() && is_often() {
-            go_last();
+            go_last(OFTEN);
         }
     }
 
-    /// Lets others run in the performer's next operation that could wait, as if it had often gone first. For
-    /// a performer that has taken the turn of another: this domain may keep that other from running.
+    /// Lets others run in the next operation of a performer that has taken the turn of another, as
+    /// [`went_first`] does, and at once: this domain may keep that other from running.
     #[inline]
     pub fn took_a_turn() {
         if parker::running().is_some() {
-            go_last();
+            go_last(TOOK);
         }
     }
 
     #[cold]
-    fn go_last() {
-        DUE.with(|due| due.fetch_or(OFTEN, Ordering::Relaxed));
+    fn go_last(why: u8) {
+        DUE.with(|due| due.fetch_or(why, Ordering::Relaxed));
         // SAFETY: a task that runs here is alive.
         if let Some(task) = unsafe { parker::top_task().get().as_ref() } {
             task.has_begun_earlier();

@@ -124,8 +124,9 @@ mod tests {
     #[test]
     fn a_chain_ends_where_it_breaks() {
         // Miri takes its time.
-        let long = if cfg!(miri) { &[73][..] } else { &[63, 64, 65, 72, 73, 128, 200] };
-        for len in (0..20).chain(long.iter().copied()) {
+        let (short, long) =
+            if cfg!(miri) { (9, &[73][..]) } else { (20, &[63, 64, 65, 72, 73, 128, 200][..]) };
+        for len in (0..short).chain(long.iter().copied()) {
             let rising: Vec<usize> = (0..len).collect();
             assert_eq!(chain(&rising, &|before, after| before <= after), len);
             for broken in 1..len {

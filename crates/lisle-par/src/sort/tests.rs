@@ -17,11 +17,12 @@ const LENGTHS: &[usize] = if cfg!(miri) {
 } else {
     &[0, 1, 2, 3, 7, 24, 25, 31, 32, 33, 63, 100, 127, 300, 1_000, 2_500]
 };
-const WORKERS: &[usize] = if cfg!(miri) { &[1, 3] } else { &[1, 2, 3, 4, 16] };
+const WORKERS: &[usize] = if cfg!(miri) { &[3] } else { &[1, 2, 3, 4, 16] };
+const SOME_WORKERS: &[usize] = if cfg!(miri) { &[2] } else { &[2, 4] };
 
 /// `len`, or what Miri has time for.
 const fn at_most(len: usize) -> usize {
-    if cfg!(miri) && len > 50 { 50 } else { len }
+    if cfg!(miri) && len > 40 { 40 } else { len }
 }
 
 /// Numbers in orders that are common, and in some that are hard for sorts.
@@ -53,7 +54,9 @@ fn inputs(len: usize) -> Vec<Vec<u64>> {
         numbers().map(|i| random.next() % 1_000 + if i % 1_000 < 500 { 10_000 } else { 0 }).collect(),
     ];
     if cfg!(miri) {
+        // By chance, few different ones, and backwards.
         inputs.truncate(5);
+        inputs.drain(2..4);
     }
     inputs
 }
@@ -303,8 +306,8 @@ fn with_fuses(input: &[u64], sort_with: impl Fn(&mut [Owned], &Fuse)) {
 
 #[test]
 fn a_comparison_that_panics_loses_nothing() {
-    for input in inputs(64) {
-        for workers in [2, 4] {
+    for input in inputs(at_most(64)) {
+        for &workers in SOME_WORKERS {
             for stable in [true, false] {
                 with_fuses(&input, |elements, fuse| {
                     let compare = |a: &Owned, b: &Owned| {
@@ -362,8 +365,8 @@ impl Eq for Key<'_> {}
 
 #[test]
 fn a_key_that_panics_loses_no_element_and_no_key() {
-    for input in inputs(64) {
-        for workers in [2, 4] {
+    for input in inputs(at_most(64)) {
+        for &workers in SOME_WORKERS {
             let alive = AtomicUsize::new(0);
             with_fuses(&input, |elements, fuse| {
                 cached::sort(elements, &|element: &Owned| Key::new(*element.0, fuse, &alive), sizes(workers));

@@ -90,6 +90,7 @@ pub fn with_current<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
 /// What workers do with the current fiber if it may be suspended.
 static WAYS: Ways = Ways {
     asked_often: || with_current(|worker| worker.into_iter().for_each(Worker::asked_in_vain)),
+    took_a_turn: || with_current(|worker| worker.into_iter().for_each(|worker| _ = worker.give_way())),
     is_due: || with_current(|worker| worker.into_iter().for_each(Worker::overstays)),
 };
 
