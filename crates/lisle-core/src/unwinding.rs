@@ -12,10 +12,19 @@
 //! these have run. This module walks the stack as the unwinder would in its first phase, and unwinds
 //! nothing.
 //!
-//! The last of these is not always seen. A copy of memory is listed as a call by which a frame is left;
+//! A call that a table does not list may also be one within which the panic is caught, since a call that
+//! catches everything cannot unwind: `std::panic::catch_unwind` itself, where it is not inlined, and
+//! functions that call it. So beyond a frame that catches, such a call says nothing. Where the thread is
+//! panicking, it may be a call of a destructor that runs because of the panic, and such a destructor is
+//! to complete; there the frame counts as one that no panic may pass.
+//!
+//! Destructors without a call by which the frame goes on are not always seen. A copy of memory is listed as a call by which a frame is left;
 //! where it is not known what code calls (all but Linux on x86-64), a function that foreign code calls,
 //! that has something to drop, and that copies much, counts as one that can be unwound. So does such a
 //! function that has been inlined into a function of Rust, or that a sanitizer has added calls to.
+//!
+//! Nor is a destructor seen that runs because of a panic, catches panics itself, and has been inlined into
+//! the frame that unwinds: of a frame the table describes the innermost catch only.
 //!
 //! `std::thread::panicking` cannot answer the question. It knows of no foreign frame, and it
 //! describes the thread: while one fiber waits in a destructor, the other fibers of its domain read
@@ -172,8 +181,9 @@ mod imp {
                     Continue(())
                 }
                 Action::Block if !is_caught => Break(()),
+                Action::Unlisted if !is_caught => Break(()),
                 // Nothing arrives there, or it does no harm.
-                Action::Block | Action::Pass => Continue(()),
+                Action::Block | Action::Unlisted | Action::Pass => Continue(()),
             }
         });
         is_possible
@@ -214,7 +224,11 @@ mod imp {
                 self.is_crossing = !crate::segment::is_resumer(start);
                 return Continue(());
             }
-            let action = action_of(frame, address, is_before);
+            let action = match action_of(frame, address, is_before) {
+                Action::Unlisted if self.is_possible && !std::thread::panicking() => Action::Pass,
+                Action::Unlisted => Action::Block,
+                listed => listed,
+            };
             if let Some((function, count)) = &mut self.target
                 && *function == start
             {
@@ -229,7 +243,7 @@ mod imp {
             }
             match action {
                 Action::Pass => Continue(()),
-                Action::Block => {
+                Action::Block | Action::Unlisted => {
                     self.is_blocked = true;
                     if self.catches == Catches::End { Break(()) } else { Continue(()) }
                 }

@@ -57,9 +57,11 @@ pub enum State {
     New,
     Running,
     Parked,
-    /// Parked, and not to be interrupted when its runtime shuts down: others borrow from it until
-    /// it is woken, or it cannot be unwound from there.
+    /// Parked until it is woken: others borrow from it, or it stays for as long as its process lives.
     ParkedMasked,
+    /// Parked, and not to be interrupted by its runtime, which shuts down: it must complete, or cannot
+    /// be unwound from there. Limits of what it does there may end its wait.
+    ParkedLimited,
     /// In one of its domain's queues.
     Queued,
     /// It is a runner that its worker keeps until it is needed.
@@ -224,13 +226,19 @@ impl Parker {
     #[inline]
     pub(super) fn disturb(&self) -> bool {
         self.disturbed.update(|reasons| reasons | disturbed::PASSED);
-        self.state.get() == State::Parked
+        self.may_be_disturbed()
+    }
+
+    /// Returns `true` if the fiber waits, and limits may end its wait.
+    #[inline]
+    pub fn may_be_disturbed(&self) -> bool {
+        matches!(self.state.get(), State::Parked | State::ParkedLimited)
     }
 
     /// Returns `true` if the fiber waits.
     #[inline]
     pub fn is_parked(&self) -> bool {
-        matches!(self.state.get(), State::Parked | State::ParkedMasked)
+        matches!(self.state.get(), State::Parked | State::ParkedMasked | State::ParkedLimited)
     }
 
     /// Returns what the fiber waits for, if it is parked. Called by its own domain's worker,
@@ -299,7 +307,7 @@ impl Parker {
             return Unparked::Woken;
         }
         // It was resumed without a wake. A worker does that only to a fiber that is `Parked`, in
-        // order to interrupt it, or when a limit has passed. SAFETY: as above.
+        // order to interrupt it, or when a limit has passed. SAFETY: passed on to the caller.
         unsafe { self.park_disturbed(ends) }
     }
 
@@ -314,7 +322,7 @@ impl Parker {
         loop {
             if self.is_interrupted() {
                 // SAFETY: passed on to the caller.
-                return unsafe { self.park_to_be_interrupted() };
+                return unsafe { self.park_to_be_interrupted(ends) };
             }
             if self.limits.end_a_wait(ends, &SURROUNDINGS) {
                 return Unparked::Passed;
@@ -333,25 +341,33 @@ impl Parker {
     }
 
     /// Ends a park that is to be interrupted. The first interruption returns at once. A fiber that
-    /// has caught the unwinding still gives its worker back now and then; a fiber that cannot be
-    /// unwound from here waits.
+    /// has caught the unwinding still gives its worker back now and then. A fiber that must complete, or
+    /// cannot be unwound from here, waits, unless a limit of what it does here ends its wait.
     ///
     /// # Safety
     ///
     /// As for [`suspend`](Parker::suspend).
-    unsafe fn park_to_be_interrupted(&self) -> Unparked {
-        let suspend = if self.limits.is_masked() || !can_be_unwound() {
-            self.state.set(State::ParkedMasked);
-            Suspend::Parked
-        } else if self.is_disturbed(disturbed::BEFORE) {
-            self.state.set(State::Parked);
-            Suspend::Stubborn
-        } else {
+    unsafe fn park_to_be_interrupted(&self, ends: Ends) -> Unparked {
+        if self.limits.is_masked() || !can_be_unwound() {
+            loop {
+                if self.limits.end_a_wait(ends, &SURROUNDINGS) {
+                    return Unparked::Passed;
+                }
+                self.state.set(State::ParkedLimited);
+                // SAFETY: passed on to the caller.
+                unsafe { self.suspend(Suspend::Parked) };
+                if self.woken.take() {
+                    return Unparked::Woken;
+                }
+            }
+        }
+        if !self.is_disturbed(disturbed::BEFORE) {
             self.disturbed.update(|reasons| reasons | disturbed::BEFORE);
             return Unparked::Interrupted;
-        };
+        }
+        self.state.set(State::Parked);
         // SAFETY: passed on to the caller.
-        unsafe { self.suspend(suspend) };
+        unsafe { self.suspend(Suspend::Stubborn) };
         if self.woken.take() { Unparked::Woken } else { Unparked::Interrupted }
     }
 }

@@ -11,6 +11,9 @@ pub(super) enum Action {
     Catch,
     /// The frame ends the process, or may do so.
     Block,
+    /// The table does not list the call: the compiler takes it for one that cannot unwind. If it did, the
+    /// process would end.
+    Unlisted,
 }
 
 const OMITTED: u8 = 0xff;
@@ -120,8 +123,7 @@ pub(super) unsafe fn action(
     let offset = at.wrapping_sub(function);
     let mut entries = table.entries();
     let entry = entries.find(|entry| offset.checked_sub(entry.start).is_some_and(|from| from < entry.length));
-    // The table does not list calls that cannot unwind.
-    let Some(entry) = entry else { return Action::Block };
+    let Some(entry) = entry else { return Action::Unlisted };
     if entry.landing_pad == 0 {
         return Action::Pass;
     }

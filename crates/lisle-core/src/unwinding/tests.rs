@@ -52,6 +52,38 @@ fn code_that_copies_much_can_be_unwound() {
     on_a_stack(|| assert_eq!(copies(std::hint::black_box(&[1; 3_000])), (true, true)));
 }
 
+/// A call within which every panic is caught is one that cannot unwind, and frames need not list it.
+#[test]
+fn code_that_is_called_where_panics_are_caught_can_be_unwound() {
+    /// A function that others may inline or not: what it calls may be the only code that catches.
+    #[inline(never)]
+    fn quietly(f: &dyn Fn()) {
+        let caught = catch_unwind(AssertUnwindSafe(f));
+        std::mem::forget(caught);
+    }
+    #[inline(never)]
+    fn with_a_destructor(f: &dyn Fn()) -> usize {
+        let seen = Cell::new((false, false));
+        let asks = Asks(&seen);
+        quietly(f);
+        let lengths = std::hint::black_box(vec![1]).len();
+        drop(asks);
+        assert_eq!(seen.get(), (true, true));
+        lengths
+    }
+    on_a_stack(|| {
+        let seen = Cell::new(0);
+        quietly(&|| {
+            assert_eq!(with_a_destructor(&|| seen.set(usize::from(answers() == (true, true)))), 1);
+        });
+        assert_eq!(seen.get(), 1);
+        to_a_call::target(&mut || {
+            with_a_destructor(&|| seen.set(2 * usize::from(to_a_call::calls() == [true, false])));
+        });
+        assert_eq!(seen.get(), 2);
+    });
+}
+
 #[test]
 fn a_destructor_that_runs_in_a_panic_cannot() {
     on_a_stack(|| {
@@ -73,6 +105,7 @@ fn what_is_caught_within_such_a_destructor_can() {
     on_a_stack(|| {
         struct Catches<'a>(&'a Cell<(bool, bool)>);
         impl Drop for Catches<'_> {
+            #[inline(never)] // The table describes the innermost catch of a frame only.
             fn drop(&mut self) {
                 let caught = catch_unwind(AssertUnwindSafe(|| {
                     self.0.set(answers());
@@ -188,7 +221,7 @@ mod to_a_call {
 
     /// The function: it catches a panic, and raises it again.
     #[inline(never)]
-    fn target(f: &mut dyn FnMut()) {
+    pub(super) fn target(f: &mut dyn FnMut()) {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(&mut *f)) {
             resume_unwind(panic);
         }
@@ -198,7 +231,7 @@ mod to_a_call {
 
     /// Returns the answers for the innermost call of it, the next one, and so on.
     #[inline(never)]
-    fn calls<const N: usize>() -> [bool; N] {
+    pub(super) fn calls<const N: usize>() -> [bool; N] {
         std::array::from_fn(|n| is_possible_to(target as *const () as usize, n + 1))
     }
 

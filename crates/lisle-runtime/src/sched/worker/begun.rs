@@ -153,7 +153,7 @@ impl Begun {
     pub(super) fn next_interrupted(&self) -> Option<NonNull<Fiber>> {
         while let Some(fiber) = self.disturbed.borrow_mut().pop() {
             // SAFETY: fibers in the list are alive; `remove` takes out one that ends.
-            if unsafe { fiber.as_ref() }.parker.state.get() == State::Parked {
+            if unsafe { fiber.as_ref() }.parker.may_be_disturbed() {
                 return Some(fiber);
             }
         }

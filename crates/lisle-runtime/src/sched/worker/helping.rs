@@ -14,7 +14,6 @@
 //! worker visits its inbox or has nothing to run.
 
 use super::Worker;
-use crate::event::parker::State;
 use crate::event::{Description, Label, described, sync_masked};
 use crate::jobs::job::{Descendants, Job};
 use crate::sched::within;
@@ -155,8 +154,7 @@ impl AllJoining {
     fn has_helpers_at_work(&self, joining: &Joining) -> bool {
         let is_at_work = |helper: &Helper| {
             // SAFETY: a fiber does not end before the job that it runs.
-            let state = unsafe { helper.fiber.as_ref() }.parker.state.get();
-            let waits = matches!(state, State::Parked | State::ParkedMasked);
+            let waits = unsafe { helper.fiber.as_ref() }.parker.is_parked();
             !waits || self.iter().any(|joining| joining.fiber == Some(helper.fiber))
         };
         joining.expected.get() > 0 || joining.helpers().any(is_at_work)

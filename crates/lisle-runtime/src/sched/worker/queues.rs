@@ -280,7 +280,7 @@ impl Worker {
         #[cfg(feature = "model")]
         self.has_woken(fiber.cast());
         this.parker.woken.set(true);
-        if !matches!(this.parker.state.get(), State::Parked | State::ParkedMasked) {
+        if !this.parker.is_parked() {
             return;
         }
         this.parker.state.set(State::Queued);
