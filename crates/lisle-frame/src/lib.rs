@@ -34,6 +34,7 @@ mod world;
 pub use batch::class::{Deadline, Native};
 pub use calls::call::{Call, CallOnce, Once, TryCall, call};
 pub use calls::function::Foreign;
+pub use calls::lent::Lent;
 pub use error::{CallError, Failure, Origin, StreamError};
 pub use lists::{List, Members};
 #[cfg(all(feature = "runtime", not(lisle_loom)))]
@@ -50,5 +51,6 @@ pub use streams::making::{Here, Making, Scope, here};
 pub use streams::reading::{Get, TryGet, With};
 pub use waiting::{All, NextFrame, Race, Rush, all, branch, frames, next_frame, race, rush};
 pub use world::determinism::{Dependence, find_dependence};
+pub use world::lending::Lending;
 pub use world::snapshot::{Snapshot, SnapshotError};
 pub use world::{Builder, World};

@@ -10,6 +10,7 @@ pub(crate) mod class;
 pub(crate) mod lane;
 #[cfg(test)]
 mod layout_tests;
+pub(crate) mod loans;
 
 use crate::panics::{forget_panic, message};
 use crate::shim::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
@@ -17,10 +18,11 @@ use crate::shim::memory::{alloc, dealloc};
 use crate::shim::now;
 use class::{Class, Native};
 use lane::Lane;
+use loans::{Loans, in_call};
 use std::alloc::{Layout, handle_alloc_error};
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr::NonNull;
+use std::ptr::{NonNull, null};
 
 /// The stream that has made a call, as its world knows it.
 pub(crate) type Owner = NonNull<()>;
@@ -105,6 +107,8 @@ pub(crate) struct Batch {
     pub(crate) enough: Cell<u32>,
     /// Each call is timed by itself.
     pub(crate) times_each: Cell<bool>,
+    /// What is lent to the calls, or null.
+    pub(crate) loans: Cell<*const Loans>,
     any_cancelled: AtomicBool,
     runner: Runner,
     pub(crate) own: Own,
@@ -206,6 +210,7 @@ impl Batch {
             count: Cell::new(0),
             enough: Cell::new(columns.capacity),
             times_each: Cell::new(false),
+            loans: Cell::new(null()),
             any_cancelled: AtomicBool::new(false),
             runner: Runner {
                 state: AtomicU32::new(PENDING),
@@ -338,10 +343,12 @@ impl Batch {
     ///
     /// The caller has the batch to itself until it is complete, but for the steps that the world
     /// may take: `abandon` and `orphan`. It does not use the batch after that, unless it is the
-    /// world.
+    /// world. What is lent to the batch stays until it is complete.
     pub(crate) unsafe fn run(this: NonNull<Batch>) {
+        // SAFETY: alive, by the caller's promise.
+        let header = unsafe { this.as_ref() };
         // SAFETY: passed on to the caller.
-        unsafe { (this.as_ref().methods.run)(this) };
+        unsafe { in_call(header.loans.get(), || (header.methods.run)(this)) };
         // SAFETY: alive: only who completes it, or the world after that, frees it.
         let before = unsafe { this.as_ref() }.runner.state.swap(COMPLETE, Ordering::AcqRel);
         if before == ORPHANED {

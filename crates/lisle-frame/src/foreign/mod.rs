@@ -15,13 +15,14 @@ mod order;
 
 use crate::batch::class::{Class, Deadline, Native};
 use crate::batch::lane::Lane;
+use crate::batch::loans::Loans;
 use crate::batch::{Batch, Owner};
 use crate::current::outside_of_frames;
 use crate::pool::Link;
 use crate::shim::now;
 use order::Order;
 use std::cell::{Cell, RefCell, UnsafeCell};
-use std::ptr::NonNull;
+use std::ptr::{NonNull, null};
 use std::rc::Rc;
 
 /// The streams of a world, as its foreign calls know them.
@@ -83,6 +84,10 @@ pub(crate) struct Foreigns {
     unordered: RefCell<Vec<NonNull<Batch>>>,
     /// Memory for looking through them.
     looked_at: RefCell<Vec<NonNull<Batch>>>,
+    /// What is lent to the frame under way.
+    loans: Loans,
+    /// The batches of this frame that were sent, and to which something is lent.
+    borrowing: RefCell<Vec<NonNull<Batch>>>,
 }
 
 impl Foreigns {
@@ -95,7 +100,13 @@ impl Foreigns {
             late: RefCell::default(),
             unordered: RefCell::default(),
             looked_at: RefCell::default(),
+            loans: Loans::default(),
+            borrowing: RefCell::default(),
         }
+    }
+
+    pub(crate) fn loans(&self) -> &Loans {
+        &self.loans
     }
 
     #[inline(always)]
@@ -173,6 +184,7 @@ impl Foreigns {
         let header = unsafe { batch.as_ref() };
         header.own.held.set(1);
         header.own.is_late.set(true);
+        header.loans.set(null());
         self.late.borrow_mut().push(batch);
         if self.link.send_long(batch) {
             header.own.is_sent.set(true);
@@ -196,13 +208,23 @@ impl Foreigns {
             self.unordered.borrow_mut().push(batch);
         }
         let home = lane.class.homed.then_some(home);
-        // What has a deadline is for workers only: the world is not to be caught in it.
+        // What has a deadline is for workers only: the world is not to be caught in it. It may last
+        // longer than the frame.
         let is_sent = match lane.class.deadline {
-            Deadline::Wait => lane.is_worth_sending() && self.link.send(batch, home),
-            _ => self.link.send_long(batch),
+            Deadline::Wait => {
+                header.loans.set(self.loans.place());
+                lane.is_worth_sending() && self.link.send(batch, home)
+            }
+            _ => {
+                header.loans.set(null());
+                self.link.send_long(batch)
+            }
         };
         if is_sent {
             header.own.is_sent.set(true);
+            if !header.loans.get().is_null() {
+                self.borrowing.borrow_mut().push(batch);
+            }
             return;
         }
         // SAFETY: not published.
@@ -261,7 +283,18 @@ impl Foreigns {
         self.link.take_panic()
     }
 
+    /// Ends a frame: waits for the calls that borrow from the host, and lets the workers go.
     pub(crate) fn end_frame(&self) {
+        /// What they borrow must not go while they run.
+        struct Aborts;
+        impl Drop for Aborts {
+            fn drop(&mut self) {
+                std::process::abort();
+            }
+        }
+        let aborts = Aborts;
+        self.wait_for_borrowing();
+        std::mem::forget(aborts);
         self.link.end_frame();
     }
 

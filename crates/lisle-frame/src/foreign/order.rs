@@ -289,6 +289,20 @@ impl Foreigns {
         true
     }
 
+    /// Waits until no batch runs to which something is lent.
+    pub(super) fn wait_for_borrowing(&self) {
+        let mut at = 0;
+        loop {
+            let Some(batch) = self.borrowing.borrow().get(at).copied() else { break };
+            // It may have been used again since, and be in the list once more.
+            // SAFETY: batches live as long as their lane.
+            let header = unsafe { batch.as_ref() };
+            self.wait_until(|| !header.own.is_sent.get() || header.is_complete(), Deadline::Wait);
+            at += 1;
+        }
+        self.borrowing.borrow_mut().clear();
+    }
+
     /// Waits, and helps the workers meanwhile. Returns `false` if the deadline has passed.
     fn wait_until(&self, is_done: impl Fn() -> bool, deadline: Deadline) -> bool {
         if is_done() {

@@ -1,6 +1,7 @@
 //! Worlds.
 
 pub(crate) mod determinism;
+pub(crate) mod lending;
 pub(crate) mod snapshot;
 
 use crate::current::let_others_pass;
@@ -136,6 +137,12 @@ impl World {
     /// Panics of bodies and foreign functions are given to the streams concerned. If the pool
     /// panics, so does this, when the frame is over.
     pub fn frame(&mut self) -> Report {
+        self.take_loans_back();
+        self.lent_frame()
+    }
+
+    /// Runs a frame, to which something may be lent.
+    pub(crate) fn lent_frame(&mut self) -> Report {
         let_others_pass();
         let core = &self.here.core;
         core.clock.begin();

@@ -5,6 +5,7 @@ mod batches;
 mod ends;
 mod faults;
 mod homes;
+mod lending;
 mod order;
 mod over_frames;
 mod places;

@@ -5,7 +5,7 @@ use super::{
     plain::Machine,
     plan::{Kind, combined, sum},
 };
-use bevy_ecs::prelude::*;
+use bevy_ecs::{prelude::*, schedule::SingleThreadedExecutor};
 
 /// A stream that steps.
 #[derive(Component)]
@@ -27,6 +27,7 @@ fn of_words<const WORDS: usize>(job: &Job) -> Outcome {
     let plan = Plan::new(job);
     let mut world = World::new();
     let mut schedule = Schedule::default();
+    schedule.set_executor(SingleThreadedExecutor::new());
     if plan.kinds.iter().any(|kind| matches!(kind, Kind::Reads(..))) {
         make_all::<WORDS>(&mut world, &plan);
         schedule.add_systems((step_to_be_read::<WORDS>, read).chain());

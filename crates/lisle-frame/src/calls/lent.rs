@@ -1,0 +1,123 @@
+//! The names of what the host program lends to the calls and bodies of a frame.
+
+use crate::batch::loans::{self, Loans};
+use crate::engine;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The name of something that the host program lends to a frame, with [`World::lend`]: a map, a grid,
+/// all positions. Foreign functions and bodies read it through this, without a copy and without a
+/// reference count. It is made once, and copied into them, like a [`Foreign`](crate::Foreign) function.
+///
+/// ```
+/// use lisle_frame::{Foreign, Lent, Workers, World};
+///
+/// struct Grid { cells: Vec<u32> }
+///
+/// let workers = Workers::new(1)?;
+/// let mut world = World::builder().pool(&workers).build();
+/// let grid = Lent::<Grid>::new("grid");
+/// let around = Foreign::new("around", move |at: usize| grid.with(|grid| grid.cells[at]));
+/// let sum = world.stream(async move || around.call_each(0..3).await.into_iter().sum::<u32>());
+///
+/// let mut ours = Grid { cells: vec![1, 2, 3] };
+/// world.lend(grid, &ours).frame();
+/// assert_eq!(world.get(sum)?, 6);
+///
+/// ours.cells[0] = 10; // it is ours again
+/// world.lend(grid, &ours).frame();
+/// assert_eq!(world.get(sum)?, 15);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Lent<T: ?Sized> {
+    id: u32,
+    name: &'static str,
+    /// One and the same type for those that lend and those that read.
+    of: PhantomData<fn(&T) -> &T>,
+}
+
+impl<T: ?Sized + Sync + 'static> Lent<T> {
+    /// Makes a name. The text is for messages.
+    ///
+    /// # Panics
+    ///
+    /// Panics if there are four billion of them.
+    pub fn new(name: &'static str) -> Self {
+        static IDS: AtomicU32 = AtomicU32::new(0);
+        // A number never comes again: another type might be read under it.
+        let id = IDS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |id| id.checked_add(1));
+        Lent { id: id.expect("names of what is lent are to be made once"), name, of: PhantomData }
+    }
+
+    /// Calls `f` with what is lent to the frame under way. In constant time, for a few names in use.
+    ///
+    /// # Panics
+    ///
+    /// Panics if nothing is lent here under this name: in a frame that was begun without it, outside of
+    /// frames, and in a call that may last longer than the frame. Such are calls
+    /// [over frames](crate::Foreign::call_over_frames) and those of a function with a
+    /// [deadline](crate::Foreign::deadline). The panic is that of the call, or of the body.
+    #[track_caller]
+    pub fn with<R>(self, f: impl FnOnce(&T) -> R) -> R {
+        let Some(data) = self.find() else { missing(self.name) };
+        // SAFETY: as in `find`.
+        f(unsafe { &*data })
+    }
+
+    /// Does the same as [`with`](Lent::with), and returns `None` if nothing is lent here under this name.
+    pub fn try_with<R>(self, f: impl FnOnce(&T) -> R) -> Option<R> {
+        // SAFETY: as in `find`.
+        self.find().map(|data| f(unsafe { &*data }))
+    }
+
+    /// Returns what is lent to the code that runs here. It stays until that code has returned: a frame
+    /// takes it back when its bodies have run and its calls have ended.
+    fn find(self) -> Option<*const T> {
+        let of_frame = engine::current().and_then(|core| self.find_in(core.foreigns().loans()));
+        of_frame.or_else(|| self.find_in(loans::of_call()?))
+    }
+
+    pub(crate) fn find_in(self, loans: &Loans) -> Option<*const T> {
+        // SAFETY: each number is made for one type.
+        unsafe { loans.find(self.id) }
+    }
+
+    /// Lends data under this name.
+    ///
+    /// # Panics
+    ///
+    /// Panics if something is lent under this name already.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Loans::lend`].
+    pub(crate) unsafe fn lend_in(self, loans: &Loans, data: *const T) {
+        assert!(self.find_in(loans).is_none(), "'{}' is lent to this frame already", self.name);
+        // SAFETY: passed on to the caller.
+        unsafe { loans.lend(self.id, data) };
+    }
+}
+
+#[cold]
+#[track_caller]
+fn missing(name: &str) -> ! {
+    panic!(
+        "'{name}' is not lent here: lend it to the frame with `world.lend`, and read it in bodies and in calls \
+         that end with the frame, which are those without a deadline and not over frames"
+    )
+}
+
+impl<T: ?Sized> Clone for Lent<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: ?Sized> Copy for Lent<T> {}
+
+impl<T: ?Sized> fmt::Debug for Lent<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Lent").field(&self.name).finish()
+    }
+}
