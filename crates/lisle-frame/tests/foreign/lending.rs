@@ -1,27 +1,11 @@
 //! What a host lends to a frame.
 
-use lisle_frame::{Deadline, Foreign, Lent, Stream, Workers, World, call, frames, next_frame, race};
+use crate::support::{scaled, until, watched, world_with};
+use lisle_frame::{Deadline, Foreign, Lent, Stream, World, call, frames, next_frame, race};
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
-
-fn worlds() -> impl Iterator<Item = (usize, World)> {
-    [0, 1, 2, 4].into_iter().map(|threads| {
-        let world = match threads {
-            0 => World::new(),
-            _ => World::builder().pool(&Workers::new(threads).unwrap()).build(),
-        };
-        // The workers end with the last handle; a world that has lost them goes on alone.
-        (threads, world)
-    })
-}
-
-fn with_workers(threads: usize) -> (Workers, World) {
-    let workers = Workers::new(threads).unwrap();
-    let world = World::builder().pool(&workers).build();
-    (workers, world)
-}
 
 fn message<T: Clone>(world: &World, stream: Stream<T>) -> String {
     world.get(stream).err().expect("it has failed").to_string()
@@ -29,8 +13,9 @@ fn message<T: Clone>(world: &World, stream: Stream<T>) -> String {
 
 #[test]
 fn calls_and_bodies_read_what_is_lent_to_their_frame() {
+    let _watched = watched();
     for threads in [0, 1, 2, 4] {
-        let (_workers, mut world) = with_workers(threads);
+        let (mut world, _workers) = world_with(threads);
         let (grid, names) = (Lent::<[u64]>::new("grid"), Lent::<dyn Fn(u64) -> u64 + Sync>::new("names"));
         let at =
             Foreign::new("at", move |at: usize| grid.with(|grid| names.with(|name| name(grid[at])))).batch(7);
@@ -39,7 +24,7 @@ fn calls_and_bodies_read_what_is_lent_to_their_frame() {
         let in_closure = world.stream(async move || call(move || grid.with(|grid| grid[99])).await);
         let values = world.values(cells);
         let mut ours = vec![0; 100];
-        for frame in 1..50 {
+        for frame in 1..scaled(50, 50, 4) as u64 {
             ours.iter_mut().for_each(|cell| *cell += frame);
             world.lend(grid, &ours).lend(names, &move |cell| cell + frame).frame();
             let expected = ours[0] + frame;
@@ -51,8 +36,9 @@ fn calls_and_bodies_read_what_is_lent_to_their_frame() {
 
 #[test]
 fn what_is_not_lent_fails_the_call_or_the_body_by_name() {
+    let _watched = watched();
     for threads in [0, 2] {
-        let (_workers, mut world) = with_workers(threads);
+        let (mut world, _workers) = world_with(threads);
         let (grid, other) = (Lent::<u32>::new("grid"), Lent::<u32>::new("other"));
         let read = Foreign::new("read", move || grid.with(|grid| *grid)).batch(1);
         let called = world.stream(async move || read.call(()).await);
@@ -91,8 +77,9 @@ fn one_name_is_lent_once() {
 /// What is lent must not be read after the frame: by no call that the frame does not wait for.
 #[test]
 fn calls_that_may_outlast_the_frame_are_lent_nothing() {
+    let _watched = watched();
     for threads in [0, 1] {
-        let (_workers, mut world) = with_workers(threads);
+        let (mut world, _workers) = world_with(threads);
         let grid = Lent::<u32>::new("grid");
         let asks = move || grid.try_with(|grid| *grid);
         let long = Foreign::new("long", asks);
@@ -119,8 +106,9 @@ fn calls_that_may_outlast_the_frame_are_lent_nothing() {
 /// A call whose result nobody wants any more runs on. The frame waits for it.
 #[test]
 fn a_frame_ends_after_the_calls_that_were_given_up() {
+    let _watched = watched();
     for unordered in [false, true] {
-        let (_workers, mut world) = with_workers(1);
+        let (mut world, _workers) = world_with(1);
         let grid = Lent::<AtomicUsize>::new("grid");
         let (begun, ended) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         let (begins, ends) = (begun.clone(), ended.clone());
@@ -148,9 +136,7 @@ fn a_frame_ends_after_the_calls_that_were_given_up() {
                         polled = true;
                         assert!(call.as_mut().poll(cx).is_pending());
                     }
-                    while !begins.load(Ordering::SeqCst) {
-                        std::thread::yield_now();
-                    }
+                    until(|| begins.load(Ordering::SeqCst));
                     std::task::Poll::Ready(())
                 })
                 .await;
@@ -168,6 +154,7 @@ fn a_frame_ends_after_the_calls_that_were_given_up() {
 
 #[test]
 fn a_panic_of_a_call_or_of_the_pool_leaves_nothing_lent() {
+    let _watched = watched();
     use lisle_frame::{Pool, Work};
     struct Panics;
     impl Pool for Panics {
@@ -201,8 +188,9 @@ fn a_panic_of_a_call_or_of_the_pool_leaves_nothing_lent() {
 /// A frame within a call, or a body, of another sees what is lent to both; its own goes first.
 #[test]
 fn frames_within_frames() {
+    let _watched = watched();
     for threads in [0, 1] {
-        let (_workers, mut outer) = with_workers(threads);
+        let (mut outer, _workers) = world_with(threads);
         let (both, only) = (Lent::<u32>::new("both"), Lent::<u32>::new("only"));
         let within = move || {
             let mut inner = World::new();
@@ -221,7 +209,8 @@ fn frames_within_frames() {
 /// Each worker reads at the same time: nothing is locked.
 #[test]
 fn all_workers_read_at_the_same_time() {
-    let (_workers, mut world) = with_workers(2);
+    let _watched = watched();
+    let (mut world, _workers) = world_with(2);
     let meet = Lent::<Barrier>::new("meet");
     let read = Foreign::new("read", move |_: usize| meet.with(|meet| meet.wait().is_leader())).batch(1);
     let leaders = world
@@ -231,13 +220,16 @@ fn all_workers_read_at_the_same_time() {
     assert_eq!(world.get(leaders), Ok(1));
 }
 
+/// Its calls run on the world's thread then.
 #[test]
-fn worlds_that_have_lost_their_workers_lend_as_well() {
-    for (threads, mut world) in worlds() {
-        let grid = Lent::<u32>::new("grid");
-        let read = Foreign::new("read", move || grid.with(|grid| *grid)).batch(1);
-        let called = world.stream(async move || read.call(()).await);
-        world.lend(grid, &3).frame();
-        assert_eq!(world.get(called), Ok(3), "{threads}");
-    }
+fn a_world_that_has_lost_its_workers_lends_as_well() {
+    let _watched = watched();
+    let (mut world, workers) = world_with(2);
+    let grid = Lent::<u32>::new("grid");
+    let read = Foreign::new("read", move || grid.with(|grid| *grid)).batch(1);
+    let called = world.stream(async move || read.call(()).await);
+    world.lend(grid, &3).frame();
+    drop(workers);
+    world.lend(grid, &4).frame();
+    assert_eq!(world.get(called), Ok(4));
 }

@@ -54,7 +54,8 @@ impl Grid {
         for cell in 1..self.starts.len() {
             self.starts[cell] += self.starts[cell - 1];
         }
-        let count = self.starts[self.starts.len() - 1] as usize;
+        let last = self.starts.len() - 1;
+        let count = self.starts[last] as usize;
         self.birds.resize(count, Bird { place: [0.0; 2], velocity: [0.0; 2] });
         for bird in birds {
             let cell = self.cell(bird.place);
@@ -62,7 +63,7 @@ impl Grid {
             self.starts[cell] += 1;
         }
         // Each has been moved to where the next begins.
-        self.starts.copy_within(..self.starts.len() - 1, 1);
+        self.starts.copy_within(..last, 1);
         self.starts[0] = 0;
     }
 
