@@ -34,6 +34,13 @@ fn every_system_has_the_values_of_plain_structs() {
 
 #[test]
 #[ignore = "takes long: --ignored"]
+fn every_system_moves_the_birds_alike() {
+    let systems = ["bevy-ecs", "lisle", "lisle-chunks", "lisle-loop", "rayon", "serial"];
+    measure(&[("flock", &systems)], &[1, 2], &ELSEWHERE);
+}
+
+#[test]
+#[ignore = "takes long: --ignored"]
 fn frames_keep_to_the_clock_beside_a_server() {
     measure(&[("frame-latency", &["lisle-domains"])], &[1, 2], &ELSEWHERE);
 }
