@@ -16,6 +16,13 @@ mod sealed {
 ///
 /// All functions and closures with up to four arguments are such, if they can be copied to another
 /// thread, and their arguments and result can be sent there.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be called on another thread",
+    label = "not a foreign function",
+    note = "a foreign function is a `Fn` that can be cloned and takes up to four arguments",
+    note = "what it takes, returns and captures may be sent to another thread (`Send`: an `Arc`, and no `Rc`) and borrows \
+            nothing (`'static`): values are moved to the call, and `World::lend` lends it what the host owns"
+)]
 pub trait Native<Signature>: sealed::Sealed<Signature> + Clone + Send + 'static {
     /// The argument, or a tuple of several.
     type Args: Send + 'static;

@@ -46,6 +46,23 @@ pub struct Foreign<F> {
 
 impl<F> Foreign<F> {
     /// Makes a function foreign. The name is for reports and errors.
+    ///
+    /// Its calls run on other threads, some time later in the frame. So neither the function nor its arguments
+    /// may be bound to a thread:
+    ///
+    /// ```compile_fail,E0277
+    /// use std::rc::Rc;
+    ///
+    /// lisle_frame::Foreign::new("work", |n: Rc<u64>| *n); // an `Arc` may be sent
+    /// ```
+    ///
+    /// Nor may they borrow. What the host owns is [lent](crate::World::lend):
+    ///
+    /// ```compile_fail,E0597
+    /// let work = lisle_frame::Foreign::new("work", |numbers: &[u64]| numbers.len());
+    /// let numbers = vec![1, 2];
+    /// let call = work.call(&numbers);
+    /// ```
     pub fn new<S>(name: &'static str, f: F) -> Self
     where
         F: Native<S>,
