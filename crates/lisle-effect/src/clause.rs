@@ -4,7 +4,7 @@ use crate::computation::Header;
 use crate::continuation::{Continuation, Next};
 use crate::drive::Activation;
 use crate::effect::Effect;
-use crate::request::{Asked, Call, Clause, Exchange};
+use crate::request::{Asked, Busy, Call, Clause, Exchange};
 use std::any::TypeId;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -34,7 +34,9 @@ unsafe impl Find for () {
 /// A clause of a handler that is told an effect of type `E` and its continuation.
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]
+#[repr(C)]
 pub struct On<E, R, K> {
+    busy: Busy,
     closure: K,
     types: PhantomData<fn(E) -> R>,
 }
@@ -49,7 +51,7 @@ pub struct Answer<E, K> {
 
 impl<E, R, K> On<E, R, K> {
     pub(crate) fn new(closure: K) -> Self {
-        On { closure, types: PhantomData }
+        On { busy: Busy::new(false), closure, types: PhantomData }
     }
 }
 
@@ -69,9 +71,9 @@ where
     #[inline(always)]
     unsafe fn find(this: NonNull<Self>, effect: TypeId) -> Option<Clause> {
         if effect == TypeId::of::<E>() {
-            // SAFETY: a field of a live value.
-            let closure = unsafe { NonNull::from(&mut (*this.as_ptr()).0.closure) };
-            return Some(Clause { closure: closure.cast(), call: Call::Suspended(take::<E, R, K>) });
+            // SAFETY: a field of a live value. It may be in use: no reference is made to it.
+            let clause = unsafe { NonNull::new_unchecked(&raw mut (*this.as_ptr()).0) };
+            return Some(Clause { closure: clause.cast(), call: Call::Suspended(take::<E, R, K>) });
         }
         // SAFETY: as above.
         unsafe { C::find(NonNull::from(&mut (*this.as_ptr()).1), effect) }
@@ -89,7 +91,7 @@ where
     unsafe fn find(this: NonNull<Self>, effect: TypeId) -> Option<Clause> {
         if effect == TypeId::of::<E>() {
             // SAFETY: a field of a live value.
-            let closure = unsafe { NonNull::from(&mut (*this.as_ptr()).0.closure) };
+            let closure = unsafe { NonNull::new_unchecked(&raw mut (*this.as_ptr()).0.closure) };
             return Some(Clause { closure: closure.cast(), call: Call::InPlace(answer::<E, K>) });
         }
         // SAFETY: as above.
@@ -140,13 +142,17 @@ where
     // SAFETY: as above.
     let room = unsafe { NonNull::new_unchecked((&raw mut (*asked.as_ptr()).what.answer).cast()) };
     // SAFETY: as above.
-    let mut closure = unsafe { (*asked.as_ptr()).closure.cast::<K>() };
+    let clause = unsafe { (*asked.as_ptr()).closure.cast::<On<E, (&'env (), R), K>>() };
     // SAFETY: as above.
     let activation = unsafe { activation.cast::<Activation<R>>().as_ref() };
-    // SAFETY: the computation is suspended, and its performer waits for this answer.
-    let continuation = unsafe { Continuation::new(header, activation, room) };
+    // SAFETY: the clause begins with it, and stays until it has returned.
+    let busy = unsafe { clause.cast::<Busy>().as_ref() };
+    // SAFETY: the computation is suspended, and its performer waits for this answer. The clause is this
+    // one.
+    let continuation = unsafe { Continuation::new(header, activation, room, busy) };
     // SAFETY: as above.
-    match unsafe { closure.as_mut() }(effect, continuation).value() {
+    let closure = unsafe { &mut (*clause.as_ptr()).closure };
+    match closure(effect, continuation).value() {
         None => true,
         Some(result) => {
             // SAFETY: as above.

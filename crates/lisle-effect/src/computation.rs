@@ -20,6 +20,7 @@
 
 use crate::marks::{Barrier, Marks};
 use crate::request::Clause;
+use lisle_core::event::{Mask, parker};
 use lisle_core::exceptions::{self, Suspended};
 use lisle_core::segment::{Request, Segment, Way};
 use lisle_runtime::handled::{self, Entry, Home, Link, Taken};
@@ -32,7 +33,8 @@ use std::hint::black_box;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::panic::Location;
-use std::ptr::{NonNull, null};
+use std::pin::pin;
+use std::ptr::{NonNull, null, null_mut};
 
 /// Where a computation is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +62,22 @@ pub(crate) enum Order {
     UnwindOrStay,
     /// The payload of a panic, to be raised where it is.
     Raise,
+    /// An errand: it runs that, and waits again.
+    Run,
 }
+
+/// What has become of an effect that was performed while its computation is unwound.
+pub(crate) enum Settled {
+    /// The clause has answered it, or has ordered a panic.
+    GoesOn,
+    /// The clause has not resumed the computation.
+    NotResumed,
+    /// Nobody has taken what the performer asks, for this reason.
+    Refused(&'static str),
+}
+
+/// What a suspended performer is to run.
+type Errand<'a> = &'a mut dyn FnMut();
 
 /// The functions that know the types of a computation.
 pub(crate) struct Table {
@@ -68,6 +85,9 @@ pub(crate) struct Table {
     pub(crate) find: unsafe fn(NonNull<Header>, TypeId) -> Option<Clause>,
     /// Takes out the result, ends the computation, and writes what its handler makes of the result.
     pub(crate) finish: unsafe fn(NonNull<Header>, NonNull<()>),
+    /// Calls the clause for what a performer asks while the computation is unwound. A result of the
+    /// whole that the clause gives is dropped.
+    pub(crate) settle: unsafe fn(NonNull<Header>, Request) -> Settled,
     /// Drops what is left in it, and gives its stack back.
     pub(crate) free: unsafe fn(NonNull<Header>),
 }
@@ -97,6 +117,10 @@ pub(crate) struct Header {
     pub(crate) entry: Entry,
     pub(crate) is_left: Cell<bool>,
     pub(crate) order: Cell<Order>,
+    /// Why nobody has taken what the performer has asked, which therefore drops it.
+    pub(crate) refusal: Cell<Option<&'static str>>,
+    /// What the performer is to run, while the order says so.
+    errand: Cell<*mut Errand<'static>>,
     /// The panic to be raised in it, or the panic that has ended it.
     pub(crate) payload: Cell<Option<Box<dyn Any + Send>>>,
     /// The exceptions of C++ that its code handles while it is suspended.
@@ -150,6 +174,8 @@ impl Header {
             entry: Entry::new(),
             is_left: Cell::new(false),
             order: Cell::new(Order::GoOn),
+            refusal: Cell::new(None),
+            errand: Cell::new(null_mut()),
             payload: Cell::new(None),
             exceptions: Suspended::new(),
             segment: UnsafeCell::new(MaybeUninit::uninit()),
@@ -323,7 +349,7 @@ impl Header {
     }
 
     /// Suspends the computation, and all that lie within it, of which the code that calls this is
-    /// the innermost.
+    /// the innermost. Returns when it is resumed for good.
     ///
     /// # Safety
     ///
@@ -335,6 +361,73 @@ impl Header {
         let way = unsafe { &*self.way.get() };
         // SAFETY: passed on to the caller.
         unsafe { way.suspend(request) };
+        if self.is_to_unwind() {
+            // SAFETY: passed on to the caller.
+            unsafe { self.run_errands(way, request) };
+        }
+    }
+
+    /// Runs what the performer, which is resumed here, is to run, until it is resumed for something else.
+    ///
+    /// # Safety
+    ///
+    /// As for [`suspend`](Header::suspend).
+    #[cold]
+    #[inline(never)]
+    unsafe fn run_errands(&self, way: &Way, request: Request) {
+        while self.order.get() == Order::Run {
+            // SAFETY: it stays until the performer waits again.
+            unsafe { (*self.errand.get())() };
+            self.order.set(Order::GoOn);
+            // SAFETY: passed on to the caller.
+            unsafe { way.suspend(request) };
+        }
+    }
+
+    /// Calls `errand` on the stack of the performer that waits.
+    ///
+    /// # Safety
+    ///
+    /// The computation is suspended, and nobody else resumes it. `errand` does not panic, wait, or perform
+    /// effects: it runs in the surroundings of the caller.
+    #[cold]
+    #[inline(never)]
+    pub(crate) unsafe fn run_in_performer(&self, mut errand: Errand<'_>) {
+        self.errand.set((&raw mut errand).cast());
+        self.order.set(Order::Run);
+        // SAFETY: it is suspended, and only this uses the segment.
+        let segment = unsafe { (*self.segment.get()).assume_init_mut() };
+        // SAFETY: as above. The performer waits again with what it has asked before.
+        let _asked = unsafe { InPlace.resume(segment) };
+    }
+
+    /// Calls a clause, `f`, for the performer that waits. If that is a destructor which runs because of a
+    /// panic or another unwinding, it must complete, and so the waits of the clause must.
+    ///
+    /// # Safety
+    ///
+    /// As for [`run_in_performer`](Header::run_in_performer).
+    #[inline(always)]
+    pub(crate) unsafe fn calling<T>(&self, f: impl FnOnce() -> T) -> T {
+        if std::thread::panicking() {
+            // SAFETY: passed on to the caller.
+            return unsafe { self.calling_for_destructor(f) };
+        }
+        f()
+    }
+
+    /// # Safety
+    ///
+    /// As for [`calling`](Header::calling).
+    #[cold]
+    #[inline(never)]
+    unsafe fn calling_for_destructor<T>(&self, f: impl FnOnce() -> T) -> T {
+        let mut is_unwinding = false;
+        // SAFETY: passed on to the caller. The errand looks at its stack.
+        unsafe { self.run_in_performer(&mut || is_unwinding = parker::is_unwinding()) };
+        let mut mask = pin!(Mask::new());
+        let _masked = is_unwinding.then(|| mask.as_mut().enter());
+        f()
     }
 
     /// Returns `true` if the performer that was resumed gets no answer.

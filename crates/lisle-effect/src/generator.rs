@@ -1,11 +1,12 @@
 //! Generators: iterators whose items are given by code in direct style.
 
-use crate::computation::{Header, State, Table};
-use crate::drive::{Owned, caught, raise};
+use crate::computation::{Header, Settled, State, Table};
+use crate::drive::{caught, raise};
 use crate::handler::place_computation;
 use crate::perform::suspend_for;
 use crate::request::Clause;
-use lisle_core::segment::Way;
+use crate::unwind::Owned;
+use lisle_core::segment::{Request, Way};
 use lisle_runtime::handled::Home;
 use lisle_runtime::spawned::stack_state::StackState;
 use lisle_runtime::spawned::this_stack::this_stack;
@@ -329,7 +330,8 @@ struct Producing<P, T> {
 }
 
 impl<T, P: FnOnce(&Items<T>)> Producing<P, T> {
-    const TABLE: Table = Table { find: Self::find, finish: Self::finish, free: Self::free };
+    const TABLE: Table =
+        Table { find: Self::find, finish: Self::finish, settle: Self::settle, free: Self::free };
 
     /// # Safety
     ///
@@ -369,6 +371,10 @@ impl<T, P: FnOnce(&Items<T>)> Producing<P, T> {
 
     unsafe fn finish(_: NonNull<Header>, _: NonNull<()>) {
         unreachable!("a producer has no handler that makes a result");
+    }
+
+    unsafe fn settle(_: NonNull<Header>, _: Request) -> Settled {
+        Settled::Refused("its items are no longer wanted")
     }
 
     /// # Safety

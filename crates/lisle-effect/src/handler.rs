@@ -1,12 +1,13 @@
 //! Handlers, as users write them.
 
 use crate::clause::{Answer, Find, On};
-use crate::computation::{Header, Room, State, Table};
+use crate::computation::{Header, Room, Settled, State, Table};
 use crate::continuation::{Continuation, Next, finish};
 use crate::drive::{self, caught};
 use crate::effect::Effect;
 use crate::request::Clause;
-use lisle_core::segment::{Place, Segment, Way};
+use crate::unwind;
+use lisle_core::segment::{Place, Request, Segment, Way};
 use lisle_runtime::handled::{self, Taken};
 use std::any::TypeId;
 use std::cell::UnsafeCell;
@@ -185,7 +186,8 @@ impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
     /// Adds a clause that ends the computation when it performs an effect of type `E`, and gives
     /// the result of the whole: what other languages call an exception.
     ///
-    /// The computation is unwound before `clause` is called.
+    /// The computation is unwound before `clause` is called. An effect that one of its destructors performs
+    /// meanwhile does not end it a second time: see [`perform`](crate::perform).
     #[inline(always)]
     #[allow(clippy::type_complexity, reason = "likewise, and with a closure of its own")]
     pub fn catch<E, K>(
@@ -211,6 +213,9 @@ impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
         K: FnMut(E) -> R + 'env,
     {
         self.on(move |effect: E, continuation| {
+            if continuation.is_ending() {
+                return continuation.unwind();
+            }
             drop(continuation);
             finish(clause(effect))
         })
@@ -307,7 +312,8 @@ where
     V: Returning<T, R>,
     C: Find,
 {
-    const TABLE: Table = Table { find: Self::find, finish: Self::finish, free: Self::free };
+    const TABLE: Table =
+        Table { find: Self::find, finish: Self::finish, settle: Self::settle, free: Self::free };
 
     /// Puts the parts of a handler on a stack of their own.
     #[inline(always)]
@@ -370,6 +376,11 @@ where
         drop(unsafe { Self::clear(this) });
         // SAFETY: the room is for a result.
         unsafe { result.cast::<R>().write(returning.apply(value)) };
+    }
+
+    unsafe fn settle(header: NonNull<Header>, request: Request) -> Settled {
+        // SAFETY: it is suspended by `perform` for a clause of this handler.
+        unsafe { unwind::settle::<R>(header, request) }
     }
 
     unsafe fn free(header: NonNull<Header>) {

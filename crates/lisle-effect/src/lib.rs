@@ -21,6 +21,7 @@ mod kept;
 mod marks;
 mod perform;
 mod request;
+mod unwind;
 
 pub use continuation::{Continuation, Next, finish};
 pub use effect::Effect;

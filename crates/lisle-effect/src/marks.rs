@@ -51,11 +51,6 @@ impl Marks {
         answering: null(),
     };
 
-    /// Returns the same, but for the step: these are the marks of no code.
-    pub(crate) fn never(self) -> Self {
-        Marks { step: usize::MAX, ..self }
-    }
-
     /// Returns what these marks are when what surrounds an outer computation is no longer `before`,
     /// but `now`. There was no barrier between the two.
     #[cold]

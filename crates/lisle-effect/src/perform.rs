@@ -4,7 +4,7 @@
 //! What suspends is inlined into the user's code, for the reason given in `lisle_core::segment`.
 //! What comes before need not be.
 
-use crate::computation::{Header, State};
+use crate::computation::{Header, Order};
 use crate::drive;
 use crate::effect::Effect;
 use crate::marks::{Barrier, Marks};
@@ -49,8 +49,19 @@ use std::ptr::NonNull;
 ///   An answer in place is part of that call.
 ///
 /// The handler may answer with a panic. If it drops the continuation, the call does not return: it
-/// unwinds the computation. So does each further call in code that catches that, for as long as the
-/// handler would have to be suspended for it.
+/// unwinds the computation.
+///
+/// # While a computation is unwound
+///
+/// Its handler stays in place, as in OCaml. Effects that destructors perform are answered, be it by
+/// [`answer`](crate::Handler::answer) or by [`on`](crate::Handler::on), as long as the clause resumes. So
+/// it is if a scheduler drops what it has [kept](crate::Continuation::keep).
+///
+/// If the clause does not resume, the unwinding goes on from where the effect was performed. A value that
+/// the clause gives is dropped, and the clause of a [`catch`](crate::Handler::catch) is not called. Nor is
+/// the clause called that has dropped the continuation, before it has returned. A destructor cannot be
+/// unwound, if a panic or another unwinding runs it: then the process ends, with a message that names the
+/// effect and the handler.
 #[inline(always)]
 #[track_caller]
 pub fn perform<E: Effect>(effect: E) -> E::Answer {
@@ -110,12 +121,13 @@ pub(crate) unsafe fn suspend_for<W, T>(
         unsafe { header.suspend(Request(place)) };
     } else {
         // SAFETY: passed on to the caller.
-        let refused = |why: Refused<'_>| unsafe { refuse::<W, T>(item, why, site) };
+        let refused = |barrier| unsafe { refuse::<W, T>(item, barrier, header, site) };
         // SAFETY: passed on to the caller.
         unsafe { suspend_within(stack, header, Request(place), &refused) };
     }
     if header.is_to_unwind() {
-        drive::obey(header, type_name::<W>(), site);
+        // SAFETY: of what is refused, nobody moves the item out.
+        unsafe { obey::<W, T>(item, header, site) };
     }
 }
 
@@ -142,19 +154,10 @@ fn look_up<'a>(stack: ThisStack<'a>, effect: TypeId) -> Option<(&'a Header, Clau
 /// The computation is in the chain of this stack, and the request is as for its clause.
 #[cold]
 #[inline(never)]
-unsafe fn suspend_within(
-    stack: ThisStack<'_>,
-    header: &Header,
-    request: Request,
-    refused: &dyn Fn(Refused<'_>),
-) {
-    if header.state.get() == State::Ending {
-        // It would have to be suspended while it is unwound.
-        refused(Refused::Ending(header));
-    }
+unsafe fn suspend_within(stack: ThisStack<'_>, header: &Header, request: Request, refused: &dyn Fn(Barrier)) {
     let (here, outer) = (Marks::of(stack), header.marks.get());
     if let Some(barrier) = here.barrier(outer, false) {
-        refused(Refused::Barred(barrier, header));
+        refused(barrier);
     }
     outer.noted.set();
     let handled = &stack.state().handled;
@@ -170,25 +173,37 @@ unsafe fn suspend_within(
     unsafe { handled.put_back(aside, outer.answering, &moved) };
 }
 
-/// Why a performer is not suspended.
-enum Refused<'a> {
-    Ending(&'a Header),
-    Barred(Barrier, &'a Header),
-}
-
-/// Drops what would have been asked and unwinds, since the performer is not suspended.
+/// Drops what would have been asked and panics, since the performer is not suspended.
 ///
 /// # Safety
 ///
 /// Nobody has moved the item out, nor will.
 #[cold]
-unsafe fn refuse<W, T>(item: NonNull<T>, why: Refused<'_>, site: &'static Location<'static>) {
+unsafe fn refuse<W, T>(
+    item: NonNull<T>,
+    barrier: Barrier,
+    header: &Header,
+    site: &'static Location<'static>,
+) -> ! {
     // SAFETY: by the caller's promise.
     unsafe { item.drop_in_place() };
-    match why {
-        Refused::Ending(header) => drive::obey(header, type_name::<W>(), site),
-        Refused::Barred(barrier, header) => barred_at(barrier, header, type_name::<W>(), site),
+    barred_at(barrier, header, type_name::<W>(), site)
+}
+
+/// Does what the handler has ordered instead of giving an answer. If it has refused what was asked, that is
+/// dropped before.
+///
+/// # Safety
+///
+/// The performer was resumed with an order. If that is a refusal, nobody has moved the item out, nor will.
+#[cold]
+unsafe fn obey<W, T>(item: NonNull<T>, header: &Header, site: &'static Location<'static>) -> ! {
+    let (order, refusal) = (header.order.replace(Order::GoOn), header.refusal.take());
+    if refusal.is_some() {
+        // SAFETY: by the caller's promise.
+        unsafe { item.drop_in_place() };
     }
+    drive::obey(header, order, refusal, type_name::<W>(), site)
 }
 
 #[cold]

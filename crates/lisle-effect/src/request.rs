@@ -2,23 +2,27 @@
 
 use crate::computation::Header;
 use crate::effect::Effect;
+use std::cell::Cell;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
 
 /// A clause that was found, without its types.
 #[derive(Clone, Copy)]
 pub(crate) struct Clause {
-    /// The closure.
+    /// The closure of one that answers, or else the whole clause, which begins with its [`Busy`].
     pub(crate) closure: NonNull<()>,
     pub(crate) call: Call,
 }
+
+/// Whether the closure of a clause runs while its computation is unwound, and must not be called.
+pub(crate) type Busy = Cell<bool>;
 
 /// How to call a clause.
 #[derive(Clone, Copy)]
 pub(crate) enum Call {
     /// On the performer's stack. The closure, the effect, and the room for its answer.
     InPlace(unsafe fn(NonNull<()>, NonNull<()>, NonNull<()>)),
-    /// On the stack of whoever drives the computation, which is suspended. It is called
+    /// On the stack of whoever drives or unwinds the computation, which is suspended. It is called
     /// with what the performer asks.
     Suspended(Take),
 }
