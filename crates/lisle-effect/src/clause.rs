@@ -5,7 +5,7 @@ use crate::continuation::{Continuation, Next};
 use crate::drive::Activation;
 use crate::effect::Effect;
 use crate::request::{Asked, Busy, Call, Clause, Exchange};
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
@@ -21,13 +21,28 @@ pub(crate) unsafe trait Find {
     ///
     /// `this` points to a live value.
     unsafe fn find(this: NonNull<Self>, effect: TypeId) -> Option<Clause>;
+
+    /// Calls the clause for panics with this one, and writes the result of the whole. Returns the panic if
+    /// there is no such clause.
+    ///
+    /// # Safety
+    ///
+    /// `this` points to a live value, of which no closure runs, and `value` to room for a result.
+    unsafe fn catch_panic(this: NonNull<Self>, panic: Payload, value: NonNull<()>) -> Result<(), Payload>;
 }
+
+/// What a panic has in it.
+pub(crate) type Payload = Box<dyn Any + Send>;
 
 // SAFETY: it returns none.
 unsafe impl Find for () {
     #[inline(always)]
     unsafe fn find(_: NonNull<Self>, _: TypeId) -> Option<Clause> {
         None
+    }
+
+    unsafe fn catch_panic(_: NonNull<Self>, panic: Payload, _: NonNull<()>) -> Result<(), Payload> {
+        Err(panic)
     }
 }
 
@@ -47,6 +62,20 @@ pub struct On<E, R, K> {
 pub struct Answer<E, K> {
     closure: K,
     types: PhantomData<fn(E)>,
+}
+
+/// A clause of a handler that is told a panic of the computation.
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "not for users")]
+pub struct CatchPanic<R, K> {
+    closure: K,
+    types: PhantomData<fn() -> R>,
+}
+
+impl<R, K> CatchPanic<R, K> {
+    pub(crate) fn new(closure: K) -> Self {
+        CatchPanic { closure, types: PhantomData }
+    }
 }
 
 impl<E, R, K> On<E, R, K> {
@@ -76,7 +105,12 @@ where
             return Some(Clause { closure: clause.cast(), call: Call::Suspended(take::<E, R, K>) });
         }
         // SAFETY: as above.
-        unsafe { C::find(NonNull::from(&mut (*this.as_ptr()).1), effect) }
+        unsafe { C::find(others(this), effect) }
+    }
+
+    unsafe fn catch_panic(this: NonNull<Self>, panic: Payload, value: NonNull<()>) -> Result<(), Payload> {
+        // SAFETY: passed on to the caller.
+        unsafe { C::catch_panic(others(this), panic, value) }
     }
 }
 
@@ -95,8 +129,46 @@ where
             return Some(Clause { closure: closure.cast(), call: Call::InPlace(answer::<E, K>) });
         }
         // SAFETY: as above.
-        unsafe { C::find(NonNull::from(&mut (*this.as_ptr()).1), effect) }
+        unsafe { C::find(others(this), effect) }
     }
+
+    unsafe fn catch_panic(this: NonNull<Self>, panic: Payload, value: NonNull<()>) -> Result<(), Payload> {
+        // SAFETY: passed on to the caller.
+        unsafe { C::catch_panic(others(this), panic, value) }
+    }
+}
+
+// SAFETY: it finds no clause but those of `C`.
+unsafe impl<R, K, C> Find for (CatchPanic<R, K>, C)
+where
+    K: FnMut(Payload) -> R,
+    C: Find,
+{
+    #[inline(always)]
+    unsafe fn find(this: NonNull<Self>, effect: TypeId) -> Option<Clause> {
+        // SAFETY: passed on to the caller.
+        unsafe { C::find(others(this), effect) }
+    }
+
+    unsafe fn catch_panic(this: NonNull<Self>, panic: Payload, value: NonNull<()>) -> Result<(), Payload> {
+        // SAFETY: a field of a live value, which does not run.
+        let closure = unsafe { &mut (*this.as_ptr()).0.closure };
+        let result = closure(panic);
+        // SAFETY: by the caller's promise.
+        unsafe { value.cast::<R>().write(result) };
+        Ok(())
+    }
+}
+
+/// Returns the place of the clauses that were given before the last.
+///
+/// # Safety
+///
+/// `this` points to a live value.
+#[inline(always)]
+unsafe fn others<N, C>(this: NonNull<(N, C)>) -> NonNull<C> {
+    // SAFETY: a field of it.
+    unsafe { NonNull::new_unchecked(&raw mut (*this.as_ptr()).1) }
 }
 
 /// Calls the closure of an [`Answer`].

@@ -18,6 +18,7 @@
 //! a computation that has ended. If the value was dropped where nothing of that fiber runs, the
 //! fiber owns the computation.
 
+use crate::clause::Payload;
 use crate::marks::{Barrier, Marks};
 use crate::request::Clause;
 use lisle_core::event::{Mask, parker};
@@ -27,7 +28,7 @@ use lisle_runtime::handled::{self, Entry, Home, Link, Taken};
 use lisle_runtime::jobs::pending::Inside;
 use lisle_runtime::spawned::stack_state::StackState;
 use lisle_runtime::spawned::this_stack::ThisStack;
-use std::any::{Any, TypeId};
+use std::any::TypeId;
 use std::cell::{Cell, UnsafeCell};
 use std::hint::black_box;
 use std::mem::MaybeUninit;
@@ -85,6 +86,9 @@ pub(crate) struct Table {
     pub(crate) find: unsafe fn(NonNull<Header>, TypeId) -> Option<Clause>,
     /// Takes out the result, ends the computation, and writes what its handler makes of the result.
     pub(crate) finish: unsafe fn(NonNull<Header>, NonNull<()>),
+    /// Calls the clause for panics, if there is one, and writes the result of the whole. The computation has
+    /// ended. Otherwise returns the panic.
+    pub(crate) catch_panic: unsafe fn(NonNull<Header>, Payload, NonNull<()>) -> Result<(), Payload>,
     /// Calls the clause for what a performer asks while the computation is unwound. A result of the
     /// whole that the clause gives is dropped.
     pub(crate) settle: unsafe fn(NonNull<Header>, Request) -> Settled,
@@ -122,7 +126,7 @@ pub(crate) struct Header {
     /// What the performer is to run, while the order says so.
     errand: Cell<*mut Errand<'static>>,
     /// The panic to be raised in it, or the panic that has ended it.
-    pub(crate) payload: Cell<Option<Box<dyn Any + Send>>>,
+    pub(crate) payload: Cell<Option<Payload>>,
     /// The exceptions of C++ that its code handles while it is suspended.
     pub(crate) exceptions: Suspended,
     segment: UnsafeCell<MaybeUninit<Segment>>,

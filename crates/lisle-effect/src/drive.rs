@@ -5,13 +5,14 @@
 //! `catch_unwind` of a frame only, and the frame that raises a panic of the computation again must
 //! not be one that catches.
 
+use crate::clause::Payload;
 use crate::computation::{Header, Order, State};
 use crate::request::{Asked, Busy};
-use crate::unwind::{STAYS, end};
+use crate::unwind::{Free, STAYS, end};
+use lisle_core::event::is_interruption;
 use lisle_core::exceptions;
 use lisle_core::unwinding::is_possible_within;
 use lisle_runtime::spawned::this_stack::this_stack;
-use std::any::Any;
 use std::cell::Cell;
 use std::fmt;
 use std::mem::{self, MaybeUninit};
@@ -118,15 +119,40 @@ pub(crate) unsafe fn drive<R>(header: NonNull<Header>) -> R {
         return activation.finish(value);
     }
     if let Some(panic) = this.payload.take() {
-        // SAFETY: it has ended, and this owns it.
-        unsafe { (this.table.free)(header) };
-        resume_unwind(panic);
+        // SAFETY: it has ended, with results of this type, and this owns it.
+        return activation.finish(unsafe { end_with_panic(header, panic) });
     }
     let mut result = MaybeUninit::<R>::uninit();
     // SAFETY: it has ended with a result, and this owns it.
     unsafe { (this.table.finish)(header, NonNull::from(&mut result).cast()) };
     // SAFETY: as above.
     activation.finish(unsafe { result.assume_init() })
+}
+
+/// Frees a computation that has ended with a panic, and returns what its handler makes of that. If it
+/// makes nothing of it, or if it is none but an unwinding for others, this goes on with it.
+///
+/// # Safety
+///
+/// The computation has ended, the caller owns it and gives it up, and results of its handler are of type `R`.
+#[cold]
+unsafe fn end_with_panic<R>(header: NonNull<Header>, panic: Payload) -> R {
+    // SAFETY: the caller's.
+    let this = unsafe { header.as_ref() };
+    let free = Free(header);
+    let mut value = MaybeUninit::<R>::uninit();
+    let panic = if is_interruption(&*panic) || panic.is::<Unwound>() {
+        panic
+    } else {
+        // SAFETY: by the caller's promise.
+        match unsafe { (this.table.catch_panic)(header, panic, NonNull::from(&mut value).cast()) } {
+            // SAFETY: it has written it.
+            Ok(()) => return unsafe { value.assume_init() },
+            Err(panic) => panic,
+        }
+    };
+    drop(free);
+    resume_unwind(panic)
 }
 
 /// A guard for a computation whose clause runs: ends it if the clause neither goes on nor keeps it.
@@ -169,7 +195,7 @@ pub(crate) fn obey(this: &Header, order: Order, refusal: Option<&str>, what: &st
         (None, _) => "its clause does not resume the computation",
     };
     let may_stay = order == Order::UnwindOrStay;
-    let payload: Box<dyn Any + Send> = match (order, this.payload.take()) {
+    let payload: Payload = match (order, this.payload.take()) {
         (Order::Raise, Some(panic)) => panic,
         _ => Box::new(Unwound { of: NonNull::from(this), may_stay }),
     };
@@ -183,7 +209,7 @@ pub(crate) fn obey(this: &Header, order: Order, refusal: Option<&str>, what: &st
 /// that is unwound when its fiber ends, this looks again: the first look has not seen what the consumer's
 /// frame would do.
 #[cold]
-pub(crate) fn raise(panic: Box<dyn Any + Send>) -> ! {
+pub(crate) fn raise(panic: Payload) -> ! {
     if let Some(&Unwound { of, may_stay: true }) = panic.downcast_ref() {
         let mut link = this_stack().state().handled.top.get();
         // SAFETY: the computations of a chain stay as long as code runs on them, and this code does.
@@ -242,7 +268,7 @@ fn stay(this: &Header, what: fmt::Arguments<'_>) -> ! {
 
 /// Calls `f`, and returns the payload of its panic, if it panics.
 #[inline(always)]
-pub(crate) fn caught<T>(f: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
+pub(crate) fn caught<T>(f: impl FnOnce() -> T) -> Result<T, Payload> {
     let (mut f, mut result) = (Some(f), None);
     catching(&mut || result = f.take().map(|f| f()))?;
     let Some(result) = result else { unreachable!("it has returned") };
@@ -252,7 +278,7 @@ pub(crate) fn caught<T>(f: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>>
 /// Calls `f`, in a frame of its own: if the code of `f` were inlined into the frame that catches, the table
 /// of the unwinder would not say of a destructor in it that nothing catches within that.
 #[inline(never)]
-fn catching(f: &mut dyn FnMut()) -> Result<(), Box<dyn Any + Send>> {
+fn catching(f: &mut dyn FnMut()) -> Result<(), Payload> {
     let result = catch_unwind(AssertUnwindSafe(&mut *f));
     // This keeps the call from being a tail call, which would leave no frame.
     std::hint::black_box(f);

@@ -1,5 +1,6 @@
 //! Generators: iterators whose items are given by code in direct style.
 
+use crate::clause::Payload;
 use crate::computation::{Header, Settled, State, Table};
 use crate::drive::{caught, raise};
 use crate::handler::place_computation;
@@ -10,7 +11,7 @@ use lisle_core::segment::{Request, Way};
 use lisle_runtime::handled::Home;
 use lisle_runtime::spawned::stack_state::StackState;
 use lisle_runtime::spawned::this_stack::this_stack;
-use std::any::{Any, TypeId};
+use std::any::TypeId;
 use std::cell::Cell;
 use std::fmt;
 use std::iter::FusedIterator;
@@ -285,7 +286,7 @@ impl<T> FusedIterator for Values<'_, T> {}
 /// Goes on with the panic that has ended a producer, if there is one.
 #[cold]
 #[inline(never)]
-fn raise_if_some<T>(panic: Option<Box<dyn Any + Send>>) -> Option<T> {
+fn raise_if_some<T>(panic: Option<Payload>) -> Option<T> {
     panic.and_then(|panic| raise(panic))
 }
 
@@ -330,8 +331,13 @@ struct Producing<P, T> {
 }
 
 impl<T, P: FnOnce(&Items<T>)> Producing<P, T> {
-    const TABLE: Table =
-        Table { find: Self::find, finish: Self::finish, settle: Self::settle, free: Self::free };
+    const TABLE: Table = Table {
+        find: Self::find,
+        finish: Self::finish,
+        catch_panic: Self::catch_panic,
+        settle: Self::settle,
+        free: Self::free,
+    };
 
     /// # Safety
     ///
@@ -371,6 +377,10 @@ impl<T, P: FnOnce(&Items<T>)> Producing<P, T> {
 
     unsafe fn finish(_: NonNull<Header>, _: NonNull<()>) {
         unreachable!("a producer has no handler that makes a result");
+    }
+
+    unsafe fn catch_panic(_: NonNull<Header>, panic: Payload, _: NonNull<()>) -> Result<(), Payload> {
+        Err(panic)
     }
 
     unsafe fn settle(_: NonNull<Header>, _: Request) -> Settled {

@@ -1,6 +1,6 @@
 //! Handlers, as users write them.
 
-use crate::clause::{Answer, Find, On};
+use crate::clause::{Answer, CatchPanic, Find, On, Payload};
 use crate::computation::{Header, Room, Settled, State, Table};
 use crate::continuation::{Continuation, Next, finish};
 use crate::drive::{self, caught};
@@ -9,7 +9,7 @@ use crate::request::Clause;
 use crate::unwind;
 use lisle_core::segment::{Place, Request, Segment, Way};
 use lisle_runtime::handled::{self, Taken};
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::marker::PhantomData;
@@ -221,6 +221,45 @@ impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
         })
     }
 
+    /// Adds a clause that gives the result of the whole if the computation ends with a panic, whose payload
+    /// it gets: OCaml's `exnc`.
+    ///
+    /// `clause` runs when the computation has ended, in the code around the handler, as
+    /// [`returning`](Handler::returning) does. It may raise the panic again, by
+    /// [`resume_unwind`](std::panic::resume_unwind). It sees the panics of the computation's own code, also one
+    /// that [`Continuation::resume_unwind`] has raised there, or a clause given to
+    /// [`answer`](Handler::answer). Those of other clauses it does not see, nor what unwinds the computation without
+    /// being a panic: a dropped continuation, a [deadline](lisle_core::time::with_deadline), the end of the
+    /// runtime.
+    ///
+    /// If a handler has several, it uses the one that was added last.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_effect as effect;
+    /// # use effect::{Effect, handle, perform};
+    /// struct Ask;
+    /// impl Effect for Ask {
+    ///     type Answer = u32;
+    /// }
+    /// let parse = |text: &'static str| {
+    ///     handle(move || text.parse::<u32>().unwrap() + perform(Ask))
+    ///         .returning(Some)
+    ///         .on(|Ask, k| k.resume(1))
+    ///         .catch_panic(|_payload| None)
+    ///         .run()
+    /// };
+    /// assert_eq!((parse("1"), parse("one")), (Some(2), None));
+    /// ```
+    #[inline(always)]
+    pub fn catch_panic<K>(self, clause: K) -> Handler<'env, F, T, R, (CatchPanic<R, K>, C), V>
+    where
+        K: FnMut(Box<dyn Any + Send>) -> R + 'env,
+    {
+        self.with(CatchPanic::new(clause))
+    }
+
     /// Sets the size of the computation's stack in bytes. It is rounded up to whole pages, and to
     /// 16 KiB. Otherwise it is that of the fibers of the domain, or 1 MiB on a plain thread.
     ///
@@ -312,8 +351,13 @@ where
     V: Returning<T, R>,
     C: Find,
 {
-    const TABLE: Table =
-        Table { find: Self::find, finish: Self::finish, settle: Self::settle, free: Self::free };
+    const TABLE: Table = Table {
+        find: Self::find,
+        finish: Self::finish,
+        catch_panic: Self::catch_panic,
+        settle: Self::settle,
+        free: Self::free,
+    };
 
     /// Puts the parts of a handler on a stack of their own.
     #[inline(always)]
@@ -376,6 +420,18 @@ where
         drop(unsafe { Self::clear(this) });
         // SAFETY: the room is for a result.
         unsafe { result.cast::<R>().write(returning.apply(value)) };
+    }
+
+    unsafe fn catch_panic(
+        header: NonNull<Header>,
+        panic: Payload,
+        value: NonNull<()>,
+    ) -> Result<(), Payload> {
+        let this = header.cast::<Self>();
+        // SAFETY: a field of a live computation.
+        let clauses = unsafe { NonNull::new_unchecked(&raw mut (*this.as_ptr()).clauses) };
+        // SAFETY: the computation has ended, so no clause runs. The room is for a result.
+        unsafe { C::catch_panic(clauses, panic, value) }
     }
 
     unsafe fn settle(header: NonNull<Header>, request: Request) -> Settled {

@@ -96,7 +96,7 @@ impl Drop for Owned {
 }
 
 /// A guard that frees a computation that has ended, also if a destructor panics.
-struct Free(NonNull<Header>);
+pub(crate) struct Free(pub(crate) NonNull<Header>);
 
 impl Drop for Free {
     fn drop(&mut self) {

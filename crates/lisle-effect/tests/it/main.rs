@@ -6,5 +6,6 @@ mod fibers;
 mod generators;
 mod handling;
 mod kept;
+mod panics;
 mod stacks;
 mod support;
