@@ -1,5 +1,6 @@
 //! The clauses of a handler: how one is found by the type of its effect, and how it is called.
 
+use crate::any::AnyEffect;
 use crate::computation::Header;
 use crate::continuation::{Continuation, Next};
 use crate::drive::Activation;
@@ -62,6 +63,19 @@ pub struct On<E, R, K> {
 pub struct Answer<E, K> {
     closure: K,
     types: PhantomData<fn(E)>,
+}
+
+/// A clause of a handler that sees the effects for which there is no other.
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "not for users")]
+pub struct AnswerAny<K> {
+    closure: K,
+}
+
+impl<K> AnswerAny<K> {
+    pub(crate) fn new(closure: K) -> Self {
+        AnswerAny { closure }
+    }
 }
 
 /// A clause of a handler that is told a panic of the computation.
@@ -136,6 +150,41 @@ where
         // SAFETY: passed on to the caller.
         unsafe { C::catch_panic(others(this), panic, value) }
     }
+}
+
+// SAFETY: `answer_any` is called with the closure, and takes effects of any type.
+unsafe impl<K, C> Find for (AnswerAny<K>, C)
+where
+    K: FnMut(&mut AnyEffect<'_>),
+    C: Find,
+{
+    #[inline(always)]
+    unsafe fn find(this: NonNull<Self>, effect: TypeId) -> Option<Clause> {
+        // SAFETY: passed on to the caller.
+        let of_type = unsafe { C::find(others(this), effect) };
+        if let Some(Clause { call: Call::InPlace(_) | Call::Suspended(_), .. }) = of_type {
+            return of_type;
+        }
+        // SAFETY: a field of a live value.
+        let closure = unsafe { NonNull::new_unchecked(&raw mut (*this.as_ptr()).0.closure) };
+        Some(Clause { closure: closure.cast(), call: Call::OfAny(answer_any::<K>) })
+    }
+
+    unsafe fn catch_panic(this: NonNull<Self>, panic: Payload, value: NonNull<()>) -> Result<(), Payload> {
+        // SAFETY: passed on to the caller.
+        unsafe { C::catch_panic(others(this), panic, value) }
+    }
+}
+
+/// Calls the closure of an [`AnswerAny`].
+///
+/// # Safety
+///
+/// The first argument is the closure, which does not run.
+unsafe fn answer_any<K: FnMut(&mut AnyEffect<'_>)>(closure: NonNull<()>, effect: &mut AnyEffect<'_>) {
+    // SAFETY: by the caller's promise.
+    let closure = unsafe { closure.cast::<K>().as_mut() };
+    closure(effect);
 }
 
 // SAFETY: it finds no clause but those of `C`.

@@ -1,6 +1,7 @@
 //! Handlers, as users write them.
 
-use crate::clause::{Answer, CatchPanic, Find, On, Payload};
+use crate::any::AnyEffect;
+use crate::clause::{Answer, AnswerAny, CatchPanic, Find, On, Payload};
 use crate::computation::{Header, Room, Settled, State, Table};
 use crate::continuation::{Continuation, Next, finish};
 use crate::drive::{self, caught};
@@ -219,6 +220,53 @@ impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
             drop(continuation);
             finish(clause(effect))
         })
+    }
+
+    /// Adds a clause that sees each effect for which this handler has no other clause, whatever its type. It
+    /// answers the effect, or leaves it to the handlers around.
+    ///
+    /// The clause is called like that of [`answer`](Handler::answer), on the stack of the performer. What it
+    /// costs is paid by the effects that it sees.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_effect as effect;
+    /// # use effect::{Effect, handle, perform};
+    /// struct Ask;
+    /// impl Effect for Ask {
+    ///     type Answer = u32;
+    /// }
+    /// struct Log(&'static str);
+    /// impl Effect for Log {
+    ///     type Answer = ();
+    /// }
+    /// let (mut trace, mut log) = (Vec::new(), Vec::new());
+    /// let computation = || {
+    ///     perform(Log("begun"));
+    ///     perform(Ask)
+    /// };
+    /// let traced = || {
+    ///     handle(computation)
+    ///         .answer_any(|effect| {
+    ///             trace.push(effect.site().line());
+    ///             effect.answer(|Log(line)| log.push(line)); // `Ask` goes on
+    ///         })
+    ///         .run()
+    /// };
+    /// assert_eq!(handle(traced).answer(|Ask| 7).run(), 7);
+    /// assert_eq!((trace.len(), log), (2, vec!["begun"]));
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// A panic of the clause unwinds from where the effect was performed.
+    #[inline(always)]
+    pub fn answer_any<K>(self, clause: K) -> Handler<'env, F, T, R, (AnswerAny<K>, C), V>
+    where
+        K: FnMut(&mut AnyEffect<'_>) + 'env,
+    {
+        self.with(AnswerAny::new(clause))
     }
 
     /// Adds a clause that gives the result of the whole if the computation ends with a panic, whose payload

@@ -10,6 +10,7 @@
 // Under loom only the protocols of the layers below are built.
 #![cfg(not(lisle_loom))]
 
+mod any;
 mod clause;
 mod computation;
 mod continuation;
@@ -23,6 +24,7 @@ mod perform;
 mod request;
 mod unwind;
 
+pub use any::AnyEffect;
 pub use continuation::{Continuation, Next, finish};
 pub use effect::Effect;
 pub use generator::{Generator, Items, Values, generate, generator};

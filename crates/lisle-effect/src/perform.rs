@@ -4,12 +4,14 @@
 //! What suspends is inlined into the user's code, for the reason given in `lisle_core::segment`.
 //! What comes before need not be.
 
+use crate::any::{AnyEffect, Slot};
 use crate::computation::{Header, Order};
 use crate::drive;
 use crate::effect::Effect;
 use crate::marks::{Barrier, Marks};
 use crate::request::{Asked, Call, Clause, Exchange};
 use lisle_core::segment::Request;
+use lisle_runtime::handled::Link;
 use lisle_runtime::spawned::this_stack::{ThisStack, this_stack};
 use std::any::{TypeId, type_name};
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -19,7 +21,7 @@ use std::ptr::NonNull;
 /// Asks the nearest handler for what `effect` stands for, and returns its answer.
 ///
 /// Handlers are looked at from the innermost outwards, among those that run in the same fiber, task
-/// or thread. Within a clause of a handler, and in what follows its computation, they are those
+/// or thread. A clause that [takes any](crate::Handler::answer_any) effect sees those that come by. Within a clause of a handler, and in what follows its computation, they are those
 /// around that handler.
 ///
 /// # Examples
@@ -66,7 +68,15 @@ use std::ptr::NonNull;
 #[track_caller]
 pub fn perform<E: Effect>(effect: E) -> E::Answer {
     let stack = this_stack();
-    match look_up(stack, TypeId::of::<E>()) {
+    perform_from(stack, stack.state().handled.top.get(), effect)
+}
+
+/// Does the same, for the handlers from that of the computation with this link.
+#[inline(always)]
+#[track_caller]
+fn perform_from<E: Effect>(stack: ThisStack<'_>, innermost: *const Link, effect: E) -> E::Answer {
+    // SAFETY: the computations of the chain stay as long as code runs on them, and this code does.
+    match unsafe { look_up(innermost, TypeId::of::<E>()) } {
         Some((header, Clause { closure, call: Call::Suspended(take) })) => {
             let exchange = Exchange { answer: MaybeUninit::uninit(), effect: ManuallyDrop::new(effect) };
             let mut asked = Asked::<Exchange<E>> { take, closure, what: exchange };
@@ -95,7 +105,48 @@ pub fn perform<E: Effect>(effect: E) -> E::Answer {
             // SAFETY: as above.
             unsafe { room.assume_init() }
         }
+        Some((header, Clause { closure, call: Call::OfAny(see) })) => {
+            // SAFETY: the clause is this one, and the handler's computation is in the chain.
+            unsafe { offer(header, closure, see, effect) }
+        }
         None => unhandled(type_name::<E>()),
+    }
+}
+
+/// Offers an effect to a clause that takes any, and to the handlers around if that does not answer it.
+///
+/// # Safety
+///
+/// The computation is in the chain of this stack, and `see` calls the closure of a clause of its handler.
+#[cold]
+#[inline(never)]
+#[track_caller]
+unsafe fn offer<E: Effect>(
+    header: &Header,
+    closure: NonNull<()>,
+    see: unsafe fn(NonNull<()>, &mut AnyEffect<'_>),
+    effect: E,
+) -> E::Answer {
+    let (stack, site) = (this_stack(), Location::caller());
+    if let Some(barrier) = header.barrier_to_answer(stack) {
+        barred_at(barrier, header, type_name::<E>(), site);
+    }
+    let mut slot = Slot { effect: Some(effect), answer: None };
+    {
+        let handled = &stack.state().handled;
+        let answering = handled.performer(header.link.outer.get());
+        let _answers = handled.answer(&answering);
+        // SAFETY: a handler is not reached from its own clauses, so the closure does not run.
+        unsafe { see(closure, &mut AnyEffect::new(&mut slot, site)) };
+    }
+    match slot {
+        Slot { answer: Some(answer), .. } => answer,
+        Slot { effect: Some(effect), .. } => perform_from(stack, header.link.outer.get(), effect),
+        Slot { effect: None, answer: None } => panic!(
+            "the clause for any effect of the handler at {} has caught a panic of its answer to the effect {}",
+            header.link.site(),
+            type_name::<E>(),
+        ),
     }
 }
 
@@ -131,11 +182,15 @@ pub(crate) unsafe fn suspend_for<W, T>(
     }
 }
 
-/// Returns the nearest clause for an effect, and the computation whose handler has it.
+/// Returns the nearest clause for an effect, from the computation with this link outwards, and the
+/// computation whose handler has it.
+///
+/// # Safety
+///
+/// The computation is in the chain of this stack, and stays in it as long as the result is used.
 #[inline]
-fn look_up<'a>(stack: ThisStack<'a>, effect: TypeId) -> Option<(&'a Header, Clause)> {
-    let mut link = stack.state().handled.top.get();
-    // SAFETY: the computations of a chain stay as long as code runs on them, and this code does.
+unsafe fn look_up<'a>(mut link: *const Link, effect: TypeId) -> Option<(&'a Header, Clause)> {
+    // SAFETY: by the caller's promise.
     while let Some(header) = unsafe { Header::of(link) } {
         // SAFETY: as above.
         if let Some(clause) = unsafe { (header.table.find)(NonNull::from(header), effect) } {

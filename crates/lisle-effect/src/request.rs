@@ -1,5 +1,6 @@
 //! What a performer asks of a handler, and the clause that it has found there, without their types.
 
+use crate::any::AnyEffect;
 use crate::computation::Header;
 use crate::effect::Effect;
 use std::cell::Cell;
@@ -22,6 +23,8 @@ pub(crate) type Busy = Cell<bool>;
 pub(crate) enum Call {
     /// On the performer's stack. The closure, the effect, and the room for its answer.
     InPlace(unsafe fn(NonNull<()>, NonNull<()>, NonNull<()>)),
+    /// Likewise, for an effect of any type, which goes on if it is not answered.
+    OfAny(unsafe fn(NonNull<()>, &mut AnyEffect<'_>)),
     /// On the stack of whoever drives or unwinds the computation, which is suspended. It is called
     /// with what the performer asks.
     Suspended(Take),

@@ -1,5 +1,6 @@
 //! Tests of effects, without what is above this crate.
 
+mod any;
 mod cleanup;
 mod ending;
 mod fibers;
