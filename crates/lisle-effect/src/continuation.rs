@@ -7,6 +7,7 @@ use crate::request::Busy;
 use crate::unwind;
 use lisle_runtime::spawned::this_stack::this_stack;
 use std::any::Any;
+use std::backtrace::Backtrace;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::{self, MaybeUninit};
@@ -235,6 +236,45 @@ impl<'k, 'env, A, R> Continuation<'k, 'env, A, R> {
         self.header.payload.set(Some(payload));
         self.header.order.set(Order::Raise);
         self.go_on(Given::NOTHING)
+    }
+
+    /// Captures a backtrace of the code that has performed the effect, and waits: from there out to the handler.
+    ///
+    /// A backtrace that the clause itself captures has the frames of the clause and those around the handler.
+    /// A clause given to [`answer`](crate::Handler::answer) runs on the performer's stack: there, an
+    /// ordinary [`Backtrace::force_capture`] has the frames of the performer.
+    ///
+    /// The computation does not go on for this: it is taken on its own stack, which needs some KiB of room.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_effect as effect;
+    /// # use effect::{Effect, handle, perform};
+    /// struct Warn(&'static str);
+    /// impl Effect for Warn {
+    ///     type Answer = ();
+    /// }
+    /// #[inline(never)]
+    /// fn suspicious() {
+    ///     perform(Warn("is this right?"));
+    /// }
+    /// let mut from = String::new();
+    /// handle(suspicious)
+    ///     .on(|Warn(_), k| {
+    ///         from = k.backtrace().to_string();
+    ///         k.resume(())
+    ///     })
+    ///     .run();
+    /// assert!(from.contains("suspicious"));
+    /// ```
+    #[must_use]
+    pub fn backtrace(&self) -> Backtrace {
+        let mut backtrace = Backtrace::disabled();
+        // SAFETY: the computation is suspended, and this refers to the only right to resume it. To capture
+        // performs no effect and does not wait.
+        unsafe { self.header.run_in_performer(&mut || backtrace = Backtrace::force_capture()) };
+        backtrace
     }
 
     /// Goes on with the unwinding, if the computation is being unwound.

@@ -1,6 +1,7 @@
 //! Tests of effects, without what is above this crate.
 
 mod any;
+mod backtraces;
 mod cleanup;
 mod ending;
 mod fibers;
