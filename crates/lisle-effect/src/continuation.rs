@@ -268,7 +268,6 @@ impl<'k, 'env, A, R> Continuation<'k, 'env, A, R> {
     ///     .run();
     /// assert!(from.contains("suspicious"));
     /// ```
-    #[must_use]
     pub fn backtrace(&self) -> Backtrace {
         let mut backtrace = Backtrace::disabled();
         // SAFETY: the computation is suspended, and this refers to the only right to resume it. To capture

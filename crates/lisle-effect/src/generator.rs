@@ -3,8 +3,8 @@
 use crate::clause::Payload;
 use crate::computation::{Header, Settled, State, Table};
 use crate::drive::{caught, raise};
-use crate::handler::place_computation;
 use crate::perform::suspend_for;
+use crate::placed::place_computation;
 use crate::request::Clause;
 use crate::unwind::Owned;
 use lisle_core::segment::{Request, Way};

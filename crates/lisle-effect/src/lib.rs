@@ -21,6 +21,7 @@ mod handler;
 mod kept;
 mod marks;
 mod perform;
+mod placed;
 mod request;
 mod unwind;
 
