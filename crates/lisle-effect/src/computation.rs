@@ -240,19 +240,19 @@ impl Header {
         self.limit_around.set(stack.limit.get());
         self.stack_around.set(stack.state());
         let marks = Marks::around(stack);
-        if !self.is_begun() {
-            self.marks.set(marks);
-        } else if self.marks.get() != marks {
-            self.move_those_within(stack.state(), marks);
-            self.marks.set(marks);
+        // Calls on its stack that drive others look at their own surroundings again. Whether these have
+        // changed is not asked here: it would take an item of a generator longer than it takes them.
+        stack.handled.moves.update(|moves| moves.wrapping_add(1));
+        if !std::ptr::eq(self.innermost.get(), &raw const self.link) && !self.marks.get().are(marks) {
+            self.move_those_within(marks);
         }
+        self.marks.set(marks);
     }
 
     /// Tells the computations within this one that it will be surrounded by something else: those
-    /// that run here, and, when it has come to their clauses, those that are suspended by these.
+    /// that are suspended with it.
     #[cold]
-    fn move_those_within(&self, stack: &StackState, now: Marks) {
-        stack.handled.moves.update(|moves| moves.wrapping_add(1));
+    fn move_those_within(&self, now: Marks) {
         let before = self.marks.get();
         let mut link = self.innermost.get();
         while !std::ptr::eq(link, &raw const self.link) {
@@ -353,32 +353,31 @@ impl Header {
     }
 
     /// Suspends the computation, and all that lie within it, of which the code that calls this is
-    /// the innermost. Returns when it is resumed for good.
+    /// the innermost. Returns `true` when it is resumed with an answer, `false` if that is an order.
     ///
     /// # Safety
     ///
     /// The computation runs, and this is called on its stack or on that of one within it. What its
     /// marks say holds.
     #[inline(always)]
-    pub(crate) unsafe fn suspend(&self, request: Request) {
+    pub(crate) unsafe fn suspend(&self, request: Request) -> bool {
         // SAFETY: the way is on the computation's stack, which stays while it runs.
         let way = unsafe { &*self.way.get() };
         // SAFETY: passed on to the caller.
         unsafe { way.suspend(request) };
-        if self.is_to_unwind() {
-            // SAFETY: passed on to the caller.
-            unsafe { self.run_errands(way, request) };
-        }
+        // SAFETY: passed on to the caller.
+        self.order.get() == Order::GoOn || unsafe { self.run_errands(way, request) }
     }
 
     /// Runs what the performer, which is resumed here, is to run, until it is resumed for something else.
+    /// Returns `true` if that is an answer.
     ///
     /// # Safety
     ///
     /// As for [`suspend`](Header::suspend).
     #[cold]
     #[inline(never)]
-    unsafe fn run_errands(&self, way: &Way, request: Request) {
+    unsafe fn run_errands(&self, way: &Way, request: Request) -> bool {
         while self.order.get() == Order::Run {
             // SAFETY: it stays until the performer waits again.
             unsafe { (*self.errand.get())() };
@@ -386,6 +385,7 @@ impl Header {
             // SAFETY: passed on to the caller.
             unsafe { way.suspend(request) };
         }
+        self.order.get() == Order::GoOn
     }
 
     /// Calls `errand` on the stack of the performer that waits.
@@ -432,12 +432,6 @@ impl Header {
         let mut mask = pin!(Mask::new());
         let _masked = is_unwinding.then(|| mask.as_mut().enter());
         f()
-    }
-
-    /// Returns `true` if the performer that was resumed gets no answer.
-    #[inline(always)]
-    pub(crate) fn is_to_unwind(&self) -> bool {
-        self.order.get() != Order::GoOn
     }
 
     /// Returns `true` if the computation has not ended with a panic.

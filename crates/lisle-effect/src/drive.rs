@@ -87,7 +87,6 @@ pub(crate) unsafe fn drive<R>(header: NonNull<Header>) -> R {
     this.attach(here);
     this.state.set(State::Running);
     let activation = Activation::new();
-    let mut moves = stack.handled.moves.get();
     // SAFETY: it is attached, and suspended or about to begin.
     while let Some(request) = unsafe { this.turn(stack) } {
         this.state.set(State::Suspended);
@@ -101,6 +100,7 @@ pub(crate) unsafe fn drive<R>(header: NonNull<Header>) -> R {
         let call = || unsafe {
             take(asked, this, NonNull::from(&activation).cast(), NonNull::from(&mut value).cast())
         };
+        let moves = stack.handled.moves.get();
         // SAFETY: it is suspended, and nobody else resumes it.
         let goes_on = unsafe { this.calling(call) };
         if goes_on {
@@ -108,7 +108,6 @@ pub(crate) unsafe fn drive<R>(header: NonNull<Header>) -> R {
             if stack.handled.moves.get() != moves {
                 // The clause has been suspended, and may have gone on elsewhere.
                 this.attach(here);
-                moves = stack.handled.moves.get();
             }
             this.state.set(State::Running);
             continue;

@@ -60,6 +60,15 @@ impl Marks {
         Marks { step, noted: self.noted.moved(before.noted, now.noted), answering, ..now }
     }
 
+    /// Returns `true` if these are the same marks: what each perform asks, without a jump for each of them.
+    #[inline(always)]
+    pub(crate) fn are(self, other: Marks) -> bool {
+        let words =
+            [self.step ^ other.step, self.task ^ other.task, self.answering.addr() ^ other.answering.addr()];
+        let parts = (self.inside.bits() ^ other.inside.bits()) | self.noted.difference(other.noted);
+        words.into_iter().fold(parts, |all, word| all | word as u64) == 0
+    }
+
     /// Returns what surrounds the code that runs here.
     #[inline(always)]
     pub(crate) fn of(stack: ThisStack<'_>) -> Self {

@@ -167,16 +167,16 @@ pub(crate) unsafe fn suspend_for<W, T>(
     item: NonNull<T>,
 ) {
     let site = Location::caller();
-    if header.marks.get() == Marks::of(stack) {
+    let goes_on = if header.marks.get().are(Marks::of(stack)) {
         // SAFETY: passed on to the caller.
-        unsafe { header.suspend(Request(place)) };
+        unsafe { header.suspend(Request(place)) }
     } else {
         // SAFETY: passed on to the caller.
         let refused = |barrier| unsafe { refuse::<W, T>(item, barrier, header, site) };
         // SAFETY: passed on to the caller.
-        unsafe { suspend_within(stack, header, Request(place), &refused) };
-    }
-    if header.is_to_unwind() {
+        unsafe { suspend_within(stack, header, Request(place), &refused) }
+    };
+    if !goes_on {
         // SAFETY: of what is refused, nobody moves the item out.
         unsafe { obey::<W, T>(item, header, site) };
     }
@@ -202,14 +202,19 @@ unsafe fn look_up<'a>(mut link: *const Link, effect: TypeId) -> Option<(&'a Head
 }
 
 /// Suspends a computation from within frames that have noted something on the stack of the fiber:
-/// puts that aside meanwhile, or calls `refused`.
+/// puts that aside meanwhile, or calls `refused`. Returns `true` if it is resumed with an answer.
 ///
 /// # Safety
 ///
 /// The computation is in the chain of this stack, and the request is as for its clause.
 #[cold]
 #[inline(never)]
-unsafe fn suspend_within(stack: ThisStack<'_>, header: &Header, request: Request, refused: &dyn Fn(Barrier)) {
+unsafe fn suspend_within(
+    stack: ThisStack<'_>,
+    header: &Header,
+    request: Request,
+    refused: &dyn Fn(Barrier),
+) -> bool {
     let (here, outer) = (Marks::of(stack), header.marks.get());
     if let Some(barrier) = here.barrier(outer, false) {
         refused(barrier);
@@ -219,13 +224,14 @@ unsafe fn suspend_within(stack: ThisStack<'_>, header: &Header, request: Request
     // SAFETY: this code runs in what gives those answers.
     let aside = unsafe { handled.put_aside(outer.answering) };
     // SAFETY: by the caller's promise, and nothing is left to what surrounds the computation.
-    unsafe { header.suspend(request) };
+    let goes_on = unsafe { header.suspend(request) };
     let now = Marks::of(stack);
     here.noted.set_moved(outer.noted, now.noted);
     // SAFETY: these links are those of headers.
     let moved = |link| unsafe { Header::moved(link, outer, now) };
     // SAFETY: those that were put aside.
     unsafe { handled.put_back(aside, outer.answering, &moved) };
+    goes_on
 }
 
 /// Drops what would have been asked and panics, since the performer is not suspended.

@@ -202,13 +202,13 @@ unsafe fn unwind_by(order: Order, this: &Header) -> bool {
     this.state.set(State::Ending);
     this.payload.set(None);
     this.order.set(order);
-    let mut moves = stack.handled.moves.get();
     let mut of_clause = None;
     // SAFETY: by the caller's promise, and it has been attached.
     while let Some(request) = unsafe { this.turn(stack) } {
         if request.0 == STAYS.0 {
             return false;
         }
+        let moves = stack.handled.moves.get();
         // SAFETY: it is suspended by `perform` or `give`, for this handler or generator. Clauses that
         // run are marked.
         match caught(|| unsafe { (this.table.settle)(NonNull::from(this), request) }) {
@@ -226,7 +226,6 @@ unsafe fn unwind_by(order: Order, this: &Header) -> bool {
         if stack.handled.moves.get() != moves {
             // The clause has been suspended, and may have gone on elsewhere.
             this.attach(here);
-            moves = stack.handled.moves.get();
         }
     }
     this.state.set(State::Ended);
