@@ -28,6 +28,22 @@ use std::ptr::{NonNull, null_mut};
 /// would have to be [kept](Continuation::keep). A clause may also forget it (`mem::forget`); the
 /// computation is then unwound when the clause has returned.
 ///
+/// It stays on its thread, also for as long as the clause runs:
+///
+/// ```compile_fail,E0277
+/// # use lisle_effect::{Effect, finish, handle, perform};
+/// # struct Ask;
+/// # impl Effect for Ask { type Answer = u32; }
+/// handle(|| perform(Ask))
+///     .on(|Ask, k| {
+///         std::thread::scope(|scope| {
+///             scope.spawn(move || drop(k));
+///         });
+///         finish(0)
+///     })
+///     .run();
+/// ```
+///
 /// Its lifetimes are those of the clause and of what the computation borrows.
 #[must_use = "dropping a continuation unwinds its computation; to go on, return what `resume` returns"]
 pub struct Continuation<'k, 'env, A, R> {

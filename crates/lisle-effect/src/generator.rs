@@ -181,6 +181,12 @@ struct Given;
 /// [`Suspended`](crate::Suspended) computation, and for the same reasons. When it is dropped, its
 /// producer is unwound; at the latest when its fiber ends, and there are no more items then. What
 /// is said there of tasks, of what is left, and of the end of a thread is true of it, too.
+///
+/// ```compile_fail,E0277
+/// # use lisle_effect::generator;
+/// let numbers = generator(|items| items.give(1));
+/// std::thread::spawn(move || numbers.count());
+/// ```
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Generator<T> {
     header: Option<NonNull<Header>>,

@@ -70,6 +70,25 @@ pub struct Same;
 #[derive(Debug, Clone, Copy)]
 pub struct With<V>(V);
 
+/// The clauses of a handler that has none yet.
+#[diagnostic::on_unimplemented(
+    message = "`returning` comes before the clauses",
+    label = "this is given after a clause",
+    note = "`returning` decides the type of the result, which the clauses give, too: write \
+            `handle(...).returning(...).on(...)`"
+)]
+trait NoClauses {}
+impl NoClauses for () {}
+
+/// What a handler makes of the value to which `returning` has not been given yet.
+#[diagnostic::on_unimplemented(
+    message = "`returning` is given twice",
+    label = "this handler has a function for the computation's value",
+    note = "have the first one make the final result"
+)]
+trait NoReturning {}
+impl NoReturning for Same {}
+
 /// What is made of the computation's value.
 #[doc(hidden)]
 pub trait Returning<T, R> {
@@ -90,7 +109,7 @@ impl<T, R, V: FnOnce(T) -> R> Returning<T, R> for With<V> {
     }
 }
 
-impl<'env, F, T> Handler<'env, F, T, T, (), Same> {
+impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
     /// Makes the result of the whole of the computation's value. It comes before the clauses, since
     /// it decides the type of the result.
     ///
@@ -112,8 +131,23 @@ impl<'env, F, T> Handler<'env, F, T, T, (), Same> {
     ///     .run();
     /// assert_eq!(result, Err("no"));
     /// ```
+    ///
+    /// After a clause, the compiler says that it comes too late:
+    ///
+    /// ```compile_fail,E0277
+    /// # use lisle_effect::{Effect, handle, perform};
+    /// # struct Fail(&'static str);
+    /// # impl Effect for Fail { type Answer = (); }
+    /// let result: Option<u32> = handle(|| 1).catch(|Fail(_)| 0).returning(Some).run();
+    /// ```
     #[inline(always)]
-    pub fn returning<R, V: FnOnce(T) -> R + 'env>(self, f: V) -> Handler<'env, F, T, R, (), With<V>> {
+    #[allow(private_bounds, reason = "one type has each of them")]
+    pub fn returning<U, W>(self, f: W) -> Handler<'env, F, T, U, (), With<W>>
+    where
+        W: FnOnce(T) -> U + 'env,
+        C: NoClauses,
+        V: NoReturning,
+    {
         Handler {
             f: self.f,
             clauses: (),
@@ -123,9 +157,7 @@ impl<'env, F, T> Handler<'env, F, T, T, (), Same> {
             types: PhantomData,
         }
     }
-}
 
-impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
     #[inline(always)]
     fn with<N>(self, clause: N) -> Handler<'env, F, T, R, (N, C), V> {
         Handler {

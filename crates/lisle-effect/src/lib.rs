@@ -23,6 +23,7 @@ mod marks;
 mod perform;
 mod placed;
 mod request;
+mod stays;
 mod unwind;
 
 pub use any::AnyEffect;
