@@ -21,7 +21,7 @@ pub(crate) unsafe trait Find {
     /// # Safety
     ///
     /// `this` points to a live value.
-    unsafe fn find(this: NonNull<Self>, effect: TypeId) -> Option<Clause>;
+    unsafe fn find(this: NonNull<Self>, effect: &TypeId) -> Option<Clause>;
 
     /// Calls the clause for panics with this one, and writes the result of the whole. Returns the panic if
     /// there is no such clause.
@@ -38,7 +38,7 @@ pub(crate) type Payload = Box<dyn Any + Send>;
 // SAFETY: it returns none.
 unsafe impl Find for () {
     #[inline(always)]
-    unsafe fn find(_: NonNull<Self>, _: TypeId) -> Option<Clause> {
+    unsafe fn find(_: NonNull<Self>, _: &TypeId) -> Option<Clause> {
         None
     }
 
@@ -112,11 +112,14 @@ where
     C: Find,
 {
     #[inline(always)]
-    unsafe fn find(this: NonNull<Self>, effect: TypeId) -> Option<Clause> {
-        if effect == TypeId::of::<E>() {
+    unsafe fn find(this: NonNull<Self>, effect: &TypeId) -> Option<Clause> {
+        if *effect == TypeId::of::<E>() {
             // SAFETY: a field of a live value. It may be in use: no reference is made to it.
             let clause = unsafe { NonNull::new_unchecked(&raw mut (*this.as_ptr()).0) };
-            return Some(Clause { closure: clause.cast(), call: Call::Suspended(take::<E, R, K>) });
+            return Some(Clause {
+                closure: clause.cast(),
+                call: const { &Call::Suspended(take::<E, R, K>) },
+            });
         }
         // SAFETY: as above.
         unsafe { C::find(others(this), effect) }
@@ -136,11 +139,11 @@ where
     C: Find,
 {
     #[inline(always)]
-    unsafe fn find(this: NonNull<Self>, effect: TypeId) -> Option<Clause> {
-        if effect == TypeId::of::<E>() {
+    unsafe fn find(this: NonNull<Self>, effect: &TypeId) -> Option<Clause> {
+        if *effect == TypeId::of::<E>() {
             // SAFETY: a field of a live value.
             let closure = unsafe { NonNull::new_unchecked(&raw mut (*this.as_ptr()).0.closure) };
-            return Some(Clause { closure: closure.cast(), call: Call::InPlace(answer::<E, K>) });
+            return Some(Clause { closure: closure.cast(), call: const { &Call::InPlace(answer::<E, K>) } });
         }
         // SAFETY: as above.
         unsafe { C::find(others(this), effect) }
@@ -159,7 +162,7 @@ where
     C: Find,
 {
     #[inline(always)]
-    unsafe fn find(this: NonNull<Self>, effect: TypeId) -> Option<Clause> {
+    unsafe fn find(this: NonNull<Self>, effect: &TypeId) -> Option<Clause> {
         // SAFETY: passed on to the caller.
         let of_type = unsafe { C::find(others(this), effect) };
         if let Some(Clause { call: Call::InPlace(_) | Call::Suspended(_), .. }) = of_type {
@@ -167,7 +170,7 @@ where
         }
         // SAFETY: a field of a live value.
         let closure = unsafe { NonNull::new_unchecked(&raw mut (*this.as_ptr()).0.closure) };
-        Some(Clause { closure: closure.cast(), call: Call::OfAny(answer_any::<K>) })
+        Some(Clause { closure: closure.cast(), call: const { &Call::OfAny(answer_any::<K>) } })
     }
 
     unsafe fn catch_panic(this: NonNull<Self>, panic: Payload, value: NonNull<()>) -> Result<(), Payload> {
@@ -194,7 +197,7 @@ where
     C: Find,
 {
     #[inline(always)]
-    unsafe fn find(this: NonNull<Self>, effect: TypeId) -> Option<Clause> {
+    unsafe fn find(this: NonNull<Self>, effect: &TypeId) -> Option<Clause> {
         // SAFETY: passed on to the caller.
         unsafe { C::find(others(this), effect) }
     }

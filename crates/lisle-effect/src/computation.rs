@@ -20,7 +20,8 @@
 
 use crate::clause::Payload;
 use crate::marks::{Barrier, Marks};
-use crate::request::Clause;
+use crate::placed::Room;
+use crate::request::{Asked, Clause, Take};
 use lisle_core::event::{Mask, parker};
 use lisle_core::exceptions::{self, Suspended};
 use lisle_core::segment::{Request, Segment, Way};
@@ -83,7 +84,7 @@ type Errand<'a> = &'a mut dyn FnMut();
 /// The functions that know the types of a computation.
 pub(crate) struct Table {
     /// Returns the clause of its handler for the effect of this type.
-    pub(crate) find: unsafe fn(NonNull<Header>, TypeId) -> Option<Clause>,
+    pub(crate) find: unsafe fn(NonNull<Header>, &TypeId) -> Option<Clause>,
     /// Takes out the result, ends the computation, and writes what its handler makes of the result.
     pub(crate) finish: unsafe fn(NonNull<Header>, NonNull<()>),
     /// Calls the clause for panics, if there is one, and writes the result of the whole. The computation has
@@ -405,33 +406,47 @@ impl Header {
         let _asked = unsafe { InPlace.resume(segment) };
     }
 
-    /// Calls a clause, `f`, for the performer that waits. If that is a destructor which runs because of a
-    /// panic or another unwinding, it must complete, and so the waits of the clause must.
+    /// Calls a clause for what the performer that waits has asked. If that is a destructor which runs because
+    /// of a panic or another unwinding, it must complete, and so the waits of the clause must.
     ///
     /// # Safety
     ///
-    /// As for [`run_in_performer`](Header::run_in_performer).
+    /// The computation is suspended, and nobody else resumes it. The arguments are those of `take`.
     #[inline(always)]
-    pub(crate) unsafe fn calling<T>(&self, f: impl FnOnce() -> T) -> T {
+    pub(crate) unsafe fn call(
+        &self,
+        take: Take,
+        asked: NonNull<Asked<()>>,
+        activation: NonNull<()>,
+        value: NonNull<()>,
+    ) -> bool {
         if std::thread::panicking() {
             // SAFETY: passed on to the caller.
-            return unsafe { self.calling_for_destructor(f) };
+            return unsafe { self.call_for_destructor(take, asked, activation, value) };
         }
-        f()
+        // SAFETY: as above.
+        unsafe { take(asked, self, activation, value) }
     }
 
     /// # Safety
     ///
-    /// As for [`calling`](Header::calling).
+    /// As for [`call`](Header::call).
     #[cold]
     #[inline(never)]
-    unsafe fn calling_for_destructor<T>(&self, f: impl FnOnce() -> T) -> T {
+    unsafe fn call_for_destructor(
+        &self,
+        take: Take,
+        asked: NonNull<Asked<()>>,
+        activation: NonNull<()>,
+        value: NonNull<()>,
+    ) -> bool {
         let mut is_unwinding = false;
         // SAFETY: passed on to the caller. The errand looks at its stack.
         unsafe { self.run_in_performer(&mut || is_unwinding = parker::is_unwinding()) };
         let mut mask = pin!(Mask::new());
         let _masked = is_unwinding.then(|| mask.as_mut().enter());
-        f()
+        // SAFETY: passed on to the caller.
+        unsafe { take(asked, self, activation, value) }
     }
 
     /// Returns `true` if the computation has not ended with a panic.
@@ -471,17 +486,5 @@ impl Header {
         // tells a sanitizer that the stack is free.
         unsafe { (*self.segment.get()).assume_init_drop() };
         Room(self.stack.take())
-    }
-}
-
-/// The stack of a computation that has ended, given back when this is dropped.
-pub(crate) struct Room(Option<Taken>);
-
-impl Drop for Room {
-    #[inline(always)]
-    fn drop(&mut self) {
-        if let Some(stack) = self.0.take() {
-            handled::give(stack);
-        }
     }
 }

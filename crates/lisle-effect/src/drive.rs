@@ -95,14 +95,12 @@ pub(crate) unsafe fn drive<R>(header: NonNull<Header>) -> R {
         // SAFETY: the performer waits, with the code that knows its types.
         let (take, clause) = unsafe { ((*asked.as_ptr()).take, (*asked.as_ptr()).closure) };
         let owner = Driven { header, busy: clause.cast() };
+        let moves = stack.handled.moves.get();
         // SAFETY: the performer has found the clause in the handler of this computation, whose
         // types are those of the caller.
-        let call = || unsafe {
-            take(asked, this, NonNull::from(&activation).cast(), NonNull::from(&mut value).cast())
+        let goes_on = unsafe {
+            this.call(take, asked, NonNull::from(&activation).cast(), NonNull::from(&mut value).cast())
         };
-        let moves = stack.handled.moves.get();
-        // SAFETY: it is suspended, and nobody else resumes it.
-        let goes_on = unsafe { this.calling(call) };
         if goes_on {
             mem::forget(owner);
             if stack.handled.moves.get() != moves {

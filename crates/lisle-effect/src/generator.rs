@@ -377,7 +377,7 @@ impl<T, P: FnOnce(&Items<T>)> Producing<P, T> {
         }
     }
 
-    unsafe fn find(_: NonNull<Header>, _: TypeId) -> Option<Clause> {
+    unsafe fn find(_: NonNull<Header>, _: &TypeId) -> Option<Clause> {
         None
     }
 

@@ -99,7 +99,7 @@ impl Marks {
     /// with the marks `outer`.
     #[inline(always)]
     pub(crate) fn is_in_same(self, outer: Marks) -> bool {
-        (self.task, self.inside) == (outer.task, outer.inside)
+        (self.task ^ outer.task) as u64 | (self.inside.bits() ^ outer.inside.bits()) == 0
     }
 
     /// Returns what the code with these marks would leave if it left the code with the marks

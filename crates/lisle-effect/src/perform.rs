@@ -76,8 +76,8 @@ pub fn perform<E: Effect>(effect: E) -> E::Answer {
 #[track_caller]
 fn perform_from<E: Effect>(stack: ThisStack<'_>, innermost: *const Link, effect: E) -> E::Answer {
     // SAFETY: the computations of the chain stay as long as code runs on them, and this code does.
-    match unsafe { look_up(innermost, TypeId::of::<E>()) } {
-        Some((header, Clause { closure, call: Call::Suspended(take) })) => {
+    match unsafe { look_up(innermost, const { &TypeId::of::<E>() }) } {
+        Some((header, Clause { closure, call: &Call::Suspended(take) })) => {
             let exchange = Exchange { answer: MaybeUninit::uninit(), effect: ManuallyDrop::new(effect) };
             let mut asked = Asked::<Exchange<E>> { take, closure, what: exchange };
             // Both sides use the place through this pointer from now on.
@@ -91,7 +91,7 @@ fn perform_from<E: Effect>(stack: ThisStack<'_>, innermost: *const Link, effect:
             // SAFETY: whoever resumes a performer without an order has written the answer.
             unsafe { (*place.as_ptr()).what.answer.assume_init_read() }
         }
-        Some((header, Clause { closure, call: Call::InPlace(answer) })) => {
+        Some((header, Clause { closure, call: &Call::InPlace(answer) })) => {
             if let Some(barrier) = header.barrier_to_answer(stack) {
                 barred_at(barrier, header, type_name::<E>(), Location::caller());
             }
@@ -105,7 +105,7 @@ fn perform_from<E: Effect>(stack: ThisStack<'_>, innermost: *const Link, effect:
             // SAFETY: as above.
             unsafe { room.assume_init() }
         }
-        Some((header, Clause { closure, call: Call::OfAny(see) })) => {
+        Some((header, Clause { closure, call: &Call::OfAny(see) })) => {
             // SAFETY: the clause is this one, and the handler's computation is in the chain.
             unsafe { offer(header, closure, see, effect) }
         }
@@ -189,7 +189,7 @@ pub(crate) unsafe fn suspend_for<W, T>(
 ///
 /// The computation is in the chain of this stack, and stays in it as long as the result is used.
 #[inline]
-unsafe fn look_up<'a>(mut link: *const Link, effect: TypeId) -> Option<(&'a Header, Clause)> {
+unsafe fn look_up<'a>(mut link: *const Link, effect: &TypeId) -> Option<(&'a Header, Clause)> {
     // SAFETY: by the caller's promise.
     while let Some(header) = unsafe { Header::of(link) } {
         // SAFETY: as above.

@@ -1,7 +1,7 @@
 //! A computation and its handler in memory: all of it lies on a stack of its own.
 
 use crate::clause::{Find, Payload};
-use crate::computation::{Header, Room, Settled, State, Table};
+use crate::computation::{Header, Settled, State, Table};
 use crate::drive::caught;
 use crate::handler::{Handler, Returning};
 use crate::request::Clause;
@@ -127,7 +127,7 @@ where
     /// # Safety
     ///
     /// The header is that of such a computation. This holds for all functions of the table.
-    unsafe fn find(header: NonNull<Header>, effect: TypeId) -> Option<Clause> {
+    unsafe fn find(header: NonNull<Header>, effect: &TypeId) -> Option<Clause> {
         let this = header.cast::<Self>();
         // SAFETY: a field of a live computation.
         let clauses = unsafe { NonNull::new_unchecked(&raw mut (*this.as_ptr()).clauses) };
@@ -184,6 +184,18 @@ where
         // SAFETY: as above.
         unsafe { (&raw mut (*this).clauses).drop_in_place() };
         room
+    }
+}
+
+/// The stack of a computation that has ended, given back when this is dropped.
+pub(crate) struct Room(pub(crate) Option<Taken>);
+
+impl Drop for Room {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if let Some(stack) = self.0.take() {
+            handled::give(stack);
+        }
     }
 }
 

@@ -12,14 +12,13 @@ use std::ptr::NonNull;
 pub(crate) struct Clause {
     /// The closure of one that answers, or else the whole clause, which begins with its [`Busy`].
     pub(crate) closure: NonNull<()>,
-    pub(crate) call: Call,
+    pub(crate) call: &'static Call,
 }
 
 /// Whether the closure of a clause runs while its computation is unwound, and must not be called.
 pub(crate) type Busy = Cell<bool>;
 
 /// How to call a clause.
-#[derive(Clone, Copy)]
 pub(crate) enum Call {
     /// On the performer's stack. The closure, the effect, and the room for its answer.
     InPlace(unsafe fn(NonNull<()>, NonNull<()>, NonNull<()>)),

@@ -273,10 +273,9 @@ pub(crate) unsafe fn settle<R>(header: NonNull<Header>, request: Request) -> Set
     // SAFETY: the types are those of the handler, in which the performer has found the clause. It does
     // not run: it is not marked, and what calls clauses for a computation that is unwound is only this,
     // once at a time.
-    let call =
-        || unsafe { take(asked, this, NonNull::from(&activation).cast(), NonNull::from(&mut value).cast()) };
-    // SAFETY: it is suspended, and nobody else resumes it.
-    let goes_on = unsafe { this.calling(call) };
+    let goes_on = unsafe {
+        this.call(take, asked, NonNull::from(&activation).cast(), NonNull::from(&mut value).cast())
+    };
     if !goes_on {
         // SAFETY: the clause has written it.
         unsafe { value.assume_init_drop() };
