@@ -39,7 +39,8 @@ use std::ptr::NonNull;
 ///
 /// # When it is dropped
 ///
-/// The computation is unwound, and its destructors run.
+/// The computation is unwound, and its destructors run. Its handler stays in place meanwhile: effects that
+/// they perform are [answered](crate::perform#while-a-computation-is-unwound).
 ///
 /// One that was kept in a fiber is unwound when that fiber ends, before the fiber's locals are
 /// dropped, if it has not been resumed or dropped by then. So it may lie in a `fiber_local!`, and

@@ -21,8 +21,8 @@ use std::ptr::NonNull;
 /// Asks the nearest handler for what `effect` stands for, and returns its answer.
 ///
 /// Handlers are looked at from the innermost outwards, among those that run in the same fiber, task
-/// or thread. A clause that [takes any](crate::Handler::answer_any) effect sees those that come by. Within a clause of a handler, and in what follows its computation, they are those
-/// around that handler.
+/// or thread. A clause that [takes any](crate::Handler::answer_any) effect sees those that come by. Within
+/// a clause of a handler, and in what follows its computation, they are those around that handler.
 ///
 /// # Examples
 ///
