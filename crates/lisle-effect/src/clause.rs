@@ -5,8 +5,8 @@ use crate::computation::Header;
 use crate::continuation::{Continuation, Next};
 use crate::drive::Activation;
 use crate::effect::Effect;
-use crate::request::{Asked, Busy, Call, Clause, Exchange};
-use std::any::{Any, TypeId};
+use crate::request::{Asked, Busy, Call, Clause, Exchange, Payload};
+use std::any::TypeId;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
@@ -31,9 +31,6 @@ pub(crate) unsafe trait Find {
     /// `this` points to a live value, of which no closure runs, and `value` to room for a result.
     unsafe fn catch_panic(this: NonNull<Self>, panic: Payload, value: NonNull<()>) -> Result<(), Payload>;
 }
-
-/// What a panic has in it.
-pub(crate) type Payload = Box<dyn Any + Send>;
 
 // SAFETY: it returns none.
 unsafe impl Find for () {

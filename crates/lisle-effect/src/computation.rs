@@ -18,10 +18,9 @@
 //! a computation that has ended. If the value was dropped where nothing of that fiber runs, the
 //! fiber owns the computation.
 
-use crate::clause::Payload;
 use crate::marks::{Barrier, Marks};
-use crate::placed::Room;
-use crate::request::{Asked, Clause, Take};
+use crate::request::{Asked, Clause, Payload, Take};
+use crate::room::Room;
 use lisle_core::event::{Mask, parker};
 use lisle_core::exceptions::{self, Suspended};
 use lisle_core::segment::{Request, Segment, Way};

@@ -5,9 +5,8 @@
 //! `catch_unwind` of a frame only, and the frame that raises a panic of the computation again must
 //! not be one that catches.
 
-use crate::clause::Payload;
 use crate::computation::{Header, Order, State};
-use crate::request::{Asked, Busy};
+use crate::request::{Asked, Busy, Payload};
 use crate::unwind::{Free, STAYS, end};
 use lisle_core::event::is_interruption;
 use lisle_core::exceptions;

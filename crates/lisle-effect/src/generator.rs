@@ -1,11 +1,10 @@
 //! Generators: iterators whose items are given by code in direct style.
 
-use crate::clause::Payload;
 use crate::computation::{Header, Settled, State, Table};
 use crate::drive::{caught, raise};
 use crate::perform::suspend_for;
 use crate::placed::place_computation;
-use crate::request::Clause;
+use crate::request::{Clause, Payload};
 use crate::unwind::Owned;
 use lisle_core::segment::{Request, Way};
 use lisle_runtime::handled::Home;

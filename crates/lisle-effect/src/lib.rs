@@ -23,6 +23,7 @@ mod marks;
 mod perform;
 mod placed;
 mod request;
+mod room;
 mod stays;
 mod unwind;
 

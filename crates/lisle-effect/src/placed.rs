@@ -1,10 +1,11 @@
 //! A computation and its handler in memory: all of it lies on a stack of its own.
 
-use crate::clause::{Find, Payload};
+use crate::clause::Find;
 use crate::computation::{Header, Settled, State, Table};
 use crate::drive::caught;
 use crate::handler::{Handler, Returning};
-use crate::request::Clause;
+use crate::request::{Clause, Payload};
+use crate::room::Room;
 use crate::unwind;
 use lisle_core::segment::{Place, Request, Segment, Way};
 use lisle_runtime::handled::{self, Taken};
@@ -184,18 +185,6 @@ where
         // SAFETY: as above.
         unsafe { (&raw mut (*this).clauses).drop_in_place() };
         room
-    }
-}
-
-/// The stack of a computation that has ended, given back when this is dropped.
-pub(crate) struct Room(pub(crate) Option<Taken>);
-
-impl Drop for Room {
-    #[inline(always)]
-    fn drop(&mut self) {
-        if let Some(stack) = self.0.take() {
-            handled::give(stack);
-        }
     }
 }
 

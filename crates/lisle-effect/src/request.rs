@@ -3,6 +3,7 @@
 use crate::any::AnyEffect;
 use crate::computation::Header;
 use crate::effect::Effect;
+use std::any::Any;
 use std::cell::Cell;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
@@ -47,3 +48,6 @@ pub(crate) struct Exchange<E: Effect> {
     pub(crate) answer: MaybeUninit<E::Answer>,
     pub(crate) effect: ManuallyDrop<E>,
 }
+
+/// What a panic has in it.
+pub(crate) type Payload = Box<dyn Any + Send>;
