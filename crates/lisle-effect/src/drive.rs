@@ -181,10 +181,17 @@ impl Drop for Driven {
     }
 }
 
-/// Does in the performer what its handler has ordered instead of giving an answer.
+/// Returns the payload with which the performer is to be unwound, as its handler has ordered instead of giving
+/// an answer. It ends the process if that cannot be. The caller raises it: a frame less is to be unwound.
 #[cold]
 #[inline(never)]
-pub(crate) fn obey(this: &Header, order: Order, refusal: Option<&str>, what: &str, site: &Location<'_>) -> ! {
+pub(crate) fn payload_of(
+    this: &Header,
+    order: Order,
+    refusal: Option<&str>,
+    what: &str,
+    site: &Location<'_>,
+) -> Payload {
     let why = match (refusal, order) {
         (Some(why), _) => why,
         (None, Order::Raise) => "it answers with a panic",
@@ -198,7 +205,7 @@ pub(crate) fn obey(this: &Header, order: Order, refusal: Option<&str>, what: &st
     if may_stay || std::thread::panicking() || exceptions::are_possible() {
         look(this, may_stay, why, format_args!("the effect {what} was performed at {site}"));
     }
-    resume_unwind(payload)
+    payload
 }
 
 /// Goes on in a consumer with the panic that has ended its producer. If that is part of a computation

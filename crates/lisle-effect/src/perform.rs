@@ -15,7 +15,7 @@ use lisle_runtime::handled::Link;
 use lisle_runtime::spawned::this_stack::{ThisStack, this_stack};
 use std::any::{TypeId, type_name};
 use std::mem::{ManuallyDrop, MaybeUninit};
-use std::panic::Location;
+use std::panic::{Location, resume_unwind};
 use std::ptr::NonNull;
 
 /// Asks the nearest handler for what `effect` stands for, and returns its answer.
@@ -264,7 +264,7 @@ unsafe fn obey<W, T>(item: NonNull<T>, header: &Header, site: &'static Location<
         // SAFETY: by the caller's promise.
         unsafe { item.drop_in_place() };
     }
-    drive::obey(header, order, refusal, type_name::<W>(), site)
+    resume_unwind(drive::payload_of(header, order, refusal, type_name::<W>(), site))
 }
 
 #[cold]
