@@ -1,10 +1,11 @@
 //! The clauses of a handler: how one is found by the type of its effect, and how it is called.
 
+use crate::any::AnyEffect;
 use crate::computation::Header;
 use crate::continuation::{Continuation, Next};
 use crate::drive::Activation;
 use crate::effect::Effect;
-use crate::request::{Asked, Call, Clause, Exchange};
+use crate::request::{Asked, Busy, Call, Clause, Exchange, Payload};
 use std::any::TypeId;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -20,21 +21,35 @@ pub(crate) unsafe trait Find {
     /// # Safety
     ///
     /// `this` points to a live value.
-    unsafe fn find(this: NonNull<Self>, effect: TypeId) -> Option<Clause>;
+    unsafe fn find(this: NonNull<Self>, effect: &TypeId) -> Option<Clause>;
+
+    /// Calls the clause for panics with this one, and writes the result of the whole. Returns the panic if
+    /// there is no such clause.
+    ///
+    /// # Safety
+    ///
+    /// `this` points to a live value, of which no closure runs, and `value` to room for a result.
+    unsafe fn catch_panic(this: NonNull<Self>, panic: Payload, value: NonNull<()>) -> Result<(), Payload>;
 }
 
 // SAFETY: it returns none.
 unsafe impl Find for () {
     #[inline(always)]
-    unsafe fn find(_: NonNull<Self>, _: TypeId) -> Option<Clause> {
+    unsafe fn find(_: NonNull<Self>, _: &TypeId) -> Option<Clause> {
         None
+    }
+
+    unsafe fn catch_panic(_: NonNull<Self>, panic: Payload, _: NonNull<()>) -> Result<(), Payload> {
+        Err(panic)
     }
 }
 
 /// A clause of a handler that is told an effect of type `E` and its continuation.
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]
+#[repr(C)]
 pub struct On<E, R, K> {
+    busy: Busy,
     closure: K,
     types: PhantomData<fn(E) -> R>,
 }
@@ -47,9 +62,36 @@ pub struct Answer<E, K> {
     types: PhantomData<fn(E)>,
 }
 
+/// A clause of a handler that sees the effects for which there is no other.
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "not for users")]
+pub struct AnswerAny<K> {
+    closure: K,
+}
+
+impl<K> AnswerAny<K> {
+    pub(crate) fn new(closure: K) -> Self {
+        AnswerAny { closure }
+    }
+}
+
+/// A clause of a handler that is told a panic of the computation.
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "not for users")]
+pub struct CatchPanic<R, K> {
+    closure: K,
+    types: PhantomData<fn() -> R>,
+}
+
+impl<R, K> CatchPanic<R, K> {
+    pub(crate) fn new(closure: K) -> Self {
+        CatchPanic { closure, types: PhantomData }
+    }
+}
+
 impl<E, R, K> On<E, R, K> {
     pub(crate) fn new(closure: K) -> Self {
-        On { closure, types: PhantomData }
+        On { busy: Busy::new(false), closure, types: PhantomData }
     }
 }
 
@@ -67,14 +109,22 @@ where
     C: Find,
 {
     #[inline(always)]
-    unsafe fn find(this: NonNull<Self>, effect: TypeId) -> Option<Clause> {
-        if effect == TypeId::of::<E>() {
-            // SAFETY: a field of a live value.
-            let closure = unsafe { NonNull::from(&mut (*this.as_ptr()).0.closure) };
-            return Some(Clause { closure: closure.cast(), call: Call::Suspended(take::<E, R, K>) });
+    unsafe fn find(this: NonNull<Self>, effect: &TypeId) -> Option<Clause> {
+        if *effect == TypeId::of::<E>() {
+            // SAFETY: a field of a live value. It may be in use: no reference is made to it.
+            let clause = unsafe { NonNull::new_unchecked(&raw mut (*this.as_ptr()).0) };
+            return Some(Clause {
+                closure: clause.cast(),
+                call: const { &Call::Suspended(take::<E, R, K>) },
+            });
         }
         // SAFETY: as above.
-        unsafe { C::find(NonNull::from(&mut (*this.as_ptr()).1), effect) }
+        unsafe { C::find(others(this), effect) }
+    }
+
+    unsafe fn catch_panic(this: NonNull<Self>, panic: Payload, value: NonNull<()>) -> Result<(), Payload> {
+        // SAFETY: passed on to the caller.
+        unsafe { C::catch_panic(others(this), panic, value) }
     }
 }
 
@@ -86,15 +136,88 @@ where
     C: Find,
 {
     #[inline(always)]
-    unsafe fn find(this: NonNull<Self>, effect: TypeId) -> Option<Clause> {
-        if effect == TypeId::of::<E>() {
+    unsafe fn find(this: NonNull<Self>, effect: &TypeId) -> Option<Clause> {
+        if *effect == TypeId::of::<E>() {
             // SAFETY: a field of a live value.
-            let closure = unsafe { NonNull::from(&mut (*this.as_ptr()).0.closure) };
-            return Some(Clause { closure: closure.cast(), call: Call::InPlace(answer::<E, K>) });
+            let closure = unsafe { NonNull::new_unchecked(&raw mut (*this.as_ptr()).0.closure) };
+            return Some(Clause { closure: closure.cast(), call: const { &Call::InPlace(answer::<E, K>) } });
         }
         // SAFETY: as above.
-        unsafe { C::find(NonNull::from(&mut (*this.as_ptr()).1), effect) }
+        unsafe { C::find(others(this), effect) }
     }
+
+    unsafe fn catch_panic(this: NonNull<Self>, panic: Payload, value: NonNull<()>) -> Result<(), Payload> {
+        // SAFETY: passed on to the caller.
+        unsafe { C::catch_panic(others(this), panic, value) }
+    }
+}
+
+// SAFETY: `answer_any` is called with the closure, and takes effects of any type.
+unsafe impl<K, C> Find for (AnswerAny<K>, C)
+where
+    K: FnMut(&mut AnyEffect<'_>),
+    C: Find,
+{
+    #[inline(always)]
+    unsafe fn find(this: NonNull<Self>, effect: &TypeId) -> Option<Clause> {
+        // SAFETY: passed on to the caller.
+        let of_type = unsafe { C::find(others(this), effect) };
+        if let Some(Clause { call: Call::InPlace(_) | Call::Suspended(_), .. }) = of_type {
+            return of_type;
+        }
+        // SAFETY: a field of a live value.
+        let closure = unsafe { NonNull::new_unchecked(&raw mut (*this.as_ptr()).0.closure) };
+        Some(Clause { closure: closure.cast(), call: const { &Call::OfAny(answer_any::<K>) } })
+    }
+
+    unsafe fn catch_panic(this: NonNull<Self>, panic: Payload, value: NonNull<()>) -> Result<(), Payload> {
+        // SAFETY: passed on to the caller.
+        unsafe { C::catch_panic(others(this), panic, value) }
+    }
+}
+
+/// Calls the closure of an [`AnswerAny`].
+///
+/// # Safety
+///
+/// The first argument is the closure, which does not run.
+unsafe fn answer_any<K: FnMut(&mut AnyEffect<'_>)>(closure: NonNull<()>, effect: &mut AnyEffect<'_>) {
+    // SAFETY: by the caller's promise.
+    let closure = unsafe { closure.cast::<K>().as_mut() };
+    closure(effect);
+}
+
+// SAFETY: it finds no clause but those of `C`.
+unsafe impl<R, K, C> Find for (CatchPanic<R, K>, C)
+where
+    K: FnMut(Payload) -> R,
+    C: Find,
+{
+    #[inline(always)]
+    unsafe fn find(this: NonNull<Self>, effect: &TypeId) -> Option<Clause> {
+        // SAFETY: passed on to the caller.
+        unsafe { C::find(others(this), effect) }
+    }
+
+    unsafe fn catch_panic(this: NonNull<Self>, panic: Payload, value: NonNull<()>) -> Result<(), Payload> {
+        // SAFETY: a field of a live value, which does not run.
+        let closure = unsafe { &mut (*this.as_ptr()).0.closure };
+        let result = closure(panic);
+        // SAFETY: by the caller's promise.
+        unsafe { value.cast::<R>().write(result) };
+        Ok(())
+    }
+}
+
+/// Returns the place of the clauses that were given before the last.
+///
+/// # Safety
+///
+/// `this` points to a live value.
+#[inline(always)]
+unsafe fn others<N, C>(this: NonNull<(N, C)>) -> NonNull<C> {
+    // SAFETY: a field of it.
+    unsafe { NonNull::new_unchecked(&raw mut (*this.as_ptr()).1) }
 }
 
 /// Calls the closure of an [`Answer`].
@@ -140,13 +263,17 @@ where
     // SAFETY: as above.
     let room = unsafe { NonNull::new_unchecked((&raw mut (*asked.as_ptr()).what.answer).cast()) };
     // SAFETY: as above.
-    let mut closure = unsafe { (*asked.as_ptr()).closure.cast::<K>() };
+    let clause = unsafe { (*asked.as_ptr()).closure.cast::<On<E, (&'env (), R), K>>() };
     // SAFETY: as above.
     let activation = unsafe { activation.cast::<Activation<R>>().as_ref() };
-    // SAFETY: the computation is suspended, and its performer waits for this answer.
-    let continuation = unsafe { Continuation::new(header, activation, room) };
+    // SAFETY: the clause begins with it, and stays until it has returned.
+    let busy = unsafe { clause.cast::<Busy>().as_ref() };
+    // SAFETY: the computation is suspended, and its performer waits for this answer. The clause is this
+    // one.
+    let continuation = unsafe { Continuation::new(header, activation, room, busy) };
     // SAFETY: as above.
-    match unsafe { closure.as_mut() }(effect, continuation).value() {
+    let closure = unsafe { &mut (*clause.as_ptr()).closure };
+    match closure(effect, continuation).value() {
         None => true,
         Some(result) => {
             // SAFETY: as above.

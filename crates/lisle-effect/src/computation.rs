@@ -19,20 +19,23 @@
 //! fiber owns the computation.
 
 use crate::marks::{Barrier, Marks};
-use crate::request::Clause;
+use crate::request::{Asked, Clause, Payload, Take};
+use crate::room::Room;
+use lisle_core::event::{Mask, parker};
 use lisle_core::exceptions::{self, Suspended};
 use lisle_core::segment::{Request, Segment, Way};
 use lisle_runtime::handled::{self, Entry, Home, Link, Taken};
 use lisle_runtime::jobs::pending::Inside;
 use lisle_runtime::spawned::stack_state::StackState;
 use lisle_runtime::spawned::this_stack::ThisStack;
-use std::any::{Any, TypeId};
+use std::any::TypeId;
 use std::cell::{Cell, UnsafeCell};
 use std::hint::black_box;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::panic::Location;
-use std::ptr::{NonNull, null};
+use std::pin::pin;
+use std::ptr::{NonNull, null, null_mut};
 
 /// Where a computation is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,14 +63,35 @@ pub(crate) enum Order {
     UnwindOrStay,
     /// The payload of a panic, to be raised where it is.
     Raise,
+    /// An errand: it runs that, and waits again.
+    Run,
 }
+
+/// What has become of an effect that was performed while its computation is unwound.
+pub(crate) enum Settled {
+    /// The clause has answered it, or has ordered a panic.
+    GoesOn,
+    /// The clause has not resumed the computation.
+    NotResumed,
+    /// Nobody has taken what the performer asks, for this reason.
+    Refused(&'static str),
+}
+
+/// What a suspended performer is to run.
+type Errand<'a> = &'a mut dyn FnMut();
 
 /// The functions that know the types of a computation.
 pub(crate) struct Table {
     /// Returns the clause of its handler for the effect of this type.
-    pub(crate) find: unsafe fn(NonNull<Header>, TypeId) -> Option<Clause>,
+    pub(crate) find: unsafe fn(NonNull<Header>, &TypeId) -> Option<Clause>,
     /// Takes out the result, ends the computation, and writes what its handler makes of the result.
     pub(crate) finish: unsafe fn(NonNull<Header>, NonNull<()>),
+    /// Calls the clause for panics, if there is one, and writes the result of the whole. The computation has
+    /// ended. Otherwise returns the panic.
+    pub(crate) catch_panic: unsafe fn(NonNull<Header>, Payload, NonNull<()>) -> Result<(), Payload>,
+    /// Calls the clause for what a performer asks while the computation is unwound. A result of the
+    /// whole that the clause gives is dropped.
+    pub(crate) settle: unsafe fn(NonNull<Header>, Request) -> Settled,
     /// Drops what is left in it, and gives its stack back.
     pub(crate) free: unsafe fn(NonNull<Header>),
 }
@@ -97,8 +121,12 @@ pub(crate) struct Header {
     pub(crate) entry: Entry,
     pub(crate) is_left: Cell<bool>,
     pub(crate) order: Cell<Order>,
+    /// Why nobody has taken what the performer has asked, which therefore drops it.
+    pub(crate) refusal: Cell<Option<&'static str>>,
+    /// What the performer is to run, while the order says so.
+    errand: Cell<*mut Errand<'static>>,
     /// The panic to be raised in it, or the panic that has ended it.
-    pub(crate) payload: Cell<Option<Box<dyn Any + Send>>>,
+    pub(crate) payload: Cell<Option<Payload>>,
     /// The exceptions of C++ that its code handles while it is suspended.
     pub(crate) exceptions: Suspended,
     segment: UnsafeCell<MaybeUninit<Segment>>,
@@ -150,6 +178,8 @@ impl Header {
             entry: Entry::new(),
             is_left: Cell::new(false),
             order: Cell::new(Order::GoOn),
+            refusal: Cell::new(None),
+            errand: Cell::new(null_mut()),
             payload: Cell::new(None),
             exceptions: Suspended::new(),
             segment: UnsafeCell::new(MaybeUninit::uninit()),
@@ -210,19 +240,19 @@ impl Header {
         self.limit_around.set(stack.limit.get());
         self.stack_around.set(stack.state());
         let marks = Marks::around(stack);
-        if !self.is_begun() {
-            self.marks.set(marks);
-        } else if self.marks.get() != marks {
-            self.move_those_within(stack.state(), marks);
-            self.marks.set(marks);
+        // Calls on its stack that drive others look at their own surroundings again. Whether these have
+        // changed is not asked here: it would take an item of a generator longer than it takes them.
+        stack.handled.moves.update(|moves| moves.wrapping_add(1));
+        if !std::ptr::eq(self.innermost.get(), &raw const self.link) && !self.marks.get().are(marks) {
+            self.move_those_within(marks);
         }
+        self.marks.set(marks);
     }
 
     /// Tells the computations within this one that it will be surrounded by something else: those
-    /// that run here, and, when it has come to their clauses, those that are suspended by these.
+    /// that are suspended with it.
     #[cold]
-    fn move_those_within(&self, stack: &StackState, now: Marks) {
-        stack.handled.moves.update(|moves| moves.wrapping_add(1));
+    fn move_those_within(&self, now: Marks) {
         let before = self.marks.get();
         let mut link = self.innermost.get();
         while !std::ptr::eq(link, &raw const self.link) {
@@ -323,24 +353,99 @@ impl Header {
     }
 
     /// Suspends the computation, and all that lie within it, of which the code that calls this is
-    /// the innermost.
+    /// the innermost. Returns `true` when it is resumed with an answer, `false` if that is an order.
     ///
     /// # Safety
     ///
     /// The computation runs, and this is called on its stack or on that of one within it. What its
     /// marks say holds.
     #[inline(always)]
-    pub(crate) unsafe fn suspend(&self, request: Request) {
+    pub(crate) unsafe fn suspend(&self, request: Request) -> bool {
         // SAFETY: the way is on the computation's stack, which stays while it runs.
         let way = unsafe { &*self.way.get() };
         // SAFETY: passed on to the caller.
         unsafe { way.suspend(request) };
+        // SAFETY: passed on to the caller.
+        self.order.get() == Order::GoOn || unsafe { self.run_errands(way, request) }
     }
 
-    /// Returns `true` if the performer that was resumed gets no answer.
+    /// Runs what the performer, which is resumed here, is to run, until it is resumed for something else.
+    /// Returns `true` if that is an answer.
+    ///
+    /// # Safety
+    ///
+    /// As for [`suspend`](Header::suspend).
+    #[cold]
+    #[inline(never)]
+    unsafe fn run_errands(&self, way: &Way, request: Request) -> bool {
+        while self.order.get() == Order::Run {
+            // SAFETY: it stays until the performer waits again.
+            unsafe { (*self.errand.get())() };
+            self.order.set(Order::GoOn);
+            // SAFETY: passed on to the caller.
+            unsafe { way.suspend(request) };
+        }
+        self.order.get() == Order::GoOn
+    }
+
+    /// Calls `errand` on the stack of the performer that waits.
+    ///
+    /// # Safety
+    ///
+    /// The computation is suspended, and nobody else resumes it. `errand` does not panic, wait, or perform
+    /// effects: it runs in the surroundings of the caller.
+    #[cold]
+    #[inline(never)]
+    pub(crate) unsafe fn run_in_performer(&self, mut errand: Errand<'_>) {
+        self.errand.set((&raw mut errand).cast());
+        self.order.set(Order::Run);
+        // SAFETY: it is suspended, and only this uses the segment.
+        let segment = unsafe { (*self.segment.get()).assume_init_mut() };
+        // SAFETY: as above. The performer waits again with what it has asked before.
+        let _asked = unsafe { InPlace.resume(segment) };
+    }
+
+    /// Calls a clause for what the performer that waits has asked. If that is a destructor which runs because
+    /// of a panic or another unwinding, it must complete, and so the waits of the clause must.
+    ///
+    /// # Safety
+    ///
+    /// The computation is suspended, and nobody else resumes it. The arguments are those of `take`.
     #[inline(always)]
-    pub(crate) fn is_to_unwind(&self) -> bool {
-        self.order.get() != Order::GoOn
+    pub(crate) unsafe fn call(
+        &self,
+        take: Take,
+        asked: NonNull<Asked<()>>,
+        activation: NonNull<()>,
+        value: NonNull<()>,
+    ) -> bool {
+        if std::thread::panicking() {
+            // SAFETY: passed on to the caller.
+            return unsafe { self.call_for_destructor(take, asked, activation, value) };
+        }
+        // SAFETY: as above.
+        unsafe { take(asked, self, activation, value) }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`call`](Header::call).
+    #[cold]
+    #[inline(never)]
+    unsafe fn call_for_destructor(
+        &self,
+        take: Take,
+        asked: NonNull<Asked<()>>,
+        activation: NonNull<()>,
+        value: NonNull<()>,
+    ) -> bool {
+        let mut is_unwinding = false;
+        // SAFETY: passed on to the caller. The errand looks at its stack.
+        unsafe { self.run_in_performer(&mut || is_unwinding = parker::is_unwinding()) };
+        let mut mask = pin!(Mask::new());
+        let _masked = is_unwinding.then(|| mask.as_mut().enter());
+        // SAFETY: passed on to the caller.
+        unsafe { take(asked, self, activation, value) }
     }
 
     /// Returns `true` if the computation has not ended with a panic.
@@ -380,17 +485,5 @@ impl Header {
         // tells a sanitizer that the stack is free.
         unsafe { (*self.segment.get()).assume_init_drop() };
         Room(self.stack.take())
-    }
-}
-
-/// The stack of a computation that has ended, given back when this is dropped.
-pub(crate) struct Room(Option<Taken>);
-
-impl Drop for Room {
-    #[inline(always)]
-    fn drop(&mut self) {
-        if let Some(stack) = self.0.take() {
-            handled::give(stack);
-        }
     }
 }

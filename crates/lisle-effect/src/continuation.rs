@@ -1,10 +1,13 @@
 //! What a clause is given to go on with, and what it returns.
 
 use crate::computation::{Header, Order, State};
-use crate::drive::{self, Activation};
+use crate::drive::Activation;
 use crate::kept::Suspended;
+use crate::request::Busy;
+use crate::unwind;
 use lisle_runtime::spawned::this_stack::this_stack;
 use std::any::Any;
+use std::backtrace::Backtrace;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::{self, MaybeUninit};
@@ -25,12 +28,30 @@ use std::ptr::{NonNull, null_mut};
 /// would have to be [kept](Continuation::keep). A clause may also forget it (`mem::forget`); the
 /// computation is then unwound when the clause has returned.
 ///
+/// It stays on its thread, also for as long as the clause runs:
+///
+/// ```compile_fail,E0277
+/// # use lisle_effect::{Effect, finish, handle, perform};
+/// # struct Ask;
+/// # impl Effect for Ask { type Answer = u32; }
+/// handle(|| perform(Ask))
+///     .on(|Ask, k| {
+///         std::thread::scope(|scope| {
+///             scope.spawn(move || drop(k));
+///         });
+///         finish(0)
+///     })
+///     .run();
+/// ```
+///
 /// Its lifetimes are those of the clause and of what the computation borrows.
 #[must_use = "dropping a continuation unwinds its computation; to go on, return what `resume` returns"]
 pub struct Continuation<'k, 'env, A, R> {
     header: &'k Header,
     activation: &'k Activation<R>,
     room: NonNull<MaybeUninit<A>>,
+    /// That of the clause.
+    busy: &'k Busy,
     /// Invariant in `'env`, for what is said about `keep`, and not `Send`.
     borrows: PhantomData<*mut &'env ()>,
 }
@@ -119,15 +140,17 @@ impl<R> Next<'_, R> {
 impl<'k, 'env, A, R> Continuation<'k, 'env, A, R> {
     /// # Safety
     ///
-    /// The computation is suspended, driven by this activation, and its performer waits for what is
-    /// put into `room`. No other continuation is made of it until it has been resumed.
+    /// The computation is suspended, driven or unwound with this activation, and its performer waits for
+    /// what is put into `room`. `busy` is that of the clause that is given this. No other continuation is
+    /// made of it until it has been resumed.
     #[inline(always)]
     pub(crate) unsafe fn new(
         header: &'k Header,
         activation: &'k Activation<R>,
         room: NonNull<MaybeUninit<A>>,
+        busy: &'k Busy,
     ) -> Self {
-        Continuation { header, activation, room, borrows: PhantomData }
+        Continuation { header, activation, room, busy, borrows: PhantomData }
     }
 
     #[inline(always)]
@@ -230,6 +253,58 @@ impl<'k, 'env, A, R> Continuation<'k, 'env, A, R> {
         self.header.order.set(Order::Raise);
         self.go_on(Given::NOTHING)
     }
+
+    /// Captures a backtrace of the code that has performed the effect, and waits: from there out to the handler.
+    ///
+    /// A backtrace that the clause itself captures has the frames of the clause and those around the handler.
+    /// A clause given to [`answer`](crate::Handler::answer) runs on the performer's stack: there, an
+    /// ordinary [`Backtrace::force_capture`] has the frames of the performer.
+    ///
+    /// The computation does not go on for this: it is taken on its own stack, which needs some KiB of room.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_effect as effect;
+    /// # use effect::{Effect, handle, perform};
+    /// struct Warn(&'static str);
+    /// impl Effect for Warn {
+    ///     type Answer = ();
+    /// }
+    /// #[inline(never)]
+    /// fn suspicious() {
+    ///     perform(Warn("is this right?"));
+    /// }
+    /// let mut from = String::new();
+    /// handle(suspicious)
+    ///     .on(|Warn(_), k| {
+    ///         from = k.backtrace().to_string();
+    ///         k.resume(())
+    ///     })
+    ///     .run();
+    /// assert!(from.contains("suspicious"));
+    /// ```
+    pub fn backtrace(&self) -> Backtrace {
+        let mut backtrace = Backtrace::disabled();
+        // SAFETY: the computation is suspended, and this refers to the only right to resume it. To capture
+        // performs no effect and does not wait.
+        unsafe { self.header.run_in_performer(&mut || backtrace = Backtrace::force_capture()) };
+        backtrace
+    }
+
+    /// Goes on with the unwinding, if the computation is being unwound.
+    pub(crate) fn unwind(self) -> Next<'k, R> {
+        self.header.order.set(Order::Unwind);
+        self.go_on(Given::NOTHING)
+    }
+}
+
+impl<A, R> Continuation<'_, '_, A, R> {
+    /// Returns `true` if the computation is being unwound: then nothing that a clause does ends it, since it
+    /// ends anyway.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.header.state.get() == State::Ending
+    }
 }
 
 impl<A, R> Continuation<'_, 'static, A, R> {
@@ -261,9 +336,16 @@ impl<A, R> Continuation<'_, 'static, A, R> {
     /// # Panics
     ///
     /// If the effect was performed in a handler of C++, and the computation was begun in another: C++
-    /// links what the first has caught to what the second has, which may end before.
+    /// links what the first has caught to what the second has, which may end before. And if the computation
+    /// is being unwound, and one of its destructors has performed the effect: nobody would take its result.
     #[track_caller]
     pub fn keep(self) -> Suspended<A, R> {
+        assert!(
+            !self.is_ending(),
+            "the computation begun at {} is kept while it is unwound, for an effect that one of its destructors has \
+             performed: resume it at once, or do not perform the effect in destructors",
+            self.header.link.site(),
+        );
         assert!(
             !self.header.exceptions.are_linked(),
             "the computation begun at {} is kept in a handler of C++, and was begun in another, whose exception may end \
@@ -272,6 +354,7 @@ impl<A, R> Continuation<'_, 'static, A, R> {
         );
         self.header.state.set(State::Kept);
         self.header.is_in_clause.set(true);
+        self.busy.set(true);
         let (header, room) = (NonNull::from(self.header), self.room);
         mem::forget(self);
         // SAFETY: the computation is suspended, and it borrows nothing. Its owner is the result of
@@ -282,14 +365,15 @@ impl<A, R> Continuation<'_, 'static, A, R> {
 
 impl<A, R> Drop for Continuation<'_, '_, A, R> {
     /// Unwinds the computation. In a fiber of a runtime that the clause has started, this is left
-    /// to the end of the clause.
+    /// to the end of the clause; so it is if the computation is being unwound.
     fn drop(&mut self) {
-        if !self.header.is_on(this_stack().state()) {
+        if self.is_ending() || !self.header.is_on(this_stack().state()) {
             return;
         }
+        self.busy.set(true);
         // SAFETY: the computation is suspended, and this is the only right to resume it. Its clause
-        // runs on the stack from which it was driven.
-        unsafe { drive::unwind(self.header) };
+        // runs on the stack from which it was driven, and is marked.
+        unsafe { unwind::unwind(self.header) };
     }
 }
 

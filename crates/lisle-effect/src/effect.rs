@@ -8,6 +8,14 @@
 /// An effect owns what it holds: handlers are found by the type, and types can be told from each
 /// other at run time only if they are `'static`.
 ///
+/// ```compile_fail,E0478
+/// # use lisle_effect::Effect;
+/// struct Print<'a>(&'a str);
+/// impl Effect for Print<'_> {
+///     type Answer = ();
+/// }
+/// ```
+///
 /// # Examples
 ///
 /// ```

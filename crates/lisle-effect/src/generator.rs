@@ -1,15 +1,16 @@
 //! Generators: iterators whose items are given by code in direct style.
 
-use crate::computation::{Header, State, Table};
-use crate::drive::{Owned, caught, raise};
-use crate::handler::place_computation;
+use crate::computation::{Header, Settled, State, Table};
+use crate::drive::{caught, raise};
 use crate::perform::suspend_for;
-use crate::request::Clause;
-use lisle_core::segment::Way;
+use crate::placed::place_computation;
+use crate::request::{Clause, Payload};
+use crate::unwind::Owned;
+use lisle_core::segment::{Request, Way};
 use lisle_runtime::handled::Home;
 use lisle_runtime::spawned::stack_state::StackState;
 use lisle_runtime::spawned::this_stack::this_stack;
-use std::any::{Any, TypeId};
+use std::any::TypeId;
 use std::cell::Cell;
 use std::fmt;
 use std::iter::FusedIterator;
@@ -179,6 +180,12 @@ struct Given;
 /// [`Suspended`](crate::Suspended) computation, and for the same reasons. When it is dropped, its
 /// producer is unwound; at the latest when its fiber ends, and there are no more items then. What
 /// is said there of tasks, of what is left, and of the end of a thread is true of it, too.
+///
+/// ```compile_fail,E0277
+/// # use lisle_effect::generator;
+/// let numbers = generator(|items| items.give(1));
+/// std::thread::spawn(move || numbers.count());
+/// ```
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Generator<T> {
     header: Option<NonNull<Header>>,
@@ -284,7 +291,7 @@ impl<T> FusedIterator for Values<'_, T> {}
 /// Goes on with the panic that has ended a producer, if there is one.
 #[cold]
 #[inline(never)]
-fn raise_if_some<T>(panic: Option<Box<dyn Any + Send>>) -> Option<T> {
+fn raise_if_some<T>(panic: Option<Payload>) -> Option<T> {
     panic.and_then(|panic| raise(panic))
 }
 
@@ -329,7 +336,13 @@ struct Producing<P, T> {
 }
 
 impl<T, P: FnOnce(&Items<T>)> Producing<P, T> {
-    const TABLE: Table = Table { find: Self::find, finish: Self::finish, free: Self::free };
+    const TABLE: Table = Table {
+        find: Self::find,
+        finish: Self::finish,
+        catch_panic: Self::catch_panic,
+        settle: Self::settle,
+        free: Self::free,
+    };
 
     /// # Safety
     ///
@@ -363,12 +376,20 @@ impl<T, P: FnOnce(&Items<T>)> Producing<P, T> {
         }
     }
 
-    unsafe fn find(_: NonNull<Header>, _: TypeId) -> Option<Clause> {
+    unsafe fn find(_: NonNull<Header>, _: &TypeId) -> Option<Clause> {
         None
     }
 
     unsafe fn finish(_: NonNull<Header>, _: NonNull<()>) {
         unreachable!("a producer has no handler that makes a result");
+    }
+
+    unsafe fn catch_panic(_: NonNull<Header>, panic: Payload, _: NonNull<()>) -> Result<(), Payload> {
+        Err(panic)
+    }
+
+    unsafe fn settle(_: NonNull<Header>, _: Request) -> Settled {
+        Settled::Refused("its items are no longer wanted")
     }
 
     /// # Safety

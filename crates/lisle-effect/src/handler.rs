@@ -1,20 +1,15 @@
 //! Handlers, as users write them.
 
-use crate::clause::{Answer, Find, On};
-use crate::computation::{Header, Room, State, Table};
+use crate::any::AnyEffect;
+use crate::clause::{Answer, AnswerAny, CatchPanic, Find, On};
 use crate::continuation::{Continuation, Next, finish};
-use crate::drive::{self, caught};
+use crate::drive;
 use crate::effect::Effect;
-use crate::request::Clause;
-use lisle_core::segment::{Place, Segment, Way};
-use lisle_runtime::handled::{self, Taken};
-use std::any::TypeId;
-use std::cell::UnsafeCell;
+use crate::placed::Computation;
+use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
-use std::mem::{ManuallyDrop, offset_of};
 use std::panic::Location;
-use std::ptr::NonNull;
 
 /// Begins a handler around `f`: add clauses, then [`run`](Handler::run) it.
 ///
@@ -56,11 +51,11 @@ where
 /// A computation and its handler, not begun: see [`handle`].
 #[must_use = "nothing happens before `run`"]
 pub struct Handler<'env, F, T, R, C, V> {
-    f: F,
-    clauses: C,
-    returning: V,
-    stack_size: Option<usize>,
-    site: &'static Location<'static>,
+    pub(crate) f: F,
+    pub(crate) clauses: C,
+    pub(crate) returning: V,
+    pub(crate) stack_size: Option<usize>,
+    pub(crate) site: &'static Location<'static>,
     #[allow(clippy::type_complexity, reason = "invariant in the lifetime, and `Send`")]
     types: PhantomData<fn(&'env ()) -> (&'env (), T, R)>,
 }
@@ -74,6 +69,25 @@ pub struct Same;
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct With<V>(V);
+
+/// The clauses of a handler that has none yet.
+#[diagnostic::on_unimplemented(
+    message = "`returning` comes before the clauses",
+    label = "this is given after a clause",
+    note = "`returning` decides the type of the result, which the clauses give, too: write \
+            `handle(...).returning(...).on(...)`"
+)]
+trait NoClauses {}
+impl NoClauses for () {}
+
+/// What a handler makes of the value to which `returning` has not been given yet.
+#[diagnostic::on_unimplemented(
+    message = "`returning` is given twice",
+    label = "this handler has a function for the computation's value",
+    note = "have the first one make the final result"
+)]
+trait NoReturning {}
+impl NoReturning for Same {}
 
 /// What is made of the computation's value.
 #[doc(hidden)]
@@ -95,7 +109,7 @@ impl<T, R, V: FnOnce(T) -> R> Returning<T, R> for With<V> {
     }
 }
 
-impl<'env, F, T> Handler<'env, F, T, T, (), Same> {
+impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
     /// Makes the result of the whole of the computation's value. It comes before the clauses, since
     /// it decides the type of the result.
     ///
@@ -117,8 +131,23 @@ impl<'env, F, T> Handler<'env, F, T, T, (), Same> {
     ///     .run();
     /// assert_eq!(result, Err("no"));
     /// ```
+    ///
+    /// After a clause, the compiler says that it comes too late:
+    ///
+    /// ```compile_fail,E0277
+    /// # use lisle_effect::{Effect, handle, perform};
+    /// # struct Fail(&'static str);
+    /// # impl Effect for Fail { type Answer = (); }
+    /// let result: Option<u32> = handle(|| 1).catch(|Fail(_)| 0).returning(Some).run();
+    /// ```
     #[inline(always)]
-    pub fn returning<R, V: FnOnce(T) -> R + 'env>(self, f: V) -> Handler<'env, F, T, R, (), With<V>> {
+    #[allow(private_bounds, reason = "one type has each of them")]
+    pub fn returning<U, W>(self, f: W) -> Handler<'env, F, T, U, (), With<W>>
+    where
+        W: FnOnce(T) -> U + 'env,
+        C: NoClauses,
+        V: NoReturning,
+    {
         Handler {
             f: self.f,
             clauses: (),
@@ -128,9 +157,7 @@ impl<'env, F, T> Handler<'env, F, T, T, (), Same> {
             types: PhantomData,
         }
     }
-}
 
-impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
     #[inline(always)]
     fn with<N>(self, clause: N) -> Handler<'env, F, T, R, (N, C), V> {
         Handler {
@@ -185,7 +212,8 @@ impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
     /// Adds a clause that ends the computation when it performs an effect of type `E`, and gives
     /// the result of the whole: what other languages call an exception.
     ///
-    /// The computation is unwound before `clause` is called.
+    /// The computation is unwound before `clause` is called. An effect that one of its destructors performs
+    /// meanwhile does not end it a second time: see [`perform`](crate::perform).
     #[inline(always)]
     #[allow(clippy::type_complexity, reason = "likewise, and with a closure of its own")]
     pub fn catch<E, K>(
@@ -211,9 +239,98 @@ impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
         K: FnMut(E) -> R + 'env,
     {
         self.on(move |effect: E, continuation| {
+            if continuation.is_ending() {
+                return continuation.unwind();
+            }
             drop(continuation);
             finish(clause(effect))
         })
+    }
+
+    /// Adds a clause that sees each effect for which this handler has no other clause, whatever its type. It
+    /// answers the effect, or leaves it to the handlers around.
+    ///
+    /// The clause is called like that of [`answer`](Handler::answer), on the stack of the performer. What it
+    /// costs is paid by the effects that it sees.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_effect as effect;
+    /// # use effect::{Effect, handle, perform};
+    /// struct Ask;
+    /// impl Effect for Ask {
+    ///     type Answer = u32;
+    /// }
+    /// struct Log(&'static str);
+    /// impl Effect for Log {
+    ///     type Answer = ();
+    /// }
+    /// let (mut trace, mut log) = (Vec::new(), Vec::new());
+    /// let computation = || {
+    ///     perform(Log("begun"));
+    ///     perform(Ask)
+    /// };
+    /// let traced = || {
+    ///     handle(computation)
+    ///         .answer_any(|effect| {
+    ///             trace.push(effect.site().line());
+    ///             effect.answer(|Log(line)| log.push(line)); // `Ask` goes on
+    ///         })
+    ///         .run()
+    /// };
+    /// assert_eq!(handle(traced).answer(|Ask| 7).run(), 7);
+    /// assert_eq!((trace.len(), log), (2, vec!["begun"]));
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// A panic of the clause unwinds from where the effect was performed.
+    #[inline(always)]
+    pub fn answer_any<K>(self, clause: K) -> Handler<'env, F, T, R, (AnswerAny<K>, C), V>
+    where
+        K: FnMut(&mut AnyEffect<'_>) + 'env,
+    {
+        self.with(AnswerAny::new(clause))
+    }
+
+    /// Adds a clause that gives the result of the whole if the computation ends with a panic, whose payload
+    /// it gets: OCaml's `exnc`.
+    ///
+    /// `clause` runs when the computation has ended, in the code around the handler, as
+    /// [`returning`](Handler::returning) does. It may raise the panic again, by
+    /// [`resume_unwind`](std::panic::resume_unwind). It sees the panics of the computation's own code, also one
+    /// that [`Continuation::resume_unwind`] has raised there, or a clause given to
+    /// [`answer`](Handler::answer). Those of other clauses it does not see, nor what unwinds the computation without
+    /// being a panic: a dropped continuation, a [deadline](lisle_core::time::with_deadline), the end of the
+    /// runtime.
+    ///
+    /// If a handler has several, it uses the one that was added last.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_effect as effect;
+    /// # use effect::{Effect, handle, perform};
+    /// struct Ask;
+    /// impl Effect for Ask {
+    ///     type Answer = u32;
+    /// }
+    /// let parse = |text: &'static str| {
+    ///     handle(move || text.parse::<u32>().unwrap() + perform(Ask))
+    ///         .returning(Some)
+    ///         .on(|Ask, k| k.resume(1))
+    ///         .catch_panic(|_payload| None)
+    ///         .run()
+    /// };
+    /// assert_eq!((parse("1"), parse("one")), (Some(2), None));
+    /// ```
+    #[inline(always)]
+    pub fn catch_panic<K>(self, clause: K) -> Handler<'env, F, T, R, (CatchPanic<R, K>, C), V>
+    where
+        K: FnMut(Box<dyn Any + Send>) -> R + 'env,
+    {
+        self.with(CatchPanic::new(clause))
     }
 
     /// Sets the size of the computation's stack in bytes. It is rounded up to whole pages, and to
@@ -246,174 +363,8 @@ impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
     }
 }
 
-/// Puts a computation on a stack of its own. `make` makes it around its header, and `root` is its
-/// code.
-///
-/// # Safety
-///
-/// The header is the first field of a `C`, whose functions are in the table. What the computation
-/// borrows outlives it. The caller owns it.
-#[inline(always)]
-pub(crate) unsafe fn place_computation<C>(
-    table: &'static Table,
-    stack_size: Option<usize>,
-    site: &'static Location<'static>,
-    make: impl FnOnce(Header) -> C,
-    root: impl FnOnce(*mut C, &Way),
-) -> NonNull<Header> {
-    let stack = handled::take(stack_size).unwrap_or_else(|error| no_stack(&error, site));
-    let alignment = const { if align_of::<C>() > 16 { align_of::<C>() } else { 16 } };
-    let (base, limit) = (stack.base(), stack.limit());
-    if size_of::<C>() + alignment + LEAST > stack.usable() {
-        too_small(stack, size_of::<C>(), site);
-    }
-    let place = (base - size_of::<C>()) & !(alignment - 1);
-    let this = std::ptr::with_exposed_provenance_mut::<C>(place);
-    // SAFETY: the stack is ours, and this is the uppermost part of it.
-    unsafe { this.write(make(Header::new(table, stack, site))) };
-    let header = NonNull::new(this).expect("a stack is not at address 0").cast::<Header>();
-    // SAFETY: what is below belongs to the segment until it has ended, and then only is the stack
-    // given back. The place is a multiple of 16, and so is the limit.
-    let below = unsafe { Place::new(place, limit) };
-    // SAFETY: what the code borrows outlives it. A computation that is forgotten keeps its stack.
-    let segment = unsafe { Segment::new(below, move |way: &Way| root(this, way)) };
-    // SAFETY: it is in place, and nobody else has it.
-    unsafe { header.as_ref().begin(segment) };
-    header
-}
-
-/// A computation with all its types.
-#[repr(C)]
-struct Computation<F, T, R, C, V> {
-    header: Header,
-    clauses: C,
-    returning: ManuallyDrop<V>,
-    body: UnsafeCell<Body<F, T>>,
-    types: PhantomData<fn() -> R>,
-}
-
-/// The closure until the computation begins, and its value when it has ended without a panic.
-union Body<F, T> {
-    closure: ManuallyDrop<F>,
-    value: ManuallyDrop<T>,
-}
-
-/// What a stack has at least for the frames of a computation.
-const LEAST: usize = 12 * 1024;
-
-impl<F, T, R, C, V> Computation<F, T, R, C, V>
-where
-    F: FnOnce() -> T,
-    V: Returning<T, R>,
-    C: Find,
-{
-    const TABLE: Table = Table { find: Self::find, finish: Self::finish, free: Self::free };
-
-    /// Puts the parts of a handler on a stack of their own.
-    #[inline(always)]
-    fn create(handler: Handler<'_, F, T, R, C, V>) -> NonNull<Header> {
-        let make = |header| Computation {
-            header,
-            clauses: handler.clauses,
-            returning: ManuallyDrop::new(handler.returning),
-            body: UnsafeCell::new(Body { closure: ManuallyDrop::new(handler.f) }),
-            types: PhantomData,
-        };
-        // SAFETY: whatever the parts of the handler borrow outlives the owner of the computation:
-        // the call of `run`, which ends it before it returns; if it is kept, nothing is borrowed.
-        unsafe {
-            place_computation(const { &Self::TABLE }, handler.stack_size, handler.site, make, Self::root)
-        }
-    }
-
-    /// The code of the computation. Inlined, since a call would have to return after the first
-    /// switch.
-    #[inline(always)]
-    fn root(this: *mut Self, way: &Way) {
-        // SAFETY: the computation stays while it runs.
-        let header = unsafe { &(*this).header };
-        header.has_begun(way);
-        // SAFETY: it begins here, once, and nothing else uses the body before it has ended.
-        let body = unsafe { &mut *(*this).body.get() };
-        // SAFETY: the closure has not been taken.
-        let closure = unsafe { ManuallyDrop::take(&mut body.closure) };
-        match caught(closure) {
-            Ok(value) => body.value = ManuallyDrop::new(value),
-            Err(panic) => header.payload.set(Some(panic)),
-        }
-        if header.state.get() == State::Ending && header.has_no_payload() {
-            // SAFETY: the value was just put there, and nobody wants it.
-            if let Err(panic) = caught(|| unsafe { ManuallyDrop::drop(&mut body.value) }) {
-                header.payload.set(Some(panic));
-            }
-        }
-    }
-
-    /// # Safety
-    ///
-    /// The header is that of such a computation. This holds for all functions of the table.
-    unsafe fn find(header: NonNull<Header>, effect: TypeId) -> Option<Clause> {
-        let this = header.cast::<Self>();
-        // SAFETY: a field of a live computation.
-        let clauses = unsafe { NonNull::new_unchecked(&raw mut (*this.as_ptr()).clauses) };
-        // SAFETY: as above.
-        unsafe { C::find(clauses, effect) }
-    }
-
-    unsafe fn finish(header: NonNull<Header>, result: NonNull<()>) {
-        let this = header.cast::<Self>().as_ptr();
-        // SAFETY: it has ended with a value, which is taken once.
-        let value = unsafe { ManuallyDrop::take(&mut (*(*this).body.get()).value) };
-        // SAFETY: taken once.
-        let returning = unsafe { ManuallyDrop::take(&mut (*this).returning) };
-        // SAFETY: its owner gives it up.
-        drop(unsafe { Self::clear(this) });
-        // SAFETY: the room is for a result.
-        unsafe { result.cast::<R>().write(returning.apply(value)) };
-    }
-
-    unsafe fn free(header: NonNull<Header>) {
-        let this = header.cast::<Self>().as_ptr();
-        // SAFETY: its owner gives it up.
-        let _room = unsafe { Self::clear(this) };
-        // SAFETY: it has not been taken. The room is kept until it has been dropped.
-        unsafe { ManuallyDrop::drop(&mut (*this).returning) };
-    }
-
-    /// Drops the clauses, and returns the stack.
-    ///
-    /// # Safety
-    ///
-    /// The computation has ended, and this is called once.
-    #[inline(always)]
-    unsafe fn clear(this: *mut Self) -> Room {
-        // SAFETY: by the caller's promise.
-        let room = unsafe { (*this).header.end() };
-        // SAFETY: as above.
-        unsafe { (&raw mut (*this).clauses).drop_in_place() };
-        room
-    }
-}
-
-#[cold]
-fn no_stack(error: &std::io::Error, site: &Location<'_>) -> ! {
-    panic!("no stack for the handled computation begun at {site}: {error}")
-}
-
-#[cold]
-fn too_small(stack: Taken, size: usize, site: &Location<'_>) -> ! {
-    let usable = stack.usable();
-    handled::give(stack);
-    panic!(
-        "the handled computation begun at {site} and its clauses hold {size} bytes, too much for a stack of {usable} bytes: \
-         give it a larger one (`stack_size`), or keep large values on the heap"
-    )
-}
-
 impl<F, T, R, C, V> fmt::Debug for Handler<'_, F, T, R, C, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Handler").field("site", &self.site).finish_non_exhaustive()
     }
 }
-
-const _: () = assert!(offset_of!(Header, link) == 0, "links are cast to headers");

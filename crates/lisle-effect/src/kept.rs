@@ -1,7 +1,8 @@
 //! Continuations that are kept.
 
 use crate::computation::{Header, Order, State};
-use crate::drive::{self, Owned};
+use crate::drive;
+use crate::unwind::{self, Owned};
 use lisle_runtime::handled::{self, Home};
 use std::any::Any;
 use std::fmt;
@@ -38,7 +39,8 @@ use std::ptr::NonNull;
 ///
 /// # When it is dropped
 ///
-/// The computation is unwound, and its destructors run.
+/// The computation is unwound, and its destructors run. Its handler stays in place meanwhile: effects that
+/// they perform are [answered](crate::perform#while-a-computation-is-unwound).
 ///
 /// One that was kept in a fiber is unwound when that fiber ends, before the fiber's locals are
 /// dropped, if it has not been resumed or dropped by then. So it may lie in a `fiber_local!`, and
@@ -168,8 +170,8 @@ impl<A, R> Drop for Suspended<A, R> {
             // and the end of its fiber may have come to this computation first.
             if self.header().state.get() == State::Kept && self.header().is_at_home() && !Home::is_ending() {
                 handled::wait_no_more(&self.header().entry);
-                // SAFETY: it is suspended, and this was the right to resume it.
-                unsafe { drive::unwind_owned(self.header, Order::Unwind) };
+                // SAFETY: it is suspended, and this was the right to resume it. Its clause is marked.
+                unsafe { unwind::unwind_owned(self.header, Order::Unwind) };
             }
             return;
         }

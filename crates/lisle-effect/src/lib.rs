@@ -10,6 +10,7 @@
 // Under loom only the protocols of the layers below are built.
 #![cfg(not(lisle_loom))]
 
+mod any;
 mod clause;
 mod computation;
 mod continuation;
@@ -20,8 +21,13 @@ mod handler;
 mod kept;
 mod marks;
 mod perform;
+mod placed;
 mod request;
+mod room;
+mod stays;
+mod unwind;
 
+pub use any::AnyEffect;
 pub use continuation::{Continuation, Next, finish};
 pub use effect::Effect;
 pub use generator::{Generator, Items, Values, generate, generator};

@@ -51,11 +51,6 @@ impl Marks {
         answering: null(),
     };
 
-    /// Returns the same, but for the step: these are the marks of no code.
-    pub(crate) fn never(self) -> Self {
-        Marks { step: usize::MAX, ..self }
-    }
-
     /// Returns what these marks are when what surrounds an outer computation is no longer `before`,
     /// but `now`. There was no barrier between the two.
     #[cold]
@@ -63,6 +58,15 @@ impl Marks {
         let answering = if self.answering == before.answering { now.answering } else { self.answering };
         let step = if self.step == before.step { now.step } else { self.step };
         Marks { step, noted: self.noted.moved(before.noted, now.noted), answering, ..now }
+    }
+
+    /// Returns `true` if these are the same marks: what each perform asks, without a jump for each of them.
+    #[inline(always)]
+    pub(crate) fn are(self, other: Marks) -> bool {
+        let words =
+            [self.step ^ other.step, self.task ^ other.task, self.answering.addr() ^ other.answering.addr()];
+        let parts = (self.inside.bits() ^ other.inside.bits()) | self.noted.difference(other.noted);
+        words.into_iter().fold(parts, |all, word| all | word as u64) == 0
     }
 
     /// Returns what surrounds the code that runs here.
@@ -95,7 +99,7 @@ impl Marks {
     /// with the marks `outer`.
     #[inline(always)]
     pub(crate) fn is_in_same(self, outer: Marks) -> bool {
-        (self.task, self.inside) == (outer.task, outer.inside)
+        (self.task ^ outer.task) as u64 | (self.inside.bits() ^ outer.inside.bits()) == 0
     }
 
     /// Returns what the code with these marks would leave if it left the code with the marks

@@ -4,23 +4,25 @@
 //! What suspends is inlined into the user's code, for the reason given in `lisle_core::segment`.
 //! What comes before need not be.
 
-use crate::computation::{Header, State};
+use crate::any::{AnyEffect, Slot};
+use crate::computation::{Header, Order};
 use crate::drive;
 use crate::effect::Effect;
 use crate::marks::{Barrier, Marks};
 use crate::request::{Asked, Call, Clause, Exchange};
 use lisle_core::segment::Request;
+use lisle_runtime::handled::Link;
 use lisle_runtime::spawned::this_stack::{ThisStack, this_stack};
 use std::any::{TypeId, type_name};
 use std::mem::{ManuallyDrop, MaybeUninit};
-use std::panic::Location;
+use std::panic::{Location, resume_unwind};
 use std::ptr::NonNull;
 
 /// Asks the nearest handler for what `effect` stands for, and returns its answer.
 ///
 /// Handlers are looked at from the innermost outwards, among those that run in the same fiber, task
-/// or thread. Within a clause of a handler, and in what follows its computation, they are those
-/// around that handler.
+/// or thread. A clause that [takes any](crate::Handler::answer_any) effect sees those that come by. Within
+/// a clause of a handler, and in what follows its computation, they are those around that handler.
 ///
 /// # Examples
 ///
@@ -49,14 +51,33 @@ use std::ptr::NonNull;
 ///   An answer in place is part of that call.
 ///
 /// The handler may answer with a panic. If it drops the continuation, the call does not return: it
-/// unwinds the computation. So does each further call in code that catches that, for as long as the
-/// handler would have to be suspended for it.
+/// unwinds the computation.
+///
+/// # While a computation is unwound
+///
+/// Its handler stays in place, as in OCaml. Effects that destructors perform are answered, be it by
+/// [`answer`](crate::Handler::answer) or by [`on`](crate::Handler::on), as long as the clause resumes. So
+/// it is if a scheduler drops what it has [kept](crate::Continuation::keep).
+///
+/// If the clause does not resume, the unwinding goes on from where the effect was performed. A value that
+/// the clause gives is dropped, and the clause of a [`catch`](crate::Handler::catch) is not called. Nor is
+/// the clause called that has dropped the continuation, before it has returned. A destructor cannot be
+/// unwound, if a panic or another unwinding runs it: then the process ends, with a message that names the
+/// effect and the handler.
 #[inline(always)]
 #[track_caller]
 pub fn perform<E: Effect>(effect: E) -> E::Answer {
     let stack = this_stack();
-    match look_up(stack, TypeId::of::<E>()) {
-        Some((header, Clause { closure, call: Call::Suspended(take) })) => {
+    perform_from(stack, stack.state().handled.top.get(), effect)
+}
+
+/// Does the same, for the handlers from that of the computation with this link.
+#[inline(always)]
+#[track_caller]
+fn perform_from<E: Effect>(stack: ThisStack<'_>, innermost: *const Link, effect: E) -> E::Answer {
+    // SAFETY: the computations of the chain stay as long as code runs on them, and this code does.
+    match unsafe { look_up(innermost, const { &TypeId::of::<E>() }) } {
+        Some((header, Clause { closure, call: &Call::Suspended(take) })) => {
             let exchange = Exchange { answer: MaybeUninit::uninit(), effect: ManuallyDrop::new(effect) };
             let mut asked = Asked::<Exchange<E>> { take, closure, what: exchange };
             // Both sides use the place through this pointer from now on.
@@ -70,7 +91,7 @@ pub fn perform<E: Effect>(effect: E) -> E::Answer {
             // SAFETY: whoever resumes a performer without an order has written the answer.
             unsafe { (*place.as_ptr()).what.answer.assume_init_read() }
         }
-        Some((header, Clause { closure, call: Call::InPlace(answer) })) => {
+        Some((header, Clause { closure, call: &Call::InPlace(answer) })) => {
             if let Some(barrier) = header.barrier_to_answer(stack) {
                 barred_at(barrier, header, type_name::<E>(), Location::caller());
             }
@@ -84,7 +105,48 @@ pub fn perform<E: Effect>(effect: E) -> E::Answer {
             // SAFETY: as above.
             unsafe { room.assume_init() }
         }
+        Some((header, Clause { closure, call: &Call::OfAny(see) })) => {
+            // SAFETY: the clause is this one, and the handler's computation is in the chain.
+            unsafe { offer(header, closure, see, effect) }
+        }
         None => unhandled(type_name::<E>()),
+    }
+}
+
+/// Offers an effect to a clause that takes any, and to the handlers around if that does not answer it.
+///
+/// # Safety
+///
+/// The computation is in the chain of this stack, and `see` calls the closure of a clause of its handler.
+#[cold]
+#[inline(never)]
+#[track_caller]
+unsafe fn offer<E: Effect>(
+    header: &Header,
+    closure: NonNull<()>,
+    see: unsafe fn(NonNull<()>, &mut AnyEffect<'_>),
+    effect: E,
+) -> E::Answer {
+    let (stack, site) = (this_stack(), Location::caller());
+    if let Some(barrier) = header.barrier_to_answer(stack) {
+        barred_at(barrier, header, type_name::<E>(), site);
+    }
+    let mut slot = Slot { effect: Some(effect), answer: None };
+    {
+        let handled = &stack.state().handled;
+        let answering = handled.performer(header.link.outer.get());
+        let _answers = handled.answer(&answering);
+        // SAFETY: a handler is not reached from its own clauses, so the closure does not run.
+        unsafe { see(closure, &mut AnyEffect::new(&mut slot, site)) };
+    }
+    match slot {
+        Slot { answer: Some(answer), .. } => answer,
+        Slot { effect: Some(effect), .. } => perform_from(stack, header.link.outer.get(), effect),
+        Slot { effect: None, answer: None } => panic!(
+            "the clause for any effect of the handler at {} has caught a panic of its answer to the effect {}",
+            header.link.site(),
+            type_name::<E>(),
+        ),
     }
 }
 
@@ -105,25 +167,30 @@ pub(crate) unsafe fn suspend_for<W, T>(
     item: NonNull<T>,
 ) {
     let site = Location::caller();
-    if header.marks.get() == Marks::of(stack) {
+    let goes_on = if header.marks.get().are(Marks::of(stack)) {
         // SAFETY: passed on to the caller.
-        unsafe { header.suspend(Request(place)) };
+        unsafe { header.suspend(Request(place)) }
     } else {
         // SAFETY: passed on to the caller.
-        let refused = |why: Refused<'_>| unsafe { refuse::<W, T>(item, why, site) };
+        let refused = |barrier| unsafe { refuse::<W, T>(item, barrier, header, site) };
         // SAFETY: passed on to the caller.
-        unsafe { suspend_within(stack, header, Request(place), &refused) };
-    }
-    if header.is_to_unwind() {
-        drive::obey(header, type_name::<W>(), site);
+        unsafe { suspend_within(stack, header, Request(place), &refused) }
+    };
+    if !goes_on {
+        // SAFETY: of what is refused, nobody moves the item out.
+        unsafe { obey::<W, T>(item, header, site) };
     }
 }
 
-/// Returns the nearest clause for an effect, and the computation whose handler has it.
+/// Returns the nearest clause for an effect, from the computation with this link outwards, and the
+/// computation whose handler has it.
+///
+/// # Safety
+///
+/// The computation is in the chain of this stack, and stays in it as long as the result is used.
 #[inline]
-fn look_up<'a>(stack: ThisStack<'a>, effect: TypeId) -> Option<(&'a Header, Clause)> {
-    let mut link = stack.state().handled.top.get();
-    // SAFETY: the computations of a chain stay as long as code runs on them, and this code does.
+unsafe fn look_up<'a>(mut link: *const Link, effect: &TypeId) -> Option<(&'a Header, Clause)> {
+    // SAFETY: by the caller's promise.
     while let Some(header) = unsafe { Header::of(link) } {
         // SAFETY: as above.
         if let Some(clause) = unsafe { (header.table.find)(NonNull::from(header), effect) } {
@@ -135,7 +202,7 @@ fn look_up<'a>(stack: ThisStack<'a>, effect: TypeId) -> Option<(&'a Header, Clau
 }
 
 /// Suspends a computation from within frames that have noted something on the stack of the fiber:
-/// puts that aside meanwhile, or calls `refused`.
+/// puts that aside meanwhile, or calls `refused`. Returns `true` if it is resumed with an answer.
 ///
 /// # Safety
 ///
@@ -146,49 +213,58 @@ unsafe fn suspend_within(
     stack: ThisStack<'_>,
     header: &Header,
     request: Request,
-    refused: &dyn Fn(Refused<'_>),
-) {
-    if header.state.get() == State::Ending {
-        // It would have to be suspended while it is unwound.
-        refused(Refused::Ending(header));
-    }
+    refused: &dyn Fn(Barrier),
+) -> bool {
     let (here, outer) = (Marks::of(stack), header.marks.get());
     if let Some(barrier) = here.barrier(outer, false) {
-        refused(Refused::Barred(barrier, header));
+        refused(barrier);
     }
     outer.noted.set();
     let handled = &stack.state().handled;
     // SAFETY: this code runs in what gives those answers.
     let aside = unsafe { handled.put_aside(outer.answering) };
     // SAFETY: by the caller's promise, and nothing is left to what surrounds the computation.
-    unsafe { header.suspend(request) };
+    let goes_on = unsafe { header.suspend(request) };
     let now = Marks::of(stack);
     here.noted.set_moved(outer.noted, now.noted);
     // SAFETY: these links are those of headers.
     let moved = |link| unsafe { Header::moved(link, outer, now) };
     // SAFETY: those that were put aside.
     unsafe { handled.put_back(aside, outer.answering, &moved) };
+    goes_on
 }
 
-/// Why a performer is not suspended.
-enum Refused<'a> {
-    Ending(&'a Header),
-    Barred(Barrier, &'a Header),
-}
-
-/// Drops what would have been asked and unwinds, since the performer is not suspended.
+/// Drops what would have been asked and panics, since the performer is not suspended.
 ///
 /// # Safety
 ///
 /// Nobody has moved the item out, nor will.
 #[cold]
-unsafe fn refuse<W, T>(item: NonNull<T>, why: Refused<'_>, site: &'static Location<'static>) {
+unsafe fn refuse<W, T>(
+    item: NonNull<T>,
+    barrier: Barrier,
+    header: &Header,
+    site: &'static Location<'static>,
+) -> ! {
     // SAFETY: by the caller's promise.
     unsafe { item.drop_in_place() };
-    match why {
-        Refused::Ending(header) => drive::obey(header, type_name::<W>(), site),
-        Refused::Barred(barrier, header) => barred_at(barrier, header, type_name::<W>(), site),
+    barred_at(barrier, header, type_name::<W>(), site)
+}
+
+/// Does what the handler has ordered instead of giving an answer. If it has refused what was asked, that is
+/// dropped before.
+///
+/// # Safety
+///
+/// The performer was resumed with an order. If that is a refusal, nobody has moved the item out, nor will.
+#[cold]
+unsafe fn obey<W, T>(item: NonNull<T>, header: &Header, site: &'static Location<'static>) -> ! {
+    let (order, refusal) = (header.order.replace(Order::GoOn), header.refusal.take());
+    if refusal.is_some() {
+        // SAFETY: by the caller's promise.
+        unsafe { item.drop_in_place() };
     }
+    resume_unwind(drive::payload_of(header, order, refusal, type_name::<W>(), site))
 }
 
 #[cold]

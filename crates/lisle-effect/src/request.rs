@@ -1,24 +1,31 @@
 //! What a performer asks of a handler, and the clause that it has found there, without their types.
 
+use crate::any::AnyEffect;
 use crate::computation::Header;
 use crate::effect::Effect;
+use std::any::Any;
+use std::cell::Cell;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
 
 /// A clause that was found, without its types.
 #[derive(Clone, Copy)]
 pub(crate) struct Clause {
-    /// The closure.
+    /// The closure of one that answers, or else the whole clause, which begins with its [`Busy`].
     pub(crate) closure: NonNull<()>,
-    pub(crate) call: Call,
+    pub(crate) call: &'static Call,
 }
 
+/// Whether the closure of a clause runs while its computation is unwound, and must not be called.
+pub(crate) type Busy = Cell<bool>;
+
 /// How to call a clause.
-#[derive(Clone, Copy)]
 pub(crate) enum Call {
     /// On the performer's stack. The closure, the effect, and the room for its answer.
     InPlace(unsafe fn(NonNull<()>, NonNull<()>, NonNull<()>)),
-    /// On the stack of whoever drives the computation, which is suspended. It is called
+    /// Likewise, for an effect of any type, which goes on if it is not answered.
+    OfAny(unsafe fn(NonNull<()>, &mut AnyEffect<'_>)),
+    /// On the stack of whoever drives or unwinds the computation, which is suspended. It is called
     /// with what the performer asks.
     Suspended(Take),
 }
@@ -41,3 +48,6 @@ pub(crate) struct Exchange<E: Effect> {
     pub(crate) answer: MaybeUninit<E::Answer>,
     pub(crate) effect: ManuallyDrop<E>,
 }
+
+/// What a panic has in it.
+pub(crate) type Payload = Box<dyn Any + Send>;

@@ -172,12 +172,13 @@ impl Limits {
     }
 
     /// Returns the limits of the stack that this runs on. Only code on that stack may use them.
-    #[inline]
+    #[inline(always)]
     pub(super) fn here<'a>() -> &'a Limits {
         parker::running().map_or_else(Limits::of_thread, Parker::limits)
     }
 
     /// Returns the limits of the code that this thread runs outside of fibers.
+    #[inline(always)]
     pub(super) fn of_thread<'a>() -> &'a Limits {
         // SAFETY: it has no destructor, so it stays as long as the thread does.
         unsafe { &*OF_THREAD.with(std::ptr::from_ref) }
@@ -190,7 +191,7 @@ impl Limits {
 
     /// Returns the innermost limit, or null.
     #[cfg_attr(not(feature = "fibers"), expect(dead_code, reason = "computations are of fibers' runtimes"))]
-    #[inline]
+    #[inline(always)]
     pub(super) fn innermost(&self) -> *const Node {
         self.innermost.get()
     }

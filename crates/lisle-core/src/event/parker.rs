@@ -426,6 +426,13 @@ impl Noted {
         Noted { raising, innermost: limits.innermost() }
     }
 
+    /// Returns 0 if this is the same as `other`.
+    #[must_use]
+    #[inline(always)]
+    pub fn difference(self, other: Noted) -> u64 {
+        u64::from(self.raising ^ other.raising) | (self.innermost.addr() ^ other.innermost.addr()) as u64
+    }
+
     /// Returns `true` if a limit, or what keeps limits away, is around the code that this is noted of.
     #[inline(always)]
     pub fn has_limits(self) -> bool {

@@ -1,6 +1,6 @@
 //! Stacks: their sizes, their use again, their overflow.
 
-use crate::support::{Ask, Yield, elsewhere, message_of};
+use crate::support::{Add, Ask, Fail, Yield, elsewhere, message_of};
 use lisle_effect::{Suspended, finish, handle, perform};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -101,4 +101,31 @@ fn an_overflow_in_a_fiber_is_told() {
         let fiber = lisle::fiber::Builder::new().name("deep").spawn(|| handle(|| deep(10_000_000)).run());
         drop(fiber.join());
     });
+}
+
+/// Each computation runs within another; an effect of the innermost is for the handler of the outermost, which
+/// is suspended for it with all of them, and answers, or drops them.
+#[test]
+fn many_nested_computations() {
+    fn nest(depth: u32) -> u32 {
+        if depth == 0 {
+            return perform(Ask) + perform(Fail(""));
+        }
+        handle(|| nest(depth - 1)).on(|Add(n), k| k.resume(n)).stack_size(16 * 1024).run() + 1
+    }
+    const DEPTH: u32 = 20_000;
+    let run = |drops| {
+        let mut asked = 0;
+        handle(|| nest(DEPTH))
+            .on(|Ask, k| {
+                asked += 1;
+                k.resume(asked)
+            })
+            .on(|Fail(_), k| if drops { finish(7) } else { k.resume(2) })
+            .run()
+    };
+    assert_eq!(run(false), DEPTH + 3);
+    assert_eq!(run(true), 7);
+    // With what stacks are left from before.
+    assert_eq!(run(false), DEPTH + 3);
 }

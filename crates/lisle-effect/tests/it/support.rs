@@ -45,15 +45,23 @@ pub(crate) fn message_of<T>(f: impl FnOnce() -> T) -> String {
 /// Runs the test of this name alone, in another process, and returns what it has written to
 /// standard error and whether it ended well.
 pub(crate) fn elsewhere(name: &str) -> Option<(String, bool)> {
-    const PART: &str = "LISLE_EFFECT_PART";
-    if std::env::var(PART).is_ok_and(|part| part == name) {
-        return None;
-    }
+    case(name).is_none().then(|| elsewhere_with(name, ""))
+}
+
+/// Does the same; the test finds that it is this [`case`].
+pub(crate) fn elsewhere_with(name: &str, case: &str) -> (String, bool) {
     let this = std::env::current_exe().expect("the test knows where it is");
     let output = std::process::Command::new(this)
         .args(["--exact", name, "--nocapture", "--test-threads", "1"])
-        .env(PART, name)
+        .env(PART, format!("{name} {case}"))
         .output()
         .expect("the test starts itself");
-    Some((String::from_utf8_lossy(&output.stderr).into_owned(), output.status.success()))
+    (String::from_utf8_lossy(&output.stderr).into_owned(), output.status.success())
+}
+
+const PART: &str = "LISLE_EFFECT_PART";
+
+/// Returns the case that the test of this name is to run in this process, if it was started for that.
+pub(crate) fn case(name: &str) -> Option<String> {
+    std::env::var(PART).ok()?.strip_prefix(name)?.strip_prefix(' ').map(str::to_owned)
 }

@@ -94,8 +94,9 @@ impl Entry {
 pub struct Older(*const Entry);
 
 /// What the running code is part of, as joins and loops see it. The numbers are of one type, so
-/// that two of these are compared without a jump.
+/// that `bits` is computed without a jump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
 pub enum Inside {
     /// Neither a join nor a loop.
     Nothing,
@@ -120,6 +121,19 @@ impl Inside {
             Inside::One(_) => IN_PART,
             Inside::Handled(number) | Inside::Fenced(number) => number,
         })
+    }
+
+    /// Returns a number that only this has, without a jump.
+    #[must_use]
+    #[inline(always)]
+    pub fn bits(self) -> u64 {
+        // SAFETY: a `repr(u32)` enum begins with the number of its variant.
+        let kind = unsafe { *(&raw const self).cast::<u32>() };
+        let number = match self {
+            Inside::Nothing => 0,
+            Inside::One(number) | Inside::Handled(number) | Inside::Fenced(number) => number,
+        };
+        (u64::from(kind) << 32) | u64::from(number)
     }
 
     /// Returns `true` if code in this, which is called in `outer`, is in the same part of the same

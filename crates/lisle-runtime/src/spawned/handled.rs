@@ -51,7 +51,7 @@ pub struct Handled {
     pub top: Cell<*const Link>,
     /// The innermost answer that is being given on the stack of its performer, or null.
     pub answering: Cell<*const Answering>,
-    /// How often a suspended computation has gone on in other surroundings than before.
+    /// How often computations have gone on, be it in other surroundings than before.
     pub moves: Cell<u32>,
     /// How many of the computations that run are parts of joins or loops that others are not in.
     pub in_parts: Cell<u32>,

@@ -1,7 +1,7 @@
 //! Destructors that wait in what raises panics again, while a deadline or the end of a runtime unwinds them:
 //! they complete. With optimization, where much of it is one frame, this is another test.
 
-use lisle::effect::{Effect, handle};
+use lisle::effect::{Effect, handle, perform};
 use lisle::fiber::scope;
 use lisle::time::{DeadlinePassed, sleep, with_deadline, without_deadline};
 use lisle::{Runtime, par, spawn};
@@ -24,7 +24,20 @@ struct Waits {
     count: Arc<AtomicU32>,
 }
 
-const WAYS: usize = 6;
+const WAYS: usize = 8;
+
+/// The clauses for this wait, and then resume.
+struct Flush;
+impl Effect for Flush {
+    type Answer = ();
+}
+
+struct Flushes;
+impl Drop for Flushes {
+    fn drop(&mut self) {
+        perform(Flush);
+    }
+}
 
 impl Drop for Waits {
     fn drop(&mut self) {
@@ -37,10 +50,28 @@ impl Drop for Waits {
             }),
             3 => _ = par::join(|| sleep(SHORT), || sleep(SHORT)),
             4 => assert!(catch_unwind(|| sleep(SHORT)).is_ok()),
-            _ => handle(|| sleep(SHORT)).on(|Never, k| k.resume(())).run(),
+            5 => handle(|| sleep(SHORT)).on(|Never, k| k.resume(())).run(),
+            // The handler that drops the computation answers its destructor.
+            6 => flushing(|| {
+                let _flushes = Flushes;
+                perform(Never);
+            }),
+            // A handler around answers this one.
+            _ => perform(Flush),
         }
         self.count.fetch_add(1, Ordering::Relaxed);
     }
+}
+
+/// Runs `f` with a handler that waits when it is asked to, and drops the computation for `Never`.
+fn flushing(f: impl FnOnce()) {
+    handle(f)
+        .catch(|Never| ())
+        .on(|Flush, k| {
+            sleep(SHORT);
+            k.resume(())
+        })
+        .run();
 }
 
 /// Calls `unwound` for each way with code that waits, and whose destructor then waits in that way.
@@ -53,7 +84,9 @@ fn each_way(unwound: impl Fn(Box<dyn Fn() + Send>)) {
                 let _waits = Waits { way, count: counts.clone() };
                 sleep(LONG);
             };
-            unwound(if in_computation {
+            unwound(if way == 7 {
+                Box::new(move || flushing(&waits))
+            } else if in_computation {
                 Box::new(move || handle(&waits).on(|Never, k| k.resume(())).run())
             } else {
                 Box::new(waits)

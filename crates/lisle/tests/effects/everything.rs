@@ -134,3 +134,17 @@ fn handled_code_waits_for_sockets() {
         assert_eq!(server.join().unwrap(), ["asked 7"]);
     });
 }
+
+/// The examples of this crate's README are compiled and run. Those of the project's are among them, where it
+/// is there: it is not a part of the package.
+#[test]
+fn the_examples_of_the_projects_readme_are_tested() {
+    let of_crate = include_str!("../../README.md");
+    let Ok(of_project) = std::fs::read_to_string("../../README.md") else { return };
+    let examples: Vec<_> =
+        of_project.split("```rust\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(examples.len(), 2);
+    for example in examples {
+        assert!(of_crate.contains(example), "in the project's README only:\n{example}");
+    }
+}

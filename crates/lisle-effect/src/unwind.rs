@@ -1,0 +1,284 @@
+//! How a computation is unwound that nobody will resume, and who does so.
+//!
+//! Its handler stays in place meanwhile, as in OCaml: a destructor may perform effects, and the clauses
+//! answer. But a clause that has begun is not called within itself, since it is `FnMut`; and what a
+//! clause does other than to resume has the unwinding go on.
+
+use crate::computation::{Header, Order, Settled, State};
+use crate::drive::{Activation, Unwound, caught};
+use crate::request::{Asked, Busy};
+use lisle_core::event::parker;
+use lisle_core::panics::{self, forget_panic};
+use lisle_core::segment::Request;
+use lisle_runtime::handled::{self, Entry, Home};
+use lisle_runtime::spawned::this_stack::this_stack;
+use std::any::Any;
+use std::mem::{self, MaybeUninit, offset_of};
+use std::panic::resume_unwind;
+use std::ptr::NonNull;
+
+/// The owner of a computation that no clause runs for: ends it when this is dropped.
+pub(crate) struct Owned(NonNull<Header>);
+
+impl Owned {
+    /// # Safety
+    ///
+    /// The caller owns the computation, and gives it to this.
+    pub(crate) unsafe fn new(header: NonNull<Header>) -> Self {
+        Owned(header)
+    }
+
+    pub(crate) fn header(&self) -> &Header {
+        // SAFETY: this owns it.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// Puts the computation, which has just been suspended or made, among those that wait here. The
+    /// end of a fiber unwinds those that wait in it; a thread and a task leave theirs.
+    #[inline(always)]
+    pub(crate) fn wait_here(header: &Header) {
+        // SAFETY: it is taken out before it is freed, and only the code that has taken it out uses it
+        // then.
+        unsafe { handled::wait(&header.entry, end_in_fiber) };
+    }
+
+    /// Ends the computation, which waits or has waited, as far as it can be ended where this runs.
+    pub(crate) fn give_up(self) {
+        let this = self.header();
+        match this.state.get() {
+            // The end of its fiber has come before, and what this is called for is a destructor of
+            // the computation, or comes after it.
+            State::Ending => self.leave(),
+            // It waits as a part of another one, which stays as it is.
+            State::Running => self.leak(),
+            State::Ended => {
+                this.lose_stack();
+                drop(self);
+            }
+            // Nothing of it has begun.
+            _ if !this.is_begun() => drop(self),
+            _ if this.is_at_home() && !Home::is_ending() => drop(self),
+            _ if this.entry.is_unwound_at_the_end() => self.leave(),
+            _ => self.leak(),
+        }
+    }
+
+    /// Leaves the computation to its fiber.
+    fn leave(self) {
+        self.header().is_left.set(true);
+        mem::forget(self);
+    }
+
+    /// Leaves the computation as it is, for ever, since it cannot be unwound where this runs.
+    #[cold]
+    fn leak(self) {
+        let why = if self.header().state.get() == State::Running {
+            "while it waited as a part of another one".to_owned()
+        } else if Home::is_ending() {
+            "while the locals of its thread are destroyed, to which its frames may refer".to_owned()
+        } else {
+            format!("in {}, and belongs elsewhere", Home::describe())
+        };
+        lisle_core::seam::write(&format!(
+            "a continuation of the computation begun at {} was dropped {why}: its stack stays for ever, and its destructors \
+             do not run",
+            self.header().link.site(),
+        ));
+        mem::forget(self);
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: this owns it.
+        unsafe { end(self.0) };
+    }
+}
+
+/// A guard that frees a computation that has ended, also if a destructor panics.
+pub(crate) struct Free(pub(crate) NonNull<Header>);
+
+impl Drop for Free {
+    fn drop(&mut self) {
+        // SAFETY: it has ended, and its owner has given it up.
+        unsafe { (self.0.as_ref().table.free)(self.0) };
+    }
+}
+
+/// Unwinds a computation that waits in a fiber which ends. It is freed if no value owns it. Returns `false`
+/// if it stays as it is.
+///
+/// # Safety
+///
+/// The entry is that of a computation that waits in the fiber which calls this, and it has just been
+/// taken out of the list.
+unsafe fn end_in_fiber(entry: NonNull<Entry>) -> bool {
+    // SAFETY: the entry is a field of the header.
+    let header = unsafe { entry.byte_sub(offset_of!(Header, entry)) }.cast::<Header>();
+    // SAFETY: by the caller's promise.
+    let this = unsafe { header.as_ref() };
+    // A producer that waits as a part of another computation ends with that one.
+    if matches!(this.state.get(), State::Kept | State::Suspended) {
+        if this.is_begun() {
+            // SAFETY: it is suspended. Values that refer to it find that it has ended.
+            return unsafe { unwind_owned(header, Order::UnwindOrStay) };
+        }
+        this.state.set(State::Ended);
+    }
+    true
+}
+
+/// Unwinds a suspended computation that another owns, by this order, and frees it if the owner has left
+/// it meanwhile. Returns `false` if it stays as it is.
+///
+/// # Safety
+///
+/// The computation is suspended, and nobody else resumes it.
+pub(crate) unsafe fn unwind_owned(header: NonNull<Header>, order: Order) -> bool {
+    /// A guard that frees what has been left.
+    struct FreeLeft(NonNull<Header>);
+    impl Drop for FreeLeft {
+        fn drop(&mut self) {
+            // SAFETY: an owner leaves a computation that is unwound as it is.
+            if unsafe { self.0.as_ref() }.is_left.get() {
+                drop(Free(self.0));
+            }
+        }
+    }
+    let free = FreeLeft(header);
+    // SAFETY: by the caller's promise.
+    let has_ended = unsafe { unwind_by(order, header.as_ref()) };
+    if !has_ended {
+        // Its state says for ever that it is being unwound.
+        mem::forget(free);
+    }
+    has_ended
+}
+
+/// Unwinds a suspended computation, if it has not ended, and gives its stack back.
+///
+/// # Safety
+///
+/// The caller owns the computation and gives it up.
+pub(crate) unsafe fn end(header: NonNull<Header>) {
+    // SAFETY: by the caller's promise.
+    let this = unsafe { header.as_ref() };
+    handled::wait_no_more(&this.entry);
+    let _free = Free(header);
+    // A producer may not have begun.
+    if this.state.get() != State::Ended && this.is_begun() {
+        // SAFETY: as above.
+        unsafe { unwind(this) };
+    }
+}
+
+/// Unwinds a suspended computation. If that ends with a panic, it goes on with it, unless this is
+/// called because of a panic.
+///
+/// # Safety
+///
+/// The computation is suspended, and nobody else resumes it. If a closure of a clause of its handler runs,
+/// that clause is marked as busy.
+pub(crate) unsafe fn unwind(this: &Header) {
+    // SAFETY: by the caller's promise.
+    let has_ended = unsafe { unwind_by(Order::Unwind, this) };
+    debug_assert!(has_ended, "a computation that is unwound has been suspended");
+}
+
+/// What a performer asks that stays as it is. It is no place: those of effects are even.
+pub(crate) const STAYS: Request = Request(NonNull::dangling());
+
+/// Does the same by this order. Returns `false` if the computation stays as it is.
+///
+/// # Safety
+///
+/// As for [`unwind`].
+#[cold]
+#[inline(never)]
+unsafe fn unwind_by(order: Order, this: &Header) -> bool {
+    let here = this_stack();
+    let stack = here.state();
+    this.attach(here);
+    this.state.set(State::Ending);
+    this.payload.set(None);
+    this.order.set(order);
+    let mut of_clause = None;
+    // SAFETY: by the caller's promise, and it has been attached.
+    while let Some(request) = unsafe { this.turn(stack) } {
+        if request.0 == STAYS.0 {
+            return false;
+        }
+        let moves = stack.handled.moves.get();
+        // SAFETY: it is suspended by `perform` or `give`, for this handler or generator. Clauses that
+        // run are marked.
+        match caught(|| unsafe { (this.table.settle)(NonNull::from(this), request) }) {
+            Ok(Settled::GoesOn) => {}
+            Ok(Settled::NotResumed) => this.order.set(order),
+            Ok(Settled::Refused(why)) => {
+                this.refusal.set(Some(why));
+                this.order.set(order);
+            }
+            Err(panic) => {
+                this.order.set(order);
+                forget_panic(of_clause.replace(panic));
+            }
+        }
+        if stack.handled.moves.get() != moves {
+            // The clause has been suspended, and may have gone on elsewhere.
+            this.attach(here);
+        }
+    }
+    this.state.set(State::Ended);
+    let of_computation = this.payload.take().filter(|panic| !is_of(panic.as_ref(), this));
+    let panic = match (of_clause, of_computation) {
+        (Some(panic), of_computation) => {
+            forget_panic(of_computation);
+            panic
+        }
+        (None, Some(panic)) => panic,
+        (None, None) => return true,
+    };
+    if parker::is_unwinding() {
+        // Whoever drops this would otherwise end the process.
+        panics::told("a handled computation that was dropped", || resume_unwind(panic));
+    } else {
+        resume_unwind(panic);
+    }
+    true
+}
+
+/// Returns `true` if the payload is that by which this computation is unwound.
+fn is_of(payload: &(dyn Any + Send), this: &Header) -> bool {
+    payload.downcast_ref().is_some_and(|Unwound { of, .. }| *of == NonNull::from(this))
+}
+
+/// Calls the clause for an effect that was performed while its computation is unwound.
+///
+/// # Safety
+///
+/// `perform` has suspended the computation with this request, for a clause of its handler, whose results
+/// are of type `R`. If the closure of the clause runs, it is marked as busy.
+pub(crate) unsafe fn settle<R>(header: NonNull<Header>, request: Request) -> Settled {
+    let asked = request.0.cast::<Asked<()>>();
+    // SAFETY: the performer waits, with the clause that it has found.
+    let (take, clause) = unsafe { ((*asked.as_ptr()).take, (*asked.as_ptr()).closure) };
+    // SAFETY: a clause begins with this.
+    if unsafe { clause.cast::<Busy>().as_ref() }.get() {
+        return Settled::Refused("its clause for that has let the computation go, and still runs");
+    }
+    // SAFETY: it stays while it is unwound.
+    let this = unsafe { header.as_ref() };
+    let activation = Activation::<R>::new();
+    let mut value = MaybeUninit::<R>::uninit();
+    // SAFETY: the types are those of the handler, in which the performer has found the clause. It does
+    // not run: it is not marked, and what calls clauses for a computation that is unwound is only this,
+    // once at a time.
+    let goes_on = unsafe {
+        this.call(take, asked, NonNull::from(&activation).cast(), NonNull::from(&mut value).cast())
+    };
+    if !goes_on {
+        // SAFETY: the clause has written it.
+        unsafe { value.assume_init_drop() };
+    }
+    if goes_on && this.order.get() != Order::Unwind { Settled::GoesOn } else { Settled::NotResumed }
+}

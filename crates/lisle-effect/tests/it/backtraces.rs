@@ -1,0 +1,109 @@
+//! Backtraces that clauses take of performers.
+
+use crate::support::{Add, Ask, Fail, Yield};
+use lisle_effect::{Effect, finish, generate, handle, perform};
+use lisle_runtime::facade as lisle;
+use std::backtrace::Backtrace;
+use std::cell::Cell;
+
+#[inline(never)]
+fn named_performer<E: Effect>(effect: E) -> E::Answer {
+    std::hint::black_box(perform(effect))
+}
+
+#[inline(never)]
+fn named_around_it(f: impl FnOnce() -> u32) -> u32 {
+    std::hint::black_box(f())
+}
+
+fn check(backtrace: &str) {
+    for name in ["named_performer", "named_around_it"] {
+        assert!(backtrace.contains(name), "{name} in {backtrace}");
+    }
+}
+
+#[test]
+fn of_each_kind_of_clause() {
+    let case = || {
+        let mut count = 0;
+        let sum = handle(|| named_around_it(|| named_performer(Ask) + named_performer(Add(1))))
+            .on(|Ask, k| {
+                for _ in 0..2 {
+                    check(&k.backtrace().to_string());
+                    count += 1;
+                }
+                k.resume(1)
+            })
+            .answer(|Add(n)| {
+                check(&Backtrace::force_capture().to_string());
+                n
+            })
+            .run();
+        assert_eq!((sum, count), (2, 2));
+    };
+    case();
+    lisle::run(case);
+}
+
+/// The performer may be in computations within, in an answer of a handler within, and in a part of what is noted
+/// at its fiber; the clause may take the backtrace in a computation of its own.
+#[test]
+fn through_what_lies_between() {
+    let inner = || {
+        handle(|| generate(|items| items.give(named_performer(Fail(""))), |items| items.sum::<u32>()))
+            .answer(|Fail(_)| named_performer(Ask))
+            .answer(|Add(n)| n)
+            .run()
+    };
+    let result = handle(|| named_around_it(inner))
+        .on(|Ask, k| {
+            let backtrace = handle(|| {
+                assert_eq!(perform(Add(3)), 4);
+                k.backtrace()
+            });
+            check(&backtrace.answer(|Add(n)| n + 1).run().to_string());
+            k.resume(5)
+        })
+        .run();
+    assert_eq!(result, 5);
+}
+
+/// An order that is given after it holds, and so does one that was given before.
+#[test]
+fn of_what_is_unwound() {
+    struct Performs;
+    impl Drop for Performs {
+        fn drop(&mut self) {
+            assert_eq!(named_around_it(|| named_performer(Add(1))), 2);
+        }
+    }
+    let seen = Cell::new(0);
+    let result = handle(|| {
+        let _performs = Performs;
+        named_around_it(|| named_performer(Ask))
+    })
+    .on(|Ask, k| {
+        check(&k.backtrace().to_string());
+        drop(k);
+        assert_eq!(seen.get(), 1);
+        finish(3)
+    })
+    .on(|Add(n), k| {
+        check(&k.backtrace().to_string());
+        seen.set(seen.get() + 1);
+        k.resume(n + 1)
+    })
+    .on(|Yield, k| k.resume(()))
+    .run();
+    assert_eq!(result, 3);
+    let caught = handle(|| {
+        let caught = std::panic::catch_unwind(|| named_around_it(|| named_performer(Ask)));
+        caught.unwrap_err().downcast_ref().copied()
+    })
+    .on(|Ask, k| {
+        check(&k.backtrace().to_string());
+        k.resume_unwind(Box::new(4_u8))
+    })
+    .run();
+    assert_eq!(caught, Some(4_u8));
+}
