@@ -67,6 +67,8 @@ pub(crate) struct Group {
     methods: &'static Methods,
     pub(crate) key: Key,
     pub(crate) kind: Kind,
+    /// How many groups of the world were made before.
+    number: u32,
     slot: Layout,
     pieces: RefCell<Vec<NonNull<Piece>>>,
     vacant: RefCell<Vec<NonNull<Head>>>,
@@ -79,7 +81,11 @@ fn slots_begin(slot: Layout) -> usize {
 
 impl Group {
     /// Makes a group of streams with values of type `T` and futures of type `F`.
-    pub(crate) fn new<T: Clone + 'static, F: Future<Output = ()> + 'static>(key: Key, kind: Kind) -> Group {
+    pub(crate) fn new<T: Clone + 'static, F: Future<Output = ()> + 'static>(
+        key: Key,
+        kind: Kind,
+        number: u32,
+    ) -> Group {
         let slot = Layout::new::<Slot<T, F>>();
         assert!(slot.align() <= ALIGN / 2, "a stream's future cannot be aligned to {} bytes", slot.align());
         Group {
@@ -93,6 +99,7 @@ impl Group {
             },
             key,
             kind,
+            number,
             slot,
             pieces: RefCell::default(),
             vacant: RefCell::default(),
@@ -270,18 +277,40 @@ impl Group {
         self.pieces.borrow().get(index).copied()
     }
 
-    /// Returns which stream is meant.
+    /// Returns the position of a slot in the group.
     ///
     /// # Safety
     ///
     /// The slot is in this group.
-    pub(crate) unsafe fn origin(&self, head: NonNull<Head>) -> Origin {
+    unsafe fn ordinal(&self, head: NonNull<Head>) -> usize {
         // SAFETY: by the caller's promise.
         let piece = unsafe { Piece::of(head) };
         let offset = head.addr().get() - piece.addr().get() - slots_begin(self.slot);
         // SAFETY: pieces live as long as their group.
         let first = unsafe { piece.as_ref() }.first as usize;
-        Origin { name: self.key.name, ordinal: first + offset / self.slot.size(), site: self.key.site }
+        first + offset / self.slot.size()
+    }
+
+    /// Returns which stream is meant.
+    ///
+    /// # Safety
+    ///
+    /// As for [`ordinal`](Group::ordinal).
+    pub(crate) unsafe fn origin(&self, head: NonNull<Head>) -> Origin {
+        // SAFETY: passed on to the caller.
+        let ordinal = unsafe { self.ordinal(head) };
+        Origin { name: self.key.name, ordinal, site: self.key.site }
+    }
+
+    /// Returns where a slot is among all of its world. Addresses differ between equal worlds; this
+    /// does not.
+    ///
+    /// # Safety
+    ///
+    /// As for [`ordinal`](Group::ordinal).
+    pub(crate) unsafe fn place(&self, head: NonNull<Head>) -> (u32, usize) {
+        // SAFETY: passed on to the caller.
+        (self.number, unsafe { self.ordinal(head) })
     }
 }
 

@@ -230,10 +230,11 @@ impl Core {
         kind: Kind,
     ) -> Rc<Group> {
         let mut by_key = self.by_key.borrow_mut();
+        let number = by_key.len() as u32;
         by_key
             .entry(key)
             .or_insert_with(|| {
-                let group = Rc::new(Group::new::<T, F>(key, kind));
+                let group = Rc::new(Group::new::<T, F>(key, kind, number));
                 let groups = if kind == Kind::Early { &self.early } else { &self.groups };
                 groups.borrow_mut().push(group.clone());
                 group
@@ -266,6 +267,12 @@ impl Core {
     pub(crate) fn origin(&self, pointer: NonNull<Head>) -> Origin {
         // SAFETY: slots live as long as the world.
         unsafe { Group::of(pointer).origin(pointer) }
+    }
+
+    /// Returns where a slot is in the world. It is the same in equal worlds.
+    pub(crate) fn place(&self, pointer: NonNull<Head>) -> (u32, usize) {
+        // SAFETY: slots live as long as the world.
+        unsafe { Group::of(pointer).place(pointer) }
     }
 
     pub(crate) fn current_origin(&self) -> Option<Origin> {

@@ -218,7 +218,6 @@ impl Core {
         all.into_iter().for_each(|stream| self.remove(stream));
         self.bury();
         self.forget_followers();
-        let wakers = self.wakers.take();
-        self.guarded(|| drop(wakers));
+        self.forget_wakers();
     }
 }

@@ -5,11 +5,12 @@ use crate::engine::Core;
 use crate::engine::slot::Head;
 use crate::engine::waits::Living;
 use crate::error::{Failure, StreamError};
+use std::cell::Cell;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::panic::{RefUnwindSafe, UnwindSafe};
-use std::ptr::NonNull;
+use std::ptr::{NonNull, null};
 
 /// A handle of a stream: 16 bytes that can be copied and sent anywhere.
 ///
@@ -136,9 +137,35 @@ impl<T> PartialEq for Stream<T> {
 
 impl<T> Eq for Stream<T> {}
 
+thread_local! {
+    /// The world of which a fingerprint is taken, or null.
+    static TAKING_FINGERPRINT: Cell<*const Core> = const { Cell::new(null()) };
+}
+
+/// Calls a function that hashes values for a fingerprint. Meanwhile handles are hashed by where
+/// their streams are in the world, and not by addresses, which differ between equal worlds.
+pub(crate) fn for_a_fingerprint<R>(core: &Core, f: impl FnOnce() -> R) -> R {
+    struct Back(*const Core);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            TAKING_FINGERPRINT.set(self.0);
+        }
+    }
+    let _back = Back(TAKING_FINGERPRINT.replace(core));
+    f()
+}
+
 impl<T> Hash for Stream<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.head, self.generation, self.world).hash(state);
+        // SAFETY: null, or borrowed by `for_a_fingerprint`, which resets it.
+        match unsafe { TAKING_FINGERPRINT.get().as_ref() } {
+            None => (self.head, self.generation, self.world).hash(state),
+            // The stream of another world may be gone.
+            Some(core) => {
+                let place = (self.world == core.id).then(|| core.place(self.head));
+                (place, self.generation).hash(state);
+            }
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 //! done. The mode that shuffles retires calls in a random order, as if they had taken random times.
 
 use crate::error::{Origin, StreamError};
-use crate::streams::handle::Stream;
+use crate::streams::handle::{Stream, for_a_fingerprint};
 use crate::world::World;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -93,7 +93,8 @@ impl World {
         let fingerprint = move |world: &World| {
             let mut hasher = DefaultHasher::new();
             // A stream that has failed has no value, whatever the reason.
-            world.with(stream, |value| f(value, &mut hasher)).is_ok().hash(&mut hasher);
+            let hashes = |value: &T| for_a_fingerprint(&world.core, || f(value, &mut hasher));
+            world.with(stream, hashes).is_ok().hash(&mut hasher);
             hasher.finish()
         };
         let origin = self.core.origin(living.head);
@@ -102,7 +103,8 @@ impl World {
     }
 
     /// Returns a hash of the values that the watched streams had in the last frame. For one build
-    /// of a program it is the same in each run, and for any number of workers.
+    /// of a program it is the same in each run, and for any number of workers. Handles of this
+    /// world's streams count by where the stream was made in the world.
     pub fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.fingerprints().for_each(|fingerprint| fingerprint.hash(&mut hasher));

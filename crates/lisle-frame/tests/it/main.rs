@@ -9,6 +9,7 @@ mod chains;
 mod combinators;
 mod cycles;
 mod destructors;
+mod equal_worlds;
 mod failures;
 mod foreign_futures;
 #[cfg(feature = "threads")]
