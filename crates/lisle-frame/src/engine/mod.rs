@@ -4,6 +4,7 @@
 //! call back at any time, so that no part is borrowed while it does; what such code may remove is
 //! only noted, and buried where no stream is being polled.
 
+pub(crate) mod branches;
 mod clock;
 mod executors;
 mod following;
@@ -19,6 +20,7 @@ use crate::current::unsuspended;
 use crate::error::{Origin, StreamError};
 use crate::foreign::Foreigns;
 use crate::panics::forget_panic;
+use branches::AsyncScope;
 use clock::Clock;
 pub(crate) use following::Follows;
 use group::{Group, Key, Kind};
@@ -91,7 +93,12 @@ pub(crate) struct Core {
     burying: Cell<bool>,
     /// Streams that are run anew, and wait over frames.
     restless: RefCell<HashSet<NonNull<Head>>>,
-    has_restless: Cell<bool>,
+    /// The scope whose branches are collected.
+    scope: Cell<AsyncScope>,
+    /// The branches of bodies, by their streams.
+    branches: RefCell<HashMap<NonNull<Head>, Vec<Living>>>,
+    /// There is more to do when a body ends: some wait over frames, or have branches.
+    has_loose_ends: Cell<bool>,
     /// How many functions of the user's look at values.
     pub(crate) looking: Cell<usize>,
     /// Wakers of executors within streams, by the stream.
@@ -158,7 +165,9 @@ impl Core {
             graves: RefCell::default(),
             burying: Cell::new(false),
             restless: RefCell::default(),
-            has_restless: Cell::new(false),
+            scope: Cell::default(),
+            branches: RefCell::default(),
+            has_loose_ends: Cell::new(false),
             looking: Cell::new(0),
             wakers: RefCell::default(),
             has_wakers: Cell::new(false),
@@ -288,25 +297,34 @@ impl Core {
         self.ready.set(State::new(Phase::Settled, epoch).and_value());
     }
 
-    /// Notes whether the stream that is being polled, which is run anew in each frame, waits over
+    /// Notes that the stream that is being polled, which is run anew in each frame, waits over
     /// frames.
-    #[inline(always)]
-    pub(crate) fn waits_over_frames(&self, waits: bool) {
-        if waits || self.has_restless.get() {
-            self.note_restless(waits);
+    #[cold]
+    pub(crate) fn waits_over_frames(&self) {
+        if let Some(current) = self.current.get() {
+            self.restless.borrow_mut().insert(current);
+            self.has_loose_ends.set(true);
         }
     }
 
-    #[cold]
-    fn note_restless(&self, waits: bool) {
-        let Some(current) = self.current.get() else { return };
-        let mut restless = self.restless.borrow_mut();
-        if waits {
-            restless.insert(current);
-        } else {
-            restless.remove(&current);
+    /// Notes that the body of the stream that is being polled has ended.
+    #[inline(always)]
+    pub(crate) fn body_has_ended(&self) {
+        if self.has_loose_ends.get()
+            && let Some(current) = self.current.get()
+        {
+            self.end_loosely(current);
         }
-        self.has_restless.set(!restless.is_empty());
+    }
+
+    /// Notes that the body of a stream has ended, which may have waited over frames and have
+    /// branches.
+    #[cold]
+    fn end_loosely(&self, pointer: NonNull<Head>) {
+        self.restless.borrow_mut().remove(&pointer);
+        self.end_branches(pointer);
+        let has_loose_ends = !self.restless.borrow().is_empty() || !self.branches.borrow().is_empty();
+        self.has_loose_ends.set(has_loose_ends);
     }
 
     /// Returns `true` if all the state of a stream is its value.

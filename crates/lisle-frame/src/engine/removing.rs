@@ -200,7 +200,7 @@ impl Core {
                 self.guarded(|| unsafe { group.drop_value(pointer) });
             }
             self.errors.borrow_mut().remove(&pointer);
-            self.restless.borrow_mut().remove(&pointer);
+            self.end_loosely(pointer);
             self.remove_owned(pointer);
             group.give_slot(pointer);
         }

@@ -179,8 +179,8 @@ where
         let polled = if CATCHES { poll_caught(body.as_mut(), cx) } else { body.poll(cx) };
         match polled {
             Poll::Ready(value) => {
-                core.waits_over_frames(false);
                 this.body = None;
+                core.body_has_ended();
                 (this.end)(core, head, &mut this.made_of, value);
                 // What it has begun to wait for, and then has not waited for, as in a race.
                 core.flags.set(core.flags.get() & !engine::flags::WITHIN);
@@ -190,6 +190,7 @@ where
             Poll::Pending => {
                 if has_failed(core) {
                     this.body = None;
+                    core.body_has_ended();
                 }
             }
         }
@@ -204,7 +205,7 @@ fn has_failed(core: &Core) -> bool {
         return true;
     }
     if !core.waits_within() {
-        core.waits_over_frames(true);
+        core.waits_over_frames();
     }
     false
 }

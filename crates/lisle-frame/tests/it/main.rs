@@ -4,6 +4,7 @@
 #[macro_use]
 mod worlds;
 
+mod async_scopes;
 mod by_hand;
 mod chains;
 mod combinators;
