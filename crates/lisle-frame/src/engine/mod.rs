@@ -4,32 +4,40 @@
 //! call back at any time, so that no part is borrowed while it does; what such code may remove is
 //! only noted, and buried where no stream is being polled.
 
+pub(crate) mod body;
 pub(crate) mod branches;
+mod by_head;
 mod clock;
+mod columns;
 mod executors;
 mod following;
 mod frame;
 pub(crate) mod group;
+mod polling;
 mod removing;
 mod running;
+pub(crate) mod saved;
 mod settling;
 pub(crate) mod slot;
 pub(crate) mod waits;
 
 use crate::current::unsuspended;
-use crate::error::{Origin, StreamError};
+use crate::error::{Failure, Origin, StreamError};
 use crate::foreign::Foreigns;
 use crate::panics::forget_panic;
+use body::Body;
 use branches::AsyncScope;
+use by_head::{ByHead, Heads};
 use clock::Clock;
 pub(crate) use following::Follows;
 use group::{Group, Key, Kind};
+use saved::Saved;
 use slot::{Head, Phase, State};
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, RawWaker, RawWakerVTable, Waker};
 use waits::{Living, Waits};
@@ -49,14 +57,19 @@ pub(crate) mod flags {
 static VTABLE: RawWakerVTable =
     RawWakerVTable::new(|_| RawWaker::new(std::ptr::null(), &VTABLE), |_| {}, |_| {}, |_| {});
 
+/// A bit that the numbers of worlds do not have.
+pub(crate) const COSMETIC: u32 = 1 << 31;
+
 /// A world.
 pub(crate) struct Core {
     /// Tells worlds apart; it is not 0.
     pub(crate) id: u32,
     /// The number of the frame, counted from 1, as far as it fits beside a phase.
     pub(crate) epoch: Cell<u32>,
-    /// How many frames there have been.
+    /// How many frames there have been. It goes back with the world.
     pub(crate) frames: Cell<u64>,
+    /// How many frames cosmetic streams have been in.
+    turns: Cell<u64>,
     /// The state of a stream that has its value for this frame.
     pub(crate) ready: Cell<State>,
     /// The state of a stream that had its value for the frame before, and so is due in this one.
@@ -67,7 +80,7 @@ pub(crate) struct Core {
     /// after would wait for the store.
     pub(crate) flags: Cell<u8>,
     failure: RefCell<Option<StreamError>>,
-    errors: RefCell<HashMap<NonNull<Head>, StreamError>>,
+    errors: RefCell<ByHead<StreamError>>,
     queue: RefCell<VecDeque<Living>>,
     /// How many streams wait, or are in the queue and have waited.
     waiting: Cell<usize>,
@@ -81,28 +94,31 @@ pub(crate) struct Core {
     /// They have looked at their sources since the last frame.
     has_looked: Cell<bool>,
     /// What was made by each owner.
-    owned: RefCell<HashMap<NonNull<Head>, Vec<Living>>>,
+    owned: RefCell<ByHead<Vec<Living>>>,
     /// What was made for each owner before it was there. It lives as long as the owner, while of
     /// what an owner has made itself only the last run's is there.
-    kept: RefCell<HashMap<NonNull<Head>, Vec<Living>>>,
+    kept: RefCell<ByHead<Vec<Living>>>,
     /// The list that runs and makes a member, with what was made for the member so far.
     for_member: RefCell<Option<(NonNull<Head>, Vec<Living>)>>,
     has_owners: Cell<bool>,
     graves: RefCell<Vec<NonNull<Head>>>,
+    /// The snapshots.
+    saved: RefCell<Vec<Weak<Saved>>>,
+    has_saved: Cell<bool>,
     /// They are being emptied: what destructors remove is buried by who does so.
     burying: Cell<bool>,
     /// Streams that are run anew, and wait over frames.
-    restless: RefCell<HashSet<NonNull<Head>>>,
+    restless: RefCell<Heads>,
     /// The scope whose branches are collected.
     scope: Cell<AsyncScope>,
     /// The branches of bodies, by their streams.
-    branches: RefCell<HashMap<NonNull<Head>, Vec<Living>>>,
+    branches: RefCell<ByHead<Vec<Living>>>,
     /// There is more to do when a body ends: some wait over frames, or have branches.
     has_loose_ends: Cell<bool>,
     /// How many functions of the user's look at values.
     pub(crate) looking: Cell<usize>,
     /// Wakers of executors within streams, by the stream.
-    wakers: RefCell<HashMap<NonNull<Head>, Vec<Waker>>>,
+    wakers: RefCell<ByHead<Vec<Waker>>>,
     has_wakers: Cell<bool>,
     /// Where the stack was at the start of the frame.
     stack: Cell<usize>,
@@ -139,12 +155,14 @@ impl Core {
     pub(crate) fn new(foreigns: Foreigns) -> Rc<Core> {
         static IDS: AtomicU32 = AtomicU32::new(1);
         // A number never comes again: a handle would be taken for one of the later world.
-        let id = IDS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |id| id.checked_add(1));
-        let id = id.expect("a program can have four billion worlds");
+        let next = |id: u32| id.checked_add(1).filter(|next| *next < COSMETIC);
+        let id = IDS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        let id = id.expect("a program can have two billion worlds");
         Rc::new(Core {
             id,
             epoch: Cell::new(0),
             frames: Cell::new(0),
+            turns: Cell::new(0),
             ready: Cell::new(State::new(Phase::Settled, 0).and_value()),
             usual: Cell::new(State::new(Phase::Vacant, 0)),
             current: Cell::new(None),
@@ -163,6 +181,8 @@ impl Core {
             kept: RefCell::default(),
             for_member: RefCell::default(),
             graves: RefCell::default(),
+            saved: RefCell::default(),
+            has_saved: Cell::new(false),
             burying: Cell::new(false),
             restless: RefCell::default(),
             scope: Cell::default(),
@@ -233,11 +253,7 @@ impl Core {
     }
 
     /// Returns the group for streams of a kind, which is made if it is the first.
-    pub(crate) fn group<T: Clone + 'static, F: Future<Output = ()> + 'static>(
-        &self,
-        key: Key,
-        kind: Kind,
-    ) -> Rc<Group> {
+    pub(crate) fn group<T: Clone + 'static, F: Body>(&self, key: Key, kind: Kind) -> Rc<Group> {
         let mut by_key = self.by_key.borrow_mut();
         let number = by_key.len() as u32;
         by_key
@@ -271,6 +287,40 @@ impl Core {
         let error = self.errors.borrow().get(&pointer).cloned();
         // SAFETY: slots live as long as the world.
         error.unwrap_or_else(|| self.removed(unsafe { Living::new(pointer) }))
+    }
+
+    fn forget_error(&self, pointer: NonNull<Head>) {
+        let mut errors = self.errors.borrow_mut();
+        if !errors.is_empty() {
+            errors.remove(&pointer);
+        }
+    }
+
+    /// Returns `true` if a stream is left out of snapshots.
+    pub(crate) fn is_cosmetic(&self, pointer: NonNull<Head>) -> bool {
+        // SAFETY: slots live as long as the world.
+        unsafe { Group::of(pointer) }.key.is_cosmetic
+    }
+
+    /// Returns `true` if the stream that is being polled is left out of snapshots.
+    #[inline]
+    pub(crate) fn runs_cosmetic(&self) -> bool {
+        self.current.get().is_some_and(|pointer| self.is_cosmetic(pointer))
+    }
+
+    /// Returns the error of the stream that is being polled, which has read what is cosmetic.
+    #[cold]
+    pub(crate) fn reads_cosmetic(&self, read: NonNull<Head>) -> StreamError {
+        match self.current_origin() {
+            Some(reader) => StreamError::new(Failure::Cosmetic { reader, stream: self.origin(read) }),
+            None => StreamError::new(Failure::Outside),
+        }
+    }
+
+    /// Returns the number of the frame, for the stream that is being polled.
+    #[inline]
+    pub(crate) fn now(&self) -> u64 {
+        if self.runs_cosmetic() { self.turns.get() } else { self.frames.get() }
     }
 
     pub(crate) fn origin(&self, pointer: NonNull<Head>) -> Origin {

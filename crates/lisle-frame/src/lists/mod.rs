@@ -185,21 +185,8 @@ impl Here {
 
     /// Makes a list of those members of `list` for whose values of this frame `f` returns `true`.
     #[track_caller]
-    pub fn filter<T: Clone + 'static>(
-        &self,
-        list: List<T>,
-        mut f: impl FnMut(&T) -> bool + 'static,
-    ) -> List<T> {
-        let chosen = async move |out: &mut Out<'_, Members<T>>| {
-            let members = list.members().await;
-            out.update(|chosen| chosen.change().clear());
-            for member in members.iter() {
-                if member.with(&mut f).await {
-                    out.update(|chosen| chosen.change().push(*member));
-                }
-            }
-        };
-        List(self.plain().at_rest(chosen))
+    pub fn filter<T: Clone + 'static>(&self, list: List<T>, f: impl FnMut(&T) -> bool + 'static) -> List<T> {
+        self.plain().filter(list, f)
     }
 
     /// Makes a stream of the values of all members of `list`, in order. It fails in a frame in
@@ -313,15 +300,29 @@ impl Making<'_> {
         List(making.at_rest(made))
     }
 
+    /// Makes a list of some of the members of another; see [`Here::filter`].
+    #[track_caller]
+    pub fn filter<T: Clone + 'static>(
+        self,
+        list: List<T>,
+        mut f: impl FnMut(&T) -> bool + 'static,
+    ) -> List<T> {
+        let chosen = async move |out: &mut Out<'_, Members<T>>| {
+            let members = list.members().await;
+            out.update(|chosen| chosen.change().clear());
+            for member in members.iter() {
+                if member.with(&mut f).await {
+                    out.update(|chosen| chosen.change().push(*member));
+                }
+            }
+        };
+        List(self.at_rest(chosen))
+    }
+
     /// Makes a stream of the values of all members of a list; see [`Here::values`].
     #[track_caller]
     pub fn values<T: Clone + 'static>(self, list: List<T>) -> Stream<Vec<T>> {
         self.stream(async move || list.values().await)
-    }
-
-    /// Returns how another stream is to be made in the same way.
-    fn again(&self) -> Making<'_> {
-        Making { ..*self }
     }
 
     /// Makes a list's stream, of a body that lives over frames. What it keeps beside its value

@@ -136,13 +136,28 @@ impl World {
     /// Panics of bodies and foreign functions are given to the streams concerned. If the pool
     /// panics, so does this, when the frame is over.
     pub fn frame(&mut self) -> Report {
+        self.evaluate(false)
+    }
+
+    /// Evaluates a frame again after the world has gone [back](World::restore): all streams but
+    /// those that are [cosmetic](crate::Here::cosmetic), which have had this frame already and keep
+    /// their values. Otherwise it does the same as [`frame`](World::frame).
+    ///
+    /// # Panics
+    ///
+    /// Those of [`frame`](World::frame).
+    pub fn resimulate(&mut self) -> Report {
+        self.evaluate(true)
+    }
+
+    fn evaluate(&mut self, is_old: bool) -> Report {
         let_others_pass();
         let core = &self.here.core;
         core.clock.begin();
         core.evaluated.set(0);
         core.foreigns().begin_frame();
         let open = Open(core.foreigns());
-        core.frame();
+        core.frame(is_old);
         drop(open);
         if let Some(panic) = core.foreigns().take_panic() {
             resume_unwind(panic);
