@@ -49,7 +49,8 @@ pub use streams::handle::Stream;
 pub use streams::making::{Here, Making, Scope, here};
 pub use streams::reading::{Get, TryGet, With};
 pub use waiting::{
-    All, NextFrame, Race, Rush, all, async_scope, branch, frames, next_frame, race, rush, spawn,
+    All, Elapsed, NextFrame, Race, Rush, all, async_scope, branch, frames, next_frame, race, rush, seconds,
+    spawn, timeout, until,
 };
 pub use world::determinism::{Dependence, find_dependence};
 pub use world::snapshot::{Snapshot, SnapshotError};

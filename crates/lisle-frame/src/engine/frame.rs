@@ -17,8 +17,10 @@ impl Core {
         let here = 0u8;
         self.stack.set((&raw const here).addr());
         self.frames.set(self.frames.get() + 1);
+        self.time.set(self.time.get().saturating_add(self.step.get()));
         if !is_old {
             self.turns.set(self.turns.get() + 1);
+            self.time_of_turns.set(self.time_of_turns.get().saturating_add(self.step.get()));
         }
         unsuspended(|| self.look_at_sources());
         self.look_again();

@@ -40,6 +40,7 @@ use std::ptr::NonNull;
 use std::rc::{Rc, Weak};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, RawWaker, RawWakerVTable, Waker};
+use std::time::Duration;
 use waits::{Living, Waits};
 
 /// What the futures of a stream tell about the poll under way, and what is to do after it.
@@ -70,6 +71,12 @@ pub(crate) struct Core {
     pub(crate) frames: Cell<u64>,
     /// How many frames cosmetic streams have been in.
     turns: Cell<u64>,
+    /// The time in the game. It goes back with the world.
+    pub(crate) time: Cell<Duration>,
+    /// The time for cosmetic streams.
+    time_of_turns: Cell<Duration>,
+    /// How long a frame lasts in the game.
+    pub(crate) step: Cell<Duration>,
     /// The state of a stream that has its value for this frame.
     pub(crate) ready: Cell<State>,
     /// The state of a stream that had its value for the frame before, and so is due in this one.
@@ -163,6 +170,9 @@ impl Core {
             epoch: Cell::new(0),
             frames: Cell::new(0),
             turns: Cell::new(0),
+            time: Cell::default(),
+            time_of_turns: Cell::default(),
+            step: Cell::new(Duration::from_nanos(16_666_667)),
             ready: Cell::new(State::new(Phase::Settled, 0).and_value()),
             usual: Cell::new(State::new(Phase::Vacant, 0)),
             current: Cell::new(None),
@@ -321,6 +331,11 @@ impl Core {
     #[inline]
     pub(crate) fn now(&self) -> u64 {
         if self.runs_cosmetic() { self.turns.get() } else { self.frames.get() }
+    }
+
+    /// Returns the time in the game, for the stream that is being polled.
+    pub(crate) fn time_of_current(&self) -> Duration {
+        if self.runs_cosmetic() { self.time_of_turns.get() } else { self.time.get() }
     }
 
     pub(crate) fn origin(&self, pointer: NonNull<Head>) -> Origin {

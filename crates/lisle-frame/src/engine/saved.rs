@@ -14,12 +14,14 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::ptr::NonNull;
 use std::rc::{Rc, Weak};
+use std::time::Duration;
 
 /// What a snapshot knows of a world.
 pub(crate) struct Saved {
     core: Weak<Core>,
     world: u32,
     pub(crate) frames: u64,
+    time: Duration,
     epoch: u32,
     /// By the numbers of the groups.
     columns: Vec<Option<Column>>,
@@ -83,6 +85,7 @@ impl Core {
             core: Rc::downgrade(self),
             world: self.id,
             frames: self.frames.get(),
+            time: self.time.get(),
             epoch: self.epoch.get(),
             columns,
             looked: self.what_was_looked_at(),
@@ -206,6 +209,7 @@ impl Core {
             }
         }
         self.frames.set(saved.frames);
+        self.time.set(saved.time);
         self.look_again();
         if let Some(looked) = &saved.looked {
             self.look_as_then(looked);

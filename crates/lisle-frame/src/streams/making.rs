@@ -14,6 +14,7 @@ use std::fmt;
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::rc::Rc;
+use std::time::Duration;
 
 /// Where streams are made: in a world, in the body of a stream, or in a scope.
 ///
@@ -210,6 +211,26 @@ impl Here {
         B: AsyncFnOnce(&mut Out<'_, T>) + 'static,
     {
         self.plain().live(first, body)
+    }
+
+    /// Returns the time in the game: that of the last frame, or in a body, that of the frame under
+    /// way. It is the sum of the [steps](crate::Builder::step) of all frames, and goes back to a
+    /// snapshot with the world, but for [cosmetic](Here::cosmetic) streams.
+    ///
+    /// ```
+    /// use lisle_frame::{World, here};
+    /// use std::time::Duration;
+    ///
+    /// let mut world = World::builder().step(Duration::from_millis(20)).build();
+    /// let clock = world.stream(async || here().time());
+    /// world.frame();
+    /// world.frame();
+    /// assert_eq!(world.get(clock)?, Duration::from_millis(40));
+    /// assert_eq!(world.time(), Duration::from_millis(40));
+    /// # Ok::<(), lisle_frame::StreamError>(())
+    /// ```
+    pub fn time(&self) -> Duration {
+        self.core.time_of_current()
     }
 
     /// Makes a scope: what is made in it is removed with it.

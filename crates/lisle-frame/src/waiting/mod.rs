@@ -10,9 +10,11 @@ mod frames;
 mod race;
 mod scope;
 mod slice;
+mod time;
 
 pub use all::{All, all};
 pub use branch::{Rush, branch, rush, spawn};
 pub use frames::{NextFrame, frames, next_frame};
 pub use race::{Race, race};
 pub use scope::async_scope;
+pub use time::{Elapsed, seconds, timeout, until};

@@ -3,6 +3,7 @@
 use crate::engine;
 use crate::engine::branches::{Branches, InScope};
 use std::fmt;
+use std::marker::PhantomPinned;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -10,8 +11,8 @@ use std::task::{Context, Poll};
 /// a [`rush`](crate::rush) in it leaves behind, end when the future is done or dropped.
 ///
 /// The body of each stream is an async scope, and so is each of the futures given to
-/// [`all`](crate::all), [`race`](crate::race), [`rush`](crate::rush), [`branch`](crate::branch)
-/// and [`spawn`](crate::spawn). A call of an `async fn` is none by
+/// [`all`](crate::all), [`race`](crate::race), [`rush`](crate::rush), [`branch`](crate::branch),
+/// [`spawn`](crate::spawn) and [`timeout`](crate::timeout). A call of an `async fn` is none by
 /// itself, unlike a call in Verse; neither is a future in a `select` of another library.
 ///
 /// ```
@@ -44,11 +45,13 @@ pub async fn async_scope<F: Future>(future: F) -> F::Output {
 pub(crate) struct Scoped<F> {
     branches: Option<Box<Branches>>,
     future: F,
+    /// Who has pinned it keeps a reference in a future that others look at meanwhile.
+    _pinned: PhantomPinned,
 }
 
 impl<F> Scoped<F> {
     pub(crate) fn new(future: F) -> Self {
-        Scoped { branches: None, future }
+        Scoped { branches: None, future, _pinned: PhantomPinned }
     }
 }
 

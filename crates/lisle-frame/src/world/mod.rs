@@ -57,6 +57,7 @@ pub struct Builder {
     pool: Option<Box<dyn Pool>>,
     #[cfg(feature = "threads")]
     places: Option<usize>,
+    step: Option<Duration>,
     budget: Option<Duration>,
 }
 
@@ -79,6 +80,13 @@ impl Builder {
         Builder { places: Some(batches.clamp(1, 1 << 16)), ..self }
     }
 
+    /// Sets how long a frame lasts in the game, for [`seconds`](crate::seconds): a sixtieth of a
+    /// second otherwise. See also [`set_step`](World::set_step).
+    pub fn step(mut self, step: Duration) -> Self {
+        self.step = Some(step);
+        self
+    }
+
     /// Sets the time that a frame may take. Nothing is done about a frame that takes longer; its
     /// [`Report`] says so.
     pub fn budget(mut self, budget: Duration) -> Self {
@@ -96,6 +104,9 @@ impl Builder {
         #[cfg(not(feature = "threads"))]
         let link = Link;
         let core = Core::new(Foreigns::new(link));
+        if let Some(step) = self.step {
+            core.step.set(step);
+        }
         World { here: Here::new(core), budget: self.budget, watched: Vec::new() }
     }
 }
@@ -239,6 +250,13 @@ impl World {
         // the world.
         drop(unsafe { value_of::<T>(living.head).replace(value) });
         Ok(())
+    }
+
+    /// Sets how long a frame lasts in the game, from the next frame on. In a game that is to come to
+    /// the same each time it is an input like others: the way back of
+    /// [`restore`](World::restore) does not change it.
+    pub fn set_step(&mut self, step: Duration) {
+        self.core.step.set(step);
     }
 
     /// Returns how many frames there have been.

@@ -10,10 +10,12 @@ mod chains;
 mod combinators;
 mod cosmetic;
 mod cycles;
+mod dependence;
 mod destructors;
 mod equal_worlds;
 mod failures;
 mod foreign_futures;
+mod game_time;
 #[cfg(feature = "threads")]
 mod hosts;
 mod lifetimes;
