@@ -7,7 +7,7 @@ use super::Core;
 use super::slot::Head;
 use super::waits::Living;
 use std::cell::Cell;
-use std::ptr::NonNull;
+use std::ptr::{NonNull, null};
 use std::rc::Rc;
 
 /// The branches of a future that is a scope. They end with it.
@@ -25,35 +25,26 @@ impl Drop for Branches {
     }
 }
 
-/// The scope in which streams are polled.
-#[derive(Default)]
-pub(super) enum AsyncScope {
-    /// The body of the stream that is being polled.
-    #[default]
-    Body,
-    /// A future within it, with its branches if it has any.
-    Within(Option<Box<Branches>>),
-}
+/// The branches that a scope within a body has, if any.
+pub(crate) type OwnBranches = Cell<Option<Box<Branches>>>;
 
 /// Marks that a scope within a body is being polled.
 pub(crate) struct InScope<'a> {
-    core: Rc<Core>,
-    outer: AsyncScope,
-    branches: &'a mut Option<Box<Branches>>,
+    core: &'a Core,
+    outer: *const OwnBranches,
 }
 
 impl<'a> InScope<'a> {
-    pub(crate) fn new(core: Rc<Core>, branches: &'a mut Option<Box<Branches>>) -> Self {
-        let outer = core.scope.replace(AsyncScope::Within(branches.take()));
-        InScope { core, outer, branches }
+    #[inline(always)]
+    pub(crate) fn new(core: &'a Core, branches: &'a OwnBranches) -> Self {
+        InScope { core, outer: core.scope.replace(branches) }
     }
 }
 
 impl Drop for InScope<'_> {
+    #[inline(always)]
     fn drop(&mut self) {
-        if let AsyncScope::Within(branches) = self.core.scope.replace(std::mem::take(&mut self.outer)) {
-            *self.branches = branches;
-        }
+        self.core.scope.set(self.outer);
     }
 }
 
@@ -66,32 +57,25 @@ impl Core {
             // It belongs to the member that is being made.
             return;
         }
-        match self.scope.take() {
-            AsyncScope::Within(branches) => {
-                let mut branches = branches.unwrap_or_default();
-                branches.0.retain(|branch| branch.stream.get().is_some());
-                branches.0.push(Branch { core: self.clone(), stream: branch });
-                self.scope.set(AsyncScope::Within(Some(branches)));
-            }
-            AsyncScope::Body => {
-                let mut all = self.branches.borrow_mut();
-                let branches = all.entry(current).or_default();
-                branches.retain(|branch| branch.get().is_some());
-                branches.push(branch);
-                self.has_loose_ends.set(true);
-            }
+        // SAFETY: null, or set by an `InScope`, which borrows it and sets it back. Those that are
+        // within each other end in the order opposite to that in which they began.
+        if let Some(scope) = unsafe { self.scope.get().as_ref() } {
+            let mut branches = scope.take().unwrap_or_default();
+            branches.0.retain(|branch| branch.stream.get().is_some());
+            branches.0.push(Branch { core: self.clone(), stream: branch });
+            return scope.set(Some(branches));
         }
+        let mut all = self.branches.borrow_mut();
+        let branches = all.entry(current).or_default();
+        branches.retain(|branch| branch.get().is_some());
+        branches.push(branch);
+        self.has_loose_ends.set(true);
     }
 
     /// Calls a function that polls another stream, in whose body it is.
+    #[inline]
     pub(super) fn in_another_body<R>(&self, f: impl FnOnce() -> R) -> R {
-        struct Back<'a>(&'a Cell<AsyncScope>, AsyncScope);
-        impl Drop for Back<'_> {
-            fn drop(&mut self) {
-                self.0.set(std::mem::take(&mut self.1));
-            }
-        }
-        let _back = Back(&self.scope, self.scope.take());
+        let _back = InScope { core: self, outer: self.scope.replace(null()) };
         f()
     }
 

@@ -26,7 +26,7 @@ use crate::error::{Failure, Origin, StreamError};
 use crate::foreign::Foreigns;
 use crate::panics::forget_panic;
 use body::Body;
-use branches::AsyncScope;
+use branches::OwnBranches;
 use by_head::{ByHead, Heads};
 use clock::Clock;
 pub(crate) use following::Follows;
@@ -69,6 +69,8 @@ pub(crate) struct Core {
     pub(crate) epoch: Cell<u32>,
     /// How many frames there have been. It goes back with the world.
     pub(crate) frames: Cell<u64>,
+    /// There is a group of cosmetic streams.
+    has_cosmetic: Cell<bool>,
     /// How many frames cosmetic streams have been in.
     turns: Cell<u64>,
     /// The time in the game. It goes back with the world.
@@ -116,8 +118,8 @@ pub(crate) struct Core {
     burying: Cell<bool>,
     /// Streams that are run anew, and wait over frames.
     restless: RefCell<Heads>,
-    /// The scope whose branches are collected.
-    scope: Cell<AsyncScope>,
+    /// The branches of the scope that is being polled, or null: those of the stream's body.
+    scope: Cell<*const OwnBranches>,
     /// The branches of bodies, by their streams.
     branches: RefCell<ByHead<Vec<Living>>>,
     /// There is more to do when a body ends: some wait over frames, or have branches.
@@ -169,6 +171,7 @@ impl Core {
             id,
             epoch: Cell::new(0),
             frames: Cell::new(0),
+            has_cosmetic: Cell::new(false),
             turns: Cell::new(0),
             time: Cell::default(),
             time_of_turns: Cell::default(),
@@ -195,7 +198,7 @@ impl Core {
             has_saved: Cell::new(false),
             burying: Cell::new(false),
             restless: RefCell::default(),
-            scope: Cell::default(),
+            scope: Cell::new(std::ptr::null()),
             branches: RefCell::default(),
             has_loose_ends: Cell::new(false),
             looking: Cell::new(0),
@@ -270,6 +273,7 @@ impl Core {
             .entry(key)
             .or_insert_with(|| {
                 let group = Rc::new(Group::new::<T, F>(key, kind, number));
+                self.has_cosmetic.set(self.has_cosmetic.get() || key.is_cosmetic);
                 let groups = if kind == Kind::Early { &self.early } else { &self.groups };
                 groups.borrow_mut().push(group.clone());
                 group
@@ -315,7 +319,7 @@ impl Core {
     /// Returns `true` if the stream that is being polled is left out of snapshots.
     #[inline]
     pub(crate) fn runs_cosmetic(&self) -> bool {
-        self.current.get().is_some_and(|pointer| self.is_cosmetic(pointer))
+        self.has_cosmetic.get() && self.current.get().is_some_and(|pointer| self.is_cosmetic(pointer))
     }
 
     /// Returns the error of the stream that is being polled, which has read what is cosmetic.
@@ -328,8 +332,13 @@ impl Core {
     }
 
     /// Returns the number of the frame, for the stream that is being polled.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn now(&self) -> u64 {
+        if self.has_cosmetic.get() { self.now_of_current() } else { self.frames.get() }
+    }
+
+    #[inline(never)]
+    fn now_of_current(&self) -> u64 {
         if self.runs_cosmetic() { self.turns.get() } else { self.frames.get() }
     }
 

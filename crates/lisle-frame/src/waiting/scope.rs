@@ -1,7 +1,8 @@
 //! Async scopes within the body of a stream.
 
 use crate::engine;
-use crate::engine::branches::{Branches, InScope};
+use crate::engine::branches::{InScope, OwnBranches};
+use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomPinned;
 use std::pin::Pin;
@@ -43,7 +44,7 @@ pub async fn async_scope<F: Future>(future: F) -> F::Output {
 
 /// A future that is an async scope.
 pub(crate) struct Scoped<F> {
-    branches: Option<Box<Branches>>,
+    branches: OwnBranches,
     future: F,
     /// Who has pinned it keeps a reference in a future that others look at meanwhile.
     _pinned: PhantomPinned,
@@ -51,27 +52,27 @@ pub(crate) struct Scoped<F> {
 
 impl<F> Scoped<F> {
     pub(crate) fn new(future: F) -> Self {
-        Scoped { branches: None, future, _pinned: PhantomPinned }
+        Scoped { branches: Cell::new(None), future, _pinned: PhantomPinned }
     }
 }
 
 impl<F: Future> Future for Scoped<F> {
     type Output = F::Output;
 
-    #[inline]
+    #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         // SAFETY: the future is not moved, and is pinned with `self`. The branches are not pinned.
         let (branches, future) = unsafe {
             let this = self.get_unchecked_mut();
-            (&mut this.branches, Pin::new_unchecked(&mut this.future))
+            (&this.branches, Pin::new_unchecked(&mut this.future))
         };
         // Outside of a frame it starts no branches.
-        let Some(core) = engine::current_counted() else { return future.poll(cx) };
+        let Some(core) = engine::current() else { return future.poll(cx) };
         let in_scope = InScope::new(core, branches);
         let polled = future.poll(cx);
         drop(in_scope);
         if polled.is_ready() {
-            *branches = None;
+            drop(branches.take());
         }
         polled
     }
