@@ -74,6 +74,13 @@ pub enum Failure {
     NotRun(Origin),
     /// The stream has not given a value yet. Streams that live over frames are made with one.
     NoValue(Origin),
+    /// A stream has read one that is [cosmetic](crate::Here::cosmetic), and is not so itself.
+    Cosmetic {
+        /// The stream that has read.
+        reader: Origin,
+        /// The stream that is left out of snapshots.
+        stream: Origin,
+    },
     /// The handle belongs to another world.
     OtherWorld,
     /// The stream was read outside of a frame of its world, by polling a future by hand.
@@ -88,6 +95,14 @@ impl StreamError {
     /// Returns what has happened.
     pub fn failure(&self) -> &Failure {
         &self.0
+    }
+
+    /// Returns the stream that has read what it must not.
+    pub(crate) fn reader(&self) -> Option<&Origin> {
+        match self.failure() {
+            Failure::Cosmetic { reader, .. } => Some(reader),
+            _ => None,
+        }
     }
 
     /// Returns the error at the beginning: that of the stream that failed by itself.
@@ -125,6 +140,11 @@ impl fmt::Display for StreamError {
             Failure::NoValue(origin) => {
                 write!(f, "{origin} has given no value yet; make it with a value to start from, by `live`")
             }
+            Failure::Cosmetic { reader, stream } => write!(
+                f,
+                "{reader} has read what is cosmetic, {stream}; a stream whose value is in snapshots cannot \
+                 depend on one whose value is not"
+            ),
             Failure::OtherWorld => f.write_str("the stream belongs to another world"),
             Failure::Outside => {
                 f.write_str("a stream can be awaited only in the body of a stream, in a frame of its world")

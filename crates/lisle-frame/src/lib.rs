@@ -49,7 +49,10 @@ pub use streams::combinators::{Delay, Input};
 pub use streams::handle::Stream;
 pub use streams::making::{Here, Making, Scope, here};
 pub use streams::reading::{Get, TryGet, With};
-pub use waiting::{All, NextFrame, Race, Rush, all, branch, frames, next_frame, race, rush};
+pub use waiting::{
+    All, Elapsed, NextFrame, Race, Rush, all, async_scope, branch, frames, next_frame, race, rush, seconds,
+    spawn, timeout, until,
+};
 pub use world::determinism::{Dependence, find_dependence};
 pub use world::lending::Lending;
 pub use world::snapshot::{Snapshot, SnapshotError};

@@ -38,7 +38,8 @@ use std::time::Duration;
 ///
 /// Results are given to the streams in the order in which the calls were made, whatever the workers
 /// do, unless the function is [`unordered`](Foreign::unordered). So a frame comes to the same
-/// whether there are workers or not.
+/// whether there are workers or not, unless calls may end in a later frame: those made
+/// [over frames](Foreign::call_over_frames), and those with a [deadline](Foreign::deadline).
 pub struct Foreign<F> {
     class: &'static Class,
     f: F,
@@ -105,7 +106,9 @@ impl<F> Foreign<F> {
         self.with(|class| class.delay = delay)
     }
 
-    /// Sets what happens when a call has not returned in time.
+    /// Sets what happens when a call has not returned in time. Whether it has depends on the computer:
+    /// with [`KeepLast`](Deadline::KeepLast) or [`Cancel`](Deadline::Cancel) frames do not come to the
+    /// same in each run.
     pub fn deadline(self, deadline: Deadline) -> Self {
         self.with(|class| class.deadline = deadline)
     }
@@ -200,6 +203,10 @@ impl<F> Foreign<F> {
     /// a later frame, by whose start the call has ended. Meanwhile the stream keeps its last value.
     /// (Before the first result one made with [`stream`](crate::Here::stream) has none.) Without
     /// workers it is run in place, at once.
+    ///
+    /// In which frame that is depends on the time that the call takes, and on the number of workers:
+    /// what comes of it is not the same in each run. [`find_dependence`](crate::find_dependence)
+    /// finds the streams that it matters to.
     ///
     /// Cancel safety and panics are those of [`call`](Foreign::call).
     #[inline]

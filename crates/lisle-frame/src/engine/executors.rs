@@ -38,9 +38,23 @@ impl Core {
 
     pub(super) fn wake_all_executors(&self) {
         if self.has_wakers.replace(false) {
-            let wakers = self.wakers.take();
-            self.wake_each(wakers.into_values());
+            let wakers = self.take_wakers();
+            self.wake_each(wakers.into_iter().map(|(_, wakers)| wakers));
         }
+    }
+
+    /// Returns the wakers of all streams, in the order of the streams: what is called by them, or
+    /// dropped with them, is the user's.
+    fn take_wakers(&self) -> Vec<(NonNull<Head>, Vec<Waker>)> {
+        let mut wakers = self.wakers.take().into_iter().collect::<Vec<_>>();
+        wakers.sort_by_cached_key(|(pointer, _)| self.place(*pointer));
+        wakers
+    }
+
+    /// Drops the wakers of all streams.
+    pub(super) fn forget_wakers(&self) {
+        let wakers = self.take_wakers();
+        self.guarded(|| drop(wakers));
     }
 
     fn wake_each(&self, wakers: impl IntoIterator<Item = Vec<Waker>>) {

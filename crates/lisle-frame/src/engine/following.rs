@@ -2,12 +2,20 @@
 
 use super::Core;
 use super::waits::Living;
+use std::any::Any;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// What a stream of last values knows of its source.
 pub(crate) trait Follows {
-    /// Keeps the value that the source has now, for the next frame.
-    fn look(&self, core: &Core);
+    /// Keeps the value that the source has now, for the next frame of `stream`.
+    fn look(&self, core: &Core, stream: Living);
+
+    /// Returns a copy of the value that is kept for the next frame.
+    fn looked(&self) -> Box<dyn Any>;
+
+    /// Keeps a copy of what `looked` has returned.
+    fn look_as_then(&self, looked: &dyn Any);
 }
 
 impl Core {
@@ -27,10 +35,36 @@ impl Core {
         loop {
             let Some((stream, follows)) = self.follows.borrow().get(at).cloned() else { return };
             if stream.get().is_some() {
-                follows.look(self);
+                follows.look(self, stream);
+                at += 1;
+            } else if self.is_saved(stream) {
+                // It may come back.
                 at += 1;
             } else {
                 self.follows.borrow_mut().swap_remove(at);
+            }
+        }
+    }
+
+    /// Returns what the streams of last values have seen of their sources, if they have looked since
+    /// the last frame.
+    pub(super) fn what_was_looked_at(&self) -> Option<Vec<(Living, Box<dyn Any>)>> {
+        if !self.has_looked.get() {
+            return None;
+        }
+        // What is cloned is the user's.
+        let all = self.follows.borrow().clone();
+        Some(all.into_iter().map(|(stream, follows)| (stream, follows.looked())).collect())
+    }
+
+    /// Lets the streams of last values have looked at their sources as they had then.
+    pub(super) fn look_as_then(&self, looked: &[(Living, Box<dyn Any>)]) {
+        self.has_looked.set(true);
+        let all = self.follows.borrow().clone();
+        let all = all.into_iter().map(|(stream, follows)| (stream.head, follows)).collect::<HashMap<_, _>>();
+        for (stream, looked) in looked {
+            if let Some(follows) = all.get(&stream.head) {
+                follows.look_as_then(&**looked);
             }
         }
     }

@@ -10,13 +10,18 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 
 impl Core {
-    /// Evaluates each stream once.
-    pub(crate) fn frame(self: &Rc<Core>) {
+    /// Evaluates each stream once; but not those that are cosmetic, if the frame is an old one.
+    pub(crate) fn frame(self: &Rc<Core>, is_old: bool) {
         let _entered = Entered::new(self.clone());
         let _in_frame = InFrame::new(self);
         let here = 0u8;
         self.stack.set((&raw const here).addr());
         self.frames.set(self.frames.get() + 1);
+        self.time.set(self.time.get().saturating_add(self.step.get()));
+        if !is_old {
+            self.turns.set(self.turns.get() + 1);
+            self.time_of_turns.set(self.time_of_turns.get().saturating_add(self.step.get()));
+        }
         unsuspended(|| self.look_at_sources());
         self.look_again();
         self.usual.set(self.ready.get());
@@ -28,7 +33,9 @@ impl Core {
             let mut index = 0;
             loop {
                 let Some(group) = groups.borrow().get(index).cloned() else { break };
-                group.run(self);
+                if !is_old || !group.key.is_cosmetic {
+                    group.run(self);
+                }
                 index += 1;
             }
         }

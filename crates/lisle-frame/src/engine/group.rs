@@ -1,10 +1,11 @@
 //! Groups: all streams of one type that are made at one place, side by side, run by one loop that
 //! the compiler has made for that type.
 
+use super::Core;
+use super::body::Body;
+use super::columns::{Column, Epochs, Mark, clone_values, go_back};
+use super::polling::{Polls, polls, run};
 use super::slot::{Head, Phase, Slot, State, Valued, vacant};
-use super::waits::Living;
-use super::{Core, flags};
-use crate::current::unsuspended;
 use crate::error::Origin;
 use crate::foreign::Ended;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
@@ -13,13 +14,10 @@ use std::cell::{Cell, RefCell, UnsafeCell};
 use std::panic::Location;
 use std::pin::Pin;
 use std::ptr::NonNull;
-use std::task::Context;
 
 /// Pieces begin at multiples of this, and so do not the slots: the piece of a slot is found by
 /// rounding down.
 const ALIGN: usize = 1 << 16;
-/// So many streams are run between two looks at the clock.
-const SPAN: u32 = 256;
 
 /// What a group knows of its type.
 pub(crate) struct Methods {
@@ -27,8 +25,9 @@ pub(crate) struct Methods {
     polls: unsafe fn(&Core, &Polls<'_>),
     drop_future: unsafe fn(NonNull<Head>),
     drop_value: unsafe fn(NonNull<Head>),
-    clone_value: unsafe fn(NonNull<Head>) -> Box<dyn Any>,
-    go_back: unsafe fn(Living, State, Option<&dyn Any>),
+    rest: unsafe fn(NonNull<Head>),
+    clone_values: unsafe fn(&Group, &[Mark]) -> Box<dyn Any>,
+    go_back: unsafe fn(&Core, &Group, &Column, Epochs),
 }
 
 /// What a stream is between two frames.
@@ -49,10 +48,12 @@ pub(crate) struct Key {
     pub(crate) value: TypeId,
     pub(crate) site: &'static Location<'static>,
     pub(crate) name: Option<&'static str>,
+    /// Its streams are left out of snapshots.
+    pub(crate) is_cosmetic: bool,
 }
 
 /// The beginning of a piece.
-struct Piece {
+pub(super) struct Piece {
     group: NonNull<Group>,
     capacity: u32,
     /// So many slots have been initialized.
@@ -67,6 +68,8 @@ pub(crate) struct Group {
     methods: &'static Methods,
     pub(crate) key: Key,
     pub(crate) kind: Kind,
+    /// How many groups of the world were made before.
+    pub(super) number: u32,
     slot: Layout,
     pieces: RefCell<Vec<NonNull<Piece>>>,
     vacant: RefCell<Vec<NonNull<Head>>>,
@@ -79,7 +82,7 @@ fn slots_begin(slot: Layout) -> usize {
 
 impl Group {
     /// Makes a group of streams with values of type `T` and futures of type `F`.
-    pub(crate) fn new<T: Clone + 'static, F: Future<Output = ()> + 'static>(key: Key, kind: Kind) -> Group {
+    pub(crate) fn new<T: Clone + 'static, F: Body>(key: Key, kind: Kind, number: u32) -> Group {
         let slot = Layout::new::<Slot<T, F>>();
         assert!(slot.align() <= ALIGN / 2, "a stream's future cannot be aligned to {} bytes", slot.align());
         Group {
@@ -88,11 +91,13 @@ impl Group {
                 polls: polls::<T, F>,
                 drop_future: drop_future::<T, F>,
                 drop_value: drop_value::<T>,
-                clone_value: clone_value::<T>,
+                rest: rest::<T, F>,
+                clone_values: clone_values::<T>,
                 go_back: go_back::<T>,
             },
             key,
             kind,
+            number,
             slot,
             pieces: RefCell::default(),
             vacant: RefCell::default(),
@@ -166,7 +171,7 @@ impl Group {
     ///
     /// The piece is this group's, and has more than `index` slots.
     #[inline(always)]
-    unsafe fn slot_at(&self, piece: NonNull<Piece>, index: u32) -> NonNull<Head> {
+    pub(super) unsafe fn slot_at(&self, piece: NonNull<Piece>, index: u32) -> NonNull<Head> {
         let offset = slots_begin(self.slot) + index as usize * self.slot.size();
         // SAFETY: within the piece, by the caller's promise.
         unsafe { piece.byte_add(offset).cast() }
@@ -230,23 +235,48 @@ impl Group {
         unsafe { (self.methods.drop_value)(head) }
     }
 
+    /// Lets a stream be between two runs of its body: drops what the last one has done so far.
+    ///
     /// # Safety
     ///
-    /// The stream lives in this group and has a value.
-    pub(crate) unsafe fn clone_value(&self, head: NonNull<Head>) -> Box<dyn Any> {
+    /// The stream lives in this group, has a future, and is not running.
+    pub(super) unsafe fn rest(&self, head: NonNull<Head>) {
         // SAFETY: passed on to the caller.
-        unsafe { (self.methods.clone_value)(head) }
+        unsafe { (self.methods.rest)(head) }
     }
 
-    /// Sets the value and the state of a stream to what they were, unless it has been removed.
+    /// Returns the values of the streams that are marked.
     ///
     /// # Safety
     ///
-    /// The slot is in this group; nothing refers to its value. `value` was made by `clone_value` of
-    /// this group, and is there if the state says so.
-    pub(crate) unsafe fn go_back(&self, stream: Living, state: State, value: Option<&dyn Any>) {
+    /// Each stream that is marked with a value has one, which is not changed meanwhile.
+    pub(super) unsafe fn clone_values(&self, marks: &[Mark]) -> Box<dyn Any> {
         // SAFETY: passed on to the caller.
-        unsafe { (self.methods.go_back)(stream, state, value) }
+        unsafe { (self.methods.clone_values)(self, marks) }
+    }
+
+    /// Sets the values and the states of streams to what they were.
+    ///
+    /// # Safety
+    ///
+    /// Nothing refers to values of the group.
+    pub(super) unsafe fn go_back(&self, core: &Core, column: &Column, epochs: Epochs) {
+        // SAFETY: passed on to the caller.
+        unsafe { (self.methods.go_back)(core, self, column, epochs) }
+    }
+
+    /// Returns how many slots have been used.
+    pub(super) fn used(&self) -> usize {
+        let last = self.pieces.borrow().last().copied();
+        // SAFETY: pieces live as long as their group.
+        last.map_or(0, |last| unsafe { (last.as_ref().first + last.as_ref().used.get()) as usize })
+    }
+
+    /// Returns how many slots of a piece have been used.
+    #[inline(always)]
+    pub(super) fn used_of(&self, piece: NonNull<Piece>) -> u32 {
+        // SAFETY: pieces live as long as their group.
+        unsafe { piece.as_ref() }.used.get()
     }
 
     /// Calls a function for each slot that has been used.
@@ -254,10 +284,8 @@ impl Group {
         let mut index = 0;
         loop {
             let Some(piece) = self.piece(index) else { return };
-            // SAFETY: pieces live as long as their group.
-            let used = || unsafe { piece.as_ref() }.used.get();
             let mut at = 0;
-            while at < used() {
+            while at < self.used_of(piece) {
                 // SAFETY: within the piece.
                 f(unsafe { self.slot_at(piece, at) });
                 at += 1;
@@ -266,22 +294,44 @@ impl Group {
         }
     }
 
-    fn piece(&self, index: usize) -> Option<NonNull<Piece>> {
+    pub(super) fn piece(&self, index: usize) -> Option<NonNull<Piece>> {
         self.pieces.borrow().get(index).copied()
+    }
+
+    /// Returns the position of a slot in the group.
+    ///
+    /// # Safety
+    ///
+    /// The slot is in this group.
+    unsafe fn ordinal(&self, head: NonNull<Head>) -> usize {
+        // SAFETY: by the caller's promise.
+        let piece = unsafe { Piece::of(head) };
+        let offset = head.addr().get() - piece.addr().get() - slots_begin(self.slot);
+        // SAFETY: pieces live as long as their group.
+        let first = unsafe { piece.as_ref() }.first as usize;
+        first + offset / self.slot.size()
     }
 
     /// Returns which stream is meant.
     ///
     /// # Safety
     ///
-    /// The slot is in this group.
+    /// As for [`ordinal`](Group::ordinal).
     pub(crate) unsafe fn origin(&self, head: NonNull<Head>) -> Origin {
-        // SAFETY: by the caller's promise.
-        let piece = unsafe { Piece::of(head) };
-        let offset = head.addr().get() - piece.addr().get() - slots_begin(self.slot);
-        // SAFETY: pieces live as long as their group.
-        let first = unsafe { piece.as_ref() }.first as usize;
-        Origin { name: self.key.name, ordinal: first + offset / self.slot.size(), site: self.key.site }
+        // SAFETY: passed on to the caller.
+        let ordinal = unsafe { self.ordinal(head) };
+        Origin { name: self.key.name, ordinal, site: self.key.site }
+    }
+
+    /// Returns where a slot is among all of its world. Addresses differ between equal worlds; this
+    /// does not.
+    ///
+    /// # Safety
+    ///
+    /// As for [`ordinal`](Group::ordinal).
+    pub(crate) unsafe fn place(&self, head: NonNull<Head>) -> (u32, usize) {
+        // SAFETY: passed on to the caller.
+        (self.number, unsafe { self.ordinal(head) })
     }
 }
 
@@ -306,177 +356,6 @@ impl Piece {
         let piece = head.as_ptr().map_addr(|addr| addr & !(ALIGN - 1)).cast();
         // SAFETY: a piece is not at address zero.
         unsafe { NonNull::new_unchecked(piece) }
-    }
-}
-
-/// Streams of a group that are to be polled, one after the other.
-enum Polls<'a> {
-    /// Those of a span that are due.
-    Due(Span),
-    /// Those whose calls have ended.
-    Ended { group: &'a Group, ended: &'a Ended<'a> },
-    /// This one, whether it has waited or is due. It may be polled while others are.
-    One(Cell<Option<NonNull<Head>>>),
-}
-
-/// Streams that lie side by side.
-struct Span {
-    first: NonNull<Head>,
-    at: Cell<u32>,
-    end: u32,
-    /// So many of them were due.
-    evaluated: Cell<usize>,
-}
-
-/// Runs what is due in the group.
-///
-/// # Safety
-///
-/// The group is one of streams with these types.
-unsafe fn run<T, F: Future<Output = ()>>(core: &Core, group: &Group) {
-    let mut index = 0;
-    while let Some(piece) = group.piece(index) {
-        // SAFETY: pieces live as long as their group.
-        let used = || unsafe { piece.as_ref() }.used.get();
-        let mut begin = 0;
-        while begin < used() {
-            let end = used().min(begin + SPAN);
-            // SAFETY: pieces have a slot.
-            let first = unsafe { group.slot_at(piece, 0) };
-            let span = Span { first, at: Cell::new(begin), end, evaluated: Cell::new(0) };
-            let due = Polls::Due(span);
-            // SAFETY: passed on to the caller; the slots are within the piece.
-            while core.caught(|| unsuspended(|| unsafe { polls::<T, F>(core, &due) })) {
-                core.drain();
-            }
-            if let Polls::Due(span) = due {
-                core.count_evaluated(span.evaluated.get());
-            }
-            core.look_at_the_clock();
-            begin = end;
-        }
-        index += 1;
-    }
-}
-
-/// Polls streams. It is the only place where their future is polled: the compiler makes the code of
-/// the future part of this loop then, and of no other.
-///
-/// # Safety
-///
-/// The streams have these types. Those that are not looked at here have a future and are not
-/// running.
-unsafe fn polls<T, F: Future<Output = ()>>(core: &Core, polls: &Polls<'_>) {
-    let waker = core.waker();
-    let mut cx = Context::from_waker(&waker);
-    loop {
-        let next = match polls {
-            // SAFETY: passed on to the caller.
-            Polls::Due(span) => unsafe { span.next(core, size_of::<Slot<T, F>>()) },
-            // SAFETY: passed on to the caller.
-            Polls::Ended { group, ended } => unsafe { group.next_of(core, ended) },
-            // SAFETY: passed on to the caller.
-            Polls::One(head) => head.take().map(|head| (head, running(unsafe { head.as_ref() }))),
-        };
-        let Some((head, running)) = next else { return };
-        // SAFETY: what is due or has waited has a future and is not running.
-        unsafe { step(core, head.cast::<Slot<T, F>>(), &mut cx, running) };
-        if core.has_queued() && !matches!(polls, Polls::One(_)) {
-            core.drain();
-        }
-    }
-}
-
-/// Returns the state with which a stream is polled.
-fn running(head: &Head) -> State {
-    let state = head.state.get();
-    match state.phase() {
-        Phase::Waiting | Phase::Queued => state.in_phase(Phase::Running),
-        _ => State::new(Phase::Running, 0).with_value(state),
-    }
-}
-
-impl Span {
-    /// Returns the next stream that is due.
-    ///
-    /// # Safety
-    ///
-    /// There are at least `end` slots of this size from `first` on.
-    #[inline(always)]
-    unsafe fn next(&self, core: &Core, size: usize) -> Option<(NonNull<Head>, State)> {
-        loop {
-            let at = self.at.get();
-            if at >= self.end {
-                return None;
-            }
-            self.at.set(at + 1);
-            // SAFETY: by the caller's promise.
-            let head = unsafe { self.first.byte_add(at as usize * size) };
-            // SAFETY: heads of used slots are initialized.
-            let state = unsafe { head.as_ref() }.state.get();
-            if core.is_as_usual(state) || core.is_due(state) {
-                self.evaluated.set(self.evaluated.get() + 1);
-                return Some((head, State::new(Phase::Running, 0).with_value(state)));
-            }
-        }
-    }
-}
-
-impl Group {
-    /// Returns the next stream whose call has ended and which waits, if it is in this group.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Group::deliver`].
-    #[inline(always)]
-    unsafe fn next_of(&self, core: &Core, ended: &Ended<'_>) -> Option<(NonNull<Head>, State)> {
-        loop {
-            let pointer = ended.owner()?.cast::<Head>();
-            // SAFETY: slots live as long as the world.
-            let (group, head) = unsafe { (Group::of(pointer), pointer.as_ref()) };
-            if !std::ptr::eq(group, self) {
-                return None;
-            }
-            ended.pass();
-            if core.is_resumed(pointer, head) {
-                return Some((pointer, head.state.get().in_phase(Phase::Running)));
-            }
-        }
-    }
-}
-
-/// Polls the future of a stream, and notes what came of it.
-///
-/// # Safety
-///
-/// The stream lives there, has a future, and is not running.
-#[inline(always)]
-unsafe fn step<T, F: Future<Output = ()>>(
-    core: &Core,
-    slot: NonNull<Slot<T, F>>,
-    cx: &mut Context<'_>,
-    running: State,
-) {
-    let pointer = slot.cast::<Head>();
-    // SAFETY: alive, by the caller's promise.
-    let head = unsafe { pointer.as_ref() };
-    head.state.set(running);
-    core.current.set(Some(pointer));
-    // SAFETY: slots are not moved. Only one poll refers to the future at a time, since it is not
-    // running elsewhere; it stays until the poll is over.
-    let polled = unsafe {
-        let future = UnsafeCell::raw_get(&raw const (*slot.as_ptr()).future).cast::<F>();
-        Pin::new_unchecked(&mut *future).poll(cx)
-    };
-    let with_value = State::new(Phase::Running, 0).and_value();
-    let flags = core.flags.get();
-    if polled.is_pending() && flags == 0 && head.state.get() == with_value {
-        head.state.set(core.ready.get());
-    } else if polled.is_pending() && flags == flags::WITHIN && head.is_alive() {
-        core.flags.set(0);
-        core.waits(head);
-    } else {
-        core.settle(pointer, polled.is_ready());
     }
 }
 
@@ -511,29 +390,12 @@ unsafe fn drop_value<T>(head: NonNull<Head>) {
 
 /// # Safety
 ///
-/// As for [`Group::clone_value`].
-unsafe fn clone_value<T: Clone + 'static>(head: NonNull<Head>) -> Box<dyn Any> {
-    // SAFETY: passed on to the caller.
-    Box::new(unsafe { (*value_of::<T>(head)).clone() })
-}
-
-/// # Safety
-///
-/// As for [`Group::go_back`].
-unsafe fn go_back<T: Clone + 'static>(stream: Living, state: State, value: Option<&dyn Any>) {
-    let is_of_type = "a stream's value is of the group's type";
-    let value = value.map(|value| value.downcast_ref::<T>().expect(is_of_type).clone());
-    // Cloning is the user's code, which may have removed the stream.
-    let Some(head) = stream.get() else { return };
-    // SAFETY: the place holds a value if the state says so; nothing refers to it.
-    let before = head.state.get().has_value().then(|| unsafe { value_of::<T>(stream.head).read() });
-    if let Some(value) = value {
-        // SAFETY: what was there has been read.
-        unsafe { value_of::<T>(stream.head).write(value) };
+/// As for [`Group::rest`].
+unsafe fn rest<T, F: Body>(head: NonNull<Head>) {
+    let slot = head.cast::<Slot<T, F>>();
+    // SAFETY: passed on to the caller; slots are not moved.
+    unsafe {
+        let future = UnsafeCell::raw_get(&raw const (*slot.as_ptr()).future).cast::<F>();
+        Pin::new_unchecked(&mut *future).rest();
     }
-    // Its future is gone.
-    let has_ended = head.phase() == Phase::Ended;
-    head.state.set(if has_ended { State::new(Phase::Ended, 0).with_value(state) } else { state });
-    // The destructor, which may remove the stream as well, comes last.
-    drop(before);
 }

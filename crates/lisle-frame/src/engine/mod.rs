@@ -4,32 +4,43 @@
 //! call back at any time, so that no part is borrowed while it does; what such code may remove is
 //! only noted, and buried where no stream is being polled.
 
+pub(crate) mod body;
+pub(crate) mod branches;
+mod by_head;
 mod clock;
+mod columns;
 mod executors;
 mod following;
 mod frame;
 pub(crate) mod group;
+mod polling;
 mod removing;
 mod running;
+pub(crate) mod saved;
 mod settling;
 pub(crate) mod slot;
 pub(crate) mod waits;
 
 use crate::current::unsuspended;
-use crate::error::{Origin, StreamError};
+use crate::error::{Failure, Origin, StreamError};
 use crate::foreign::Foreigns;
 use crate::panics::forget_panic;
+use body::Body;
+use branches::OwnBranches;
+use by_head::{ByHead, Heads};
 use clock::Clock;
 pub(crate) use following::Follows;
 use group::{Group, Key, Kind};
+use saved::Saved;
 use slot::{Head, Phase, State};
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, RawWaker, RawWakerVTable, Waker};
+use std::time::Duration;
 use waits::{Living, Waits};
 
 /// What the futures of a stream tell about the poll under way, and what is to do after it.
@@ -47,14 +58,27 @@ pub(crate) mod flags {
 static VTABLE: RawWakerVTable =
     RawWakerVTable::new(|_| RawWaker::new(std::ptr::null(), &VTABLE), |_| {}, |_| {}, |_| {});
 
+/// A bit that the numbers of worlds do not have.
+pub(crate) const COSMETIC: u32 = 1 << 31;
+
 /// A world.
 pub(crate) struct Core {
     /// Tells worlds apart; it is not 0.
     pub(crate) id: u32,
     /// The number of the frame, counted from 1, as far as it fits beside a phase.
     pub(crate) epoch: Cell<u32>,
-    /// How many frames there have been.
+    /// How many frames there have been. It goes back with the world.
     pub(crate) frames: Cell<u64>,
+    /// There is a group of cosmetic streams.
+    has_cosmetic: Cell<bool>,
+    /// How many frames cosmetic streams have been in.
+    turns: Cell<u64>,
+    /// The time in the game. It goes back with the world.
+    pub(crate) time: Cell<Duration>,
+    /// The time for cosmetic streams.
+    time_of_turns: Cell<Duration>,
+    /// How long a frame lasts in the game.
+    pub(crate) step: Cell<Duration>,
     /// The state of a stream that has its value for this frame.
     pub(crate) ready: Cell<State>,
     /// The state of a stream that had its value for the frame before, and so is due in this one.
@@ -65,7 +89,7 @@ pub(crate) struct Core {
     /// after would wait for the store.
     pub(crate) flags: Cell<u8>,
     failure: RefCell<Option<StreamError>>,
-    errors: RefCell<HashMap<NonNull<Head>, StreamError>>,
+    errors: RefCell<ByHead<StreamError>>,
     queue: RefCell<VecDeque<Living>>,
     /// How many streams wait, or are in the queue and have waited.
     waiting: Cell<usize>,
@@ -79,23 +103,31 @@ pub(crate) struct Core {
     /// They have looked at their sources since the last frame.
     has_looked: Cell<bool>,
     /// What was made by each owner.
-    owned: RefCell<HashMap<NonNull<Head>, Vec<Living>>>,
+    owned: RefCell<ByHead<Vec<Living>>>,
     /// What was made for each owner before it was there. It lives as long as the owner, while of
     /// what an owner has made itself only the last run's is there.
-    kept: RefCell<HashMap<NonNull<Head>, Vec<Living>>>,
+    kept: RefCell<ByHead<Vec<Living>>>,
     /// The list that runs and makes a member, with what was made for the member so far.
     for_member: RefCell<Option<(NonNull<Head>, Vec<Living>)>>,
     has_owners: Cell<bool>,
     graves: RefCell<Vec<NonNull<Head>>>,
+    /// The snapshots.
+    saved: RefCell<Vec<Weak<Saved>>>,
+    has_saved: Cell<bool>,
     /// They are being emptied: what destructors remove is buried by who does so.
     burying: Cell<bool>,
     /// Streams that are run anew, and wait over frames.
-    restless: RefCell<HashSet<NonNull<Head>>>,
-    has_restless: Cell<bool>,
+    restless: RefCell<Heads>,
+    /// The branches of the scope that is being polled, or null: those of the stream's body.
+    scope: Cell<*const OwnBranches>,
+    /// The branches of bodies, by their streams.
+    branches: RefCell<ByHead<Vec<Living>>>,
+    /// There is more to do when a body ends: some wait over frames, or have branches.
+    has_loose_ends: Cell<bool>,
     /// How many functions of the user's look at values.
     pub(crate) looking: Cell<usize>,
     /// Wakers of executors within streams, by the stream.
-    wakers: RefCell<HashMap<NonNull<Head>, Vec<Waker>>>,
+    wakers: RefCell<ByHead<Vec<Waker>>>,
     has_wakers: Cell<bool>,
     /// Where the stack was at the start of the frame.
     stack: Cell<usize>,
@@ -132,12 +164,18 @@ impl Core {
     pub(crate) fn new(foreigns: Foreigns) -> Rc<Core> {
         static IDS: AtomicU32 = AtomicU32::new(1);
         // A number never comes again: a handle would be taken for one of the later world.
-        let id = IDS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |id| id.checked_add(1));
-        let id = id.expect("a program can have four billion worlds");
+        let next = |id: u32| id.checked_add(1).filter(|next| *next < COSMETIC);
+        let id = IDS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        let id = id.expect("a program can have two billion worlds");
         Rc::new(Core {
             id,
             epoch: Cell::new(0),
             frames: Cell::new(0),
+            has_cosmetic: Cell::new(false),
+            turns: Cell::new(0),
+            time: Cell::default(),
+            time_of_turns: Cell::default(),
+            step: Cell::new(Duration::from_nanos(16_666_667)),
             ready: Cell::new(State::new(Phase::Settled, 0).and_value()),
             usual: Cell::new(State::new(Phase::Vacant, 0)),
             current: Cell::new(None),
@@ -156,9 +194,13 @@ impl Core {
             kept: RefCell::default(),
             for_member: RefCell::default(),
             graves: RefCell::default(),
+            saved: RefCell::default(),
+            has_saved: Cell::new(false),
             burying: Cell::new(false),
             restless: RefCell::default(),
-            has_restless: Cell::new(false),
+            scope: Cell::new(std::ptr::null()),
+            branches: RefCell::default(),
+            has_loose_ends: Cell::new(false),
             looking: Cell::new(0),
             wakers: RefCell::default(),
             has_wakers: Cell::new(false),
@@ -224,16 +266,14 @@ impl Core {
     }
 
     /// Returns the group for streams of a kind, which is made if it is the first.
-    pub(crate) fn group<T: Clone + 'static, F: Future<Output = ()> + 'static>(
-        &self,
-        key: Key,
-        kind: Kind,
-    ) -> Rc<Group> {
+    pub(crate) fn group<T: Clone + 'static, F: Body>(&self, key: Key, kind: Kind) -> Rc<Group> {
         let mut by_key = self.by_key.borrow_mut();
+        let number = by_key.len() as u32;
         by_key
             .entry(key)
             .or_insert_with(|| {
-                let group = Rc::new(Group::new::<T, F>(key, kind));
+                let group = Rc::new(Group::new::<T, F>(key, kind, number));
+                self.has_cosmetic.set(self.has_cosmetic.get() || key.is_cosmetic);
                 let groups = if kind == Kind::Early { &self.early } else { &self.groups };
                 groups.borrow_mut().push(group.clone());
                 group
@@ -263,9 +303,59 @@ impl Core {
         error.unwrap_or_else(|| self.removed(unsafe { Living::new(pointer) }))
     }
 
+    fn forget_error(&self, pointer: NonNull<Head>) {
+        let mut errors = self.errors.borrow_mut();
+        if !errors.is_empty() {
+            errors.remove(&pointer);
+        }
+    }
+
+    /// Returns `true` if a stream is left out of snapshots.
+    pub(crate) fn is_cosmetic(&self, pointer: NonNull<Head>) -> bool {
+        // SAFETY: slots live as long as the world.
+        unsafe { Group::of(pointer) }.key.is_cosmetic
+    }
+
+    /// Returns `true` if the stream that is being polled is left out of snapshots.
+    #[inline]
+    pub(crate) fn runs_cosmetic(&self) -> bool {
+        self.has_cosmetic.get() && self.current.get().is_some_and(|pointer| self.is_cosmetic(pointer))
+    }
+
+    /// Returns the error of the stream that is being polled, which has read what is cosmetic.
+    #[cold]
+    pub(crate) fn reads_cosmetic(&self, read: NonNull<Head>) -> StreamError {
+        match self.current_origin() {
+            Some(reader) => StreamError::new(Failure::Cosmetic { reader, stream: self.origin(read) }),
+            None => StreamError::new(Failure::Outside),
+        }
+    }
+
+    /// Returns the number of the frame, for the stream that is being polled.
+    #[inline(always)]
+    pub(crate) fn now(&self) -> u64 {
+        if self.has_cosmetic.get() { self.now_of_current() } else { self.frames.get() }
+    }
+
+    #[inline(never)]
+    fn now_of_current(&self) -> u64 {
+        if self.runs_cosmetic() { self.turns.get() } else { self.frames.get() }
+    }
+
+    /// Returns the time in the game, for the stream that is being polled.
+    pub(crate) fn time_of_current(&self) -> Duration {
+        if self.runs_cosmetic() { self.time_of_turns.get() } else { self.time.get() }
+    }
+
     pub(crate) fn origin(&self, pointer: NonNull<Head>) -> Origin {
         // SAFETY: slots live as long as the world.
         unsafe { Group::of(pointer).origin(pointer) }
+    }
+
+    /// Returns where a slot is in the world. It is the same in equal worlds.
+    pub(crate) fn place(&self, pointer: NonNull<Head>) -> (u32, usize) {
+        // SAFETY: slots live as long as the world.
+        unsafe { Group::of(pointer).place(pointer) }
     }
 
     pub(crate) fn current_origin(&self) -> Option<Origin> {
@@ -281,25 +371,34 @@ impl Core {
         self.ready.set(State::new(Phase::Settled, epoch).and_value());
     }
 
-    /// Notes whether the stream that is being polled, which is run anew in each frame, waits over
+    /// Notes that the stream that is being polled, which is run anew in each frame, waits over
     /// frames.
-    #[inline(always)]
-    pub(crate) fn waits_over_frames(&self, waits: bool) {
-        if waits || self.has_restless.get() {
-            self.note_restless(waits);
+    #[cold]
+    pub(crate) fn waits_over_frames(&self) {
+        if let Some(current) = self.current.get() {
+            self.restless.borrow_mut().insert(current);
+            self.has_loose_ends.set(true);
         }
     }
 
-    #[cold]
-    fn note_restless(&self, waits: bool) {
-        let Some(current) = self.current.get() else { return };
-        let mut restless = self.restless.borrow_mut();
-        if waits {
-            restless.insert(current);
-        } else {
-            restless.remove(&current);
+    /// Notes that the body of the stream that is being polled has ended.
+    #[inline(always)]
+    pub(crate) fn body_has_ended(&self) {
+        if self.has_loose_ends.get()
+            && let Some(current) = self.current.get()
+        {
+            self.end_loosely(current);
         }
-        self.has_restless.set(!restless.is_empty());
+    }
+
+    /// Notes that the body of a stream has ended, which may have waited over frames and have
+    /// branches.
+    #[cold]
+    fn end_loosely(&self, pointer: NonNull<Head>) {
+        self.restless.borrow_mut().remove(&pointer);
+        self.end_branches(pointer);
+        let has_loose_ends = !self.restless.borrow().is_empty() || !self.branches.borrow().is_empty();
+        self.has_loose_ends.set(has_loose_ends);
     }
 
     /// Returns `true` if all the state of a stream is its value.

@@ -31,7 +31,7 @@ impl Core {
             let children = owned.entry(owner.head).or_default();
             if children.len() == children.capacity() {
                 // Those that were removed one by one are forgotten, before the list grows.
-                children.retain(|child| child.get().is_some());
+                children.retain(|child| child.get().is_some() || self.is_saved(*child));
                 children.reserve(children.len() + 1);
             }
             children.push(child);
@@ -73,13 +73,18 @@ impl Core {
 
     #[cold]
     fn remove_made_by_run(&self, owner: NonNull<Head>) {
-        let made = self.owned.borrow_mut().remove(&owner).unwrap_or_default();
+        let mut made = self.owned.borrow_mut().remove(&owner).unwrap_or_default();
         let mut owned = Vec::new();
-        for stream in made {
-            if self.remove_alone(stream) {
+        for stream in &made {
+            if self.remove_alone(*stream) {
                 self.note_why(stream.head);
-                owned.extend(self.take_owned(stream.head));
+                owned.extend(self.take_owned(*stream));
             }
+        }
+        // They belong to the body again when the world goes back.
+        made.retain(|stream| self.is_saved(*stream));
+        if !made.is_empty() {
+            self.owned.borrow_mut().insert(owner, made);
         }
         self.remove_each(owned);
     }
@@ -108,23 +113,29 @@ impl Core {
     }
 
     /// Removes all that lives as long as a stream.
-    fn remove_owned(&self, owner: NonNull<Head>) {
+    fn remove_owned(&self, owner: Living) {
         if self.has_owners.get() {
-            self.remove_each(self.take_owned(owner).collect());
+            self.remove_each(self.take_owned(owner));
         }
     }
 
-    fn take_owned(&self, owner: NonNull<Head>) -> impl Iterator<Item = Living> + use<> {
-        let made = self.owned.borrow_mut().remove(&owner);
-        let kept = self.kept.borrow_mut().remove(&owner);
-        made.into_iter().chain(kept).flatten()
+    /// Returns what lives as long as a stream, which has been removed. If the stream may come back,
+    /// that belongs to it then.
+    fn take_owned(&self, owner: Living) -> Vec<Living> {
+        let (mut made, mut kept) = (self.owned.borrow_mut(), self.kept.borrow_mut());
+        if self.is_saved(owner) {
+            let all = [made.get(&owner.head), kept.get(&owner.head)];
+            return all.into_iter().flatten().flatten().copied().collect();
+        }
+        let all = [made.remove(&owner.head), kept.remove(&owner.head)];
+        all.into_iter().flatten().flatten().collect()
     }
 
     /// It does not recurse, since chains of owners may be long.
     fn remove_each(&self, mut streams: Vec<Living>) {
         while let Some(stream) = streams.pop() {
             if self.remove_alone(stream) {
-                streams.extend(self.take_owned(stream.head));
+                streams.extend(self.take_owned(stream));
             }
         }
         self.has_owners.set(!self.owned.borrow().is_empty() || !self.kept.borrow().is_empty());
@@ -134,7 +145,7 @@ impl Core {
     /// is being polled and no function of the user's looks at a value.
     pub(crate) fn remove(&self, stream: Living) {
         if self.remove_alone(stream) {
-            self.remove_owned(stream.head);
+            self.remove_owned(stream);
             self.bury_at_rest();
         }
     }
@@ -170,15 +181,14 @@ impl Core {
 
     /// Notes that a removed stream is to be buried.
     pub(super) fn becomes_vacant(&self, pointer: NonNull<Head>, state: State) {
-        let has_future = match state.phase() {
-            Phase::Ended => false,
-            Phase::Failed => state.number() != 0,
-            _ => true,
+        let what = match state.phase() {
+            Phase::Ended => 0,
+            Phase::Failed if state.number() == 0 => vacant::HAS_FAILED,
+            _ => vacant::HAS_FUTURE,
         };
         // SAFETY: slots live as long as the world.
         let head = unsafe { pointer.as_ref() };
-        let number = if has_future { vacant::HAS_FUTURE } else { 0 };
-        head.state.set(State::new(Phase::Vacant, number).with_value(state));
+        head.state.set(State::new(Phase::Vacant, what).with_value(state));
         self.graves.borrow_mut().push(pointer);
         self.flag(flags::QUEUED);
     }
@@ -191,6 +201,15 @@ impl Core {
             // SAFETY: slots live as long as the world.
             let (group, head) = unsafe { (Group::of(pointer), pointer.as_ref()) };
             let state = head.state.get();
+            let stream = Living { head: pointer, generation: head.generation.get() - 1 };
+            self.forget_error(pointer);
+            if self.has_loose_ends.get() {
+                self.end_loosely(pointer);
+            }
+            if self.lay_aside(stream) {
+                self.remove_owned(stream);
+                continue;
+            }
             if state.number() & vacant::HAS_FUTURE != 0 {
                 // SAFETY: it has a future, which is not being polled.
                 self.guarded(|| unsafe { group.drop_future(pointer) });
@@ -199,9 +218,7 @@ impl Core {
                 // SAFETY: it has a value, which nobody looks at.
                 self.guarded(|| unsafe { group.drop_value(pointer) });
             }
-            self.errors.borrow_mut().remove(&pointer);
-            self.restless.borrow_mut().remove(&pointer);
-            self.remove_owned(pointer);
+            self.remove_owned(stream);
             group.give_slot(pointer);
         }
         self.burying.set(outer);
@@ -215,10 +232,10 @@ impl Core {
         // SAFETY: slots live as long as the world.
         self.each_stream(|_, pointer, _| all.push(unsafe { Living::new(pointer) }));
         self.current.set(None);
+        self.forget_all_saved();
         all.into_iter().for_each(|stream| self.remove(stream));
         self.bury();
         self.forget_followers();
-        let wakers = self.wakers.take();
-        self.guarded(|| drop(wakers));
+        self.forget_wakers();
     }
 }

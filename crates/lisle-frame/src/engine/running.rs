@@ -55,7 +55,7 @@ impl Core {
         self.count_evaluated(1);
         // SAFETY: what is due has a future and is not running.
         let poll = || unsafe { Group::of(pointer).poll(self, pointer) };
-        self.caught(poll);
+        self.in_another_body(|| self.caught(poll));
         self.current.set(current);
         self.flag(flags);
         *self.failure.borrow_mut() = failure;

@@ -38,6 +38,7 @@ impl Core {
             head.state.set(State::new(Phase::Ended, 0).with_value(state));
             // SAFETY: it has one, and its poll is over.
             self.guarded(|| unsafe { Group::of(pointer).drop_future(pointer) });
+            self.end_loosely(pointer);
             State::new(Phase::Ended, 0)
         } else if let Some(error) = failure.filter(|_| flags & flags::FAILED != 0) {
             self.errors.borrow_mut().insert(pointer, error);
@@ -83,6 +84,7 @@ impl Core {
         head.state.set(State::new(Phase::Failed, 0).with_value(state));
         // SAFETY: its poll is over; it has one, since what has none is not polled.
         self.guarded(|| unsafe { Group::of(pointer).drop_future(pointer) });
+        self.end_loosely(pointer);
         if !head.is_alive() {
             return self.becomes_vacant(pointer, State::new(Phase::Failed, 0).with_value(state));
         }

@@ -34,6 +34,10 @@ pub(crate) mod vacant {
     pub(crate) const HAS_FUTURE: u32 = 1;
     /// The stream that was here was removed since the body that made it has run again.
     pub(crate) const MAKER_RAN_AGAIN: u32 = 2;
+    /// It had failed for good.
+    pub(crate) const HAS_FAILED: u32 = 4;
+    /// It is in a snapshot, and can come back.
+    pub(crate) const IS_ASIDE: u32 = 8;
 }
 
 const PHASES: u32 = 0b111;

@@ -154,7 +154,7 @@ impl Foreigns {
         let at = unsafe { Batch::add::<F, S>(batch, f, args, owner) };
         // SAFETY: batches live as long as their lane.
         let header = unsafe { batch.as_ref() };
-        if !class.unordered {
+        if !class.unordered || self.order.shuffle.get().is_some() {
             self.order.push(batch, at);
         }
         if at + 1 >= header.enough.get() {
@@ -186,6 +186,7 @@ impl Foreigns {
         header.own.is_late.set(true);
         header.loans.set(null());
         self.late.borrow_mut().push(batch);
+        self.order.untimed.set(Some(header.class.name));
         if self.link.send_long(batch) {
             header.own.is_sent.set(true);
         } else {
@@ -204,7 +205,7 @@ impl Foreigns {
         let header = unsafe { batch.as_ref() };
         self.order.count_batch(header.count.get());
         header.own.held.set(header.own.held.get().wrapping_add(header.count.get()));
-        if lane.class.unordered {
+        if lane.class.unordered && self.order.shuffle.get().is_none() {
             self.unordered.borrow_mut().push(batch);
         }
         let home = lane.class.homed.then_some(home);

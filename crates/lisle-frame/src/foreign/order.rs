@@ -8,10 +8,14 @@ use crate::shim::now;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::ptr::NonNull;
+use std::time::Duration;
 
 /// So many times the world looks for something to do before it takes what was sent to the home of a
 /// worker that is idle. That worker may sleep, or may be busy for another world.
 const PATIENCE: u32 = 200;
+
+/// So long calls over frames are waited for where they are to end in the same frame each time.
+const PATIENT: Duration = Duration::from_millis(100);
 
 /// Calls that were made one after the other, and lie one after the other in a batch.
 #[derive(Clone, Copy)]
@@ -52,6 +56,12 @@ pub(crate) struct Order {
     pub(crate) slowest: Cell<Option<(&'static str, u64)>>,
     /// For the mode that shuffles: the state of its random numbers.
     pub(crate) shuffle: Cell<Option<u64>>,
+    /// Calls that may take longer than a frame are waited for between two frames, so that they end
+    /// in the same one each time.
+    pub(crate) is_patient: Cell<bool>,
+    /// A function one of whose calls was made over frames, or was late: in which frame it ends
+    /// depends on time.
+    pub(crate) untimed: Cell<Option<&'static str>>,
 }
 
 impl Order {
@@ -111,11 +121,23 @@ impl Order {
         runs.swap_remove_back(at as usize)
     }
 
-    fn next(&self) -> Option<Run> {
-        let Some(state) = self.shuffle.get() else { return self.pop() };
-        let (state, random) = split_mix(state);
+    /// Returns a random number in the mode that shuffles.
+    fn random(&self) -> Option<u64> {
+        let (state, random) = split_mix(self.shuffle.get()?);
         self.shuffle.set(Some(state));
-        self.pop_any(random)
+        Some(random)
+    }
+
+    fn next(&self) -> Option<Run> {
+        match self.random() {
+            Some(random) => self.pop_any(random),
+            None => self.pop(),
+        }
+    }
+
+    /// Returns `true` if a call that may be late is to be late by chance.
+    fn is_late_by_chance(&self) -> bool {
+        self.random().is_some_and(|random| random & 1 == 1)
     }
 }
 
@@ -140,8 +162,9 @@ impl Foreigns {
     fn retire(&self, streams: &impl Streams, run: Run) {
         // SAFETY: batches live as long as their lane.
         let header = unsafe { run.batch.as_ref() };
-        let in_time =
-            !header.own.is_late.get() && self.wait_until(|| header.is_complete(), header.class.deadline);
+        let is_late = header.own.is_late.get()
+            || header.class.deadline != Deadline::Wait && self.order.is_late_by_chance();
+        let in_time = !is_late && self.wait_until(|| header.is_complete(), header.class.deadline);
         if in_time {
             self.deliver(streams, run.batch, run.from, run.to);
         } else {
@@ -190,6 +213,7 @@ impl Foreigns {
             header.own.is_expired.set(matches!(header.class.deadline, Deadline::Cancel(_)));
             self.late.borrow_mut().push(run.batch);
             self.order.late.set(self.order.late.get() + 1);
+            self.order.untimed.set(Some(header.class.name));
             self.order.note_slowest(header.class.name, self.order.last_wait.get());
         }
         // SAFETY: batches live as long as their lane.
@@ -231,7 +255,10 @@ impl Foreigns {
             let Some(batch) = self.late.borrow().get(at).copied() else { return };
             // SAFETY: batches live as long as their lane.
             let header = unsafe { batch.as_ref() };
-            if !header.is_complete() {
+            if self.order.is_patient.get() {
+                self.wait_until(|| header.is_complete(), Deadline::KeepLast(PATIENT));
+            }
+            if !header.is_complete() || self.order.is_late_by_chance() {
                 at += 1;
                 continue;
             }

@@ -1,12 +1,14 @@
 //! Lists of streams: they are mapped, filtered, and grow and shrink by keys.
 
+mod kept;
+
 use crate::engine::group::Kind;
-use crate::engine::waits::Living;
 use crate::streams::body::{Out, changing};
 use crate::streams::handle::Stream;
-use crate::streams::making::{Here, How, Making, here};
+use crate::streams::making::{Here, Making};
 use crate::streams::reading::Settled;
-use std::collections::HashMap;
+use kept::{Kept, of_bodies, of_streams};
+use std::any::Any;
 use std::fmt;
 use std::hash::Hash;
 use std::panic::Location;
@@ -30,12 +32,20 @@ pub struct List<T: 'static>(Stream<Members<T>>);
 
 /// The streams of a list in a frame; it dereferences to a slice of them. A clone is a reference to
 /// the same memory.
-pub struct Members<T: 'static>(Rc<Vec<Stream<T>>>);
+pub struct Members<T: 'static> {
+    streams: Rc<Vec<Stream<T>>>,
+    /// The keys of the streams and what belongs to them, if the list has made the streams for keys.
+    roster: Option<Rc<dyn Any>>,
+}
 
 impl<T> Members<T> {
+    fn new(streams: Vec<Stream<T>>) -> Self {
+        Members { streams: Rc::new(streams), roster: None }
+    }
+
     /// Returns the streams, to change them. They are copied if somebody has kept the value.
     fn change(&mut self) -> &mut Vec<Stream<T>> {
-        Rc::make_mut(&mut self.0)
+        Rc::make_mut(&mut self.streams)
     }
 }
 
@@ -108,7 +118,8 @@ impl Here {
     /// Makes a list with a stream for each of the keys that `keys` gives in a frame, in their
     /// order. A stream is made when its key first appears, stays the same as long as the key is
     /// there, and is removed in the first frame in which it is not, with what `make` has made for
-    /// it. A key that comes twice is in the list once.
+    /// it. A key that comes twice is in the list once. Streams are made in the order of their keys,
+    /// and removed in the order that the list had.
     ///
     /// ```
     /// use lisle_frame::World;
@@ -174,21 +185,8 @@ impl Here {
 
     /// Makes a list of those members of `list` for whose values of this frame `f` returns `true`.
     #[track_caller]
-    pub fn filter<T: Clone + 'static>(
-        &self,
-        list: List<T>,
-        mut f: impl FnMut(&T) -> bool + 'static,
-    ) -> List<T> {
-        let chosen = async move |out: &mut Out<'_, Members<T>>| {
-            let members = list.members().await;
-            out.update(|chosen| chosen.change().clear());
-            for member in members.iter() {
-                if member.with(&mut f).await {
-                    out.update(|chosen| chosen.change().push(*member));
-                }
-            }
-        };
-        List(self.plain().at_rest(chosen))
+    pub fn filter<T: Clone + 'static>(&self, list: List<T>, f: impl FnMut(&T) -> bool + 'static) -> List<T> {
+        self.plain().filter(list, f)
     }
 
     /// Makes a stream of the values of all members of `list`, in order. It fails in a frame in
@@ -246,7 +244,7 @@ impl Making<'_> {
     /// Makes a list of streams that are there already; see [`Here::list_of`].
     #[track_caller]
     pub fn list_of<T: Clone + 'static>(self, streams: Vec<Stream<T>>) -> List<T> {
-        let members = Members(Rc::new(streams));
+        let members = Members::new(streams);
         List(self.stream(async move || members.clone()))
     }
 
@@ -261,7 +259,7 @@ impl Making<'_> {
         let making = self.at(Location::caller());
         let mut kept = Kept::new(making.how);
         let made = async move |out: &mut Out<'_, Members<U>>| {
-            list.members().with(|members| kept.follow(members.iter(), of_bodies(&mut make), out)).await;
+            list.members().with(|members| kept.follow(members, of_bodies(&mut make), out)).await;
         };
         List(making.at_rest(made))
     }
@@ -277,7 +275,7 @@ impl Making<'_> {
         let making = self.at(Location::caller());
         let mut kept = Kept::new(making.how);
         let made = async move |out: &mut Out<'_, Members<T>>| {
-            keys.with(|keys| kept.follow(keys.iter(), of_bodies(&mut make), out)).await;
+            keys.with(|keys| kept.follow(keys, of_bodies(&mut make), out)).await;
         };
         List(making.at_rest(made))
     }
@@ -297,20 +295,34 @@ impl Making<'_> {
         let making = self.at(Location::caller());
         let mut kept = Kept::new(making.how);
         let made = async move |out: &mut Out<'_, Members<T>>| {
-            keys.with(|keys| kept.follow(keys.iter(), of_streams(&mut make), out)).await;
+            keys.with(|keys| kept.follow(keys, of_streams(&mut make), out)).await;
         };
         List(making.at_rest(made))
+    }
+
+    /// Makes a list of some of the members of another; see [`Here::filter`].
+    #[track_caller]
+    pub fn filter<T: Clone + 'static>(
+        self,
+        list: List<T>,
+        mut f: impl FnMut(&T) -> bool + 'static,
+    ) -> List<T> {
+        let chosen = async move |out: &mut Out<'_, Members<T>>| {
+            let members = list.members().await;
+            out.update(|chosen| chosen.change().clear());
+            for member in members.iter() {
+                if member.with(&mut f).await {
+                    out.update(|chosen| chosen.change().push(*member));
+                }
+            }
+        };
+        List(self.at_rest(chosen))
     }
 
     /// Makes a stream of the values of all members of a list; see [`Here::values`].
     #[track_caller]
     pub fn values<T: Clone + 'static>(self, list: List<T>) -> Stream<Vec<T>> {
         self.stream(async move || list.values().await)
-    }
-
-    /// Returns how another stream is to be made in the same way.
-    fn again(&self) -> Making<'_> {
-        Making { ..*self }
     }
 
     /// Makes a list's stream, of a body that lives over frames. What it keeps beside its value
@@ -321,107 +333,8 @@ impl Making<'_> {
         T: Clone + 'static,
         B: AsyncFnMut(&mut Out<'_, Members<T>>) + 'static,
     {
-        let none = Some(Members(Rc::default()));
+        let none = Some(Members::new(Vec::new()));
         self.make(none, Kind::AtRest, |out| changing(out, body))
-    }
-}
-
-/// A stream that is kept for a key.
-struct Member<T> {
-    stream: Stream<T>,
-    /// What is removed with the key: the stream, or a scope with all that was made for the key.
-    owner: Option<Living>,
-}
-
-/// Returns how to make members of bodies. What was made for a body lives as long as its stream.
-fn of_bodies<K, T, B>(mut make: impl FnMut(K) -> B) -> impl FnMut(Making<'_>, K) -> Member<T>
-where
-    T: Clone + 'static,
-    B: AsyncFnMut() -> T + 'static,
-{
-    move |making, key| {
-        let core = &making.here.core;
-        let (body, made) = core.make_for_member(|| make(key));
-        let stream = making.stream(body);
-        let owner = stream.living(core).ok();
-        if let Some(owner) = owner {
-            core.keep(owner, made);
-        }
-        Member { stream, owner }
-    }
-}
-
-/// Returns how to make members that are made otherwise.
-fn of_streams<K, T>(mut make: impl FnMut(K) -> Stream<T>) -> impl FnMut(Making<'_>, K) -> Member<T> {
-    move |making, key| {
-        let core = &making.here.core;
-        let (stream, made) = core.make_for_member(|| make(key));
-        let scope = making.make(Some(()), Kind::AtRest, |_| std::future::ready(()));
-        let owner = scope.living(core).ok();
-        if let Some(owner) = owner {
-            core.keep(owner, made);
-        }
-        Member { stream, owner }
-    }
-}
-
-/// The streams that a list has made for its keys.
-struct Kept<K, T> {
-    /// With the round in which the key was seen last.
-    members: HashMap<K, (Member<T>, u64)>,
-    round: u64,
-    how: How,
-}
-
-impl<K: Clone + Eq + Hash, T: Clone + 'static> Kept<K, T> {
-    fn new(how: How) -> Self {
-        Kept { members: HashMap::new(), round: 0, how }
-    }
-
-    /// Makes streams for new keys, removes those of keys that are gone, and puts all into a list.
-    fn follow<'k>(
-        &mut self,
-        keys: impl Iterator<Item = &'k K>,
-        mut make: impl FnMut(Making<'_>, K) -> Member<T>,
-        out: &mut Out<'_, Members<T>>,
-    ) where
-        K: 'k,
-    {
-        let here = here();
-        self.round += 1;
-        let (kept, now, how) = (&mut self.members, self.round, self.how);
-        let mut make = |key: &K| make(Making { here: &here, how }, key.clone());
-        out.update(|members| {
-            let members = members.change();
-            members.clear();
-            for key in keys {
-                let (member, seen) = kept.entry(key.clone()).or_insert_with(|| (make(key), 0));
-                if !here.has(member.stream) {
-                    // Removed by hand, or by going back to a snapshot from before it was made.
-                    member.remove_owner(&here);
-                    *member = make(key);
-                }
-                if std::mem::replace(seen, now) != now {
-                    members.push(member.stream);
-                }
-            }
-        });
-        kept.retain(|_, (member, seen)| {
-            let is_there = *seen == now;
-            if !is_there {
-                member.remove_owner(&here);
-            }
-            is_there
-        });
-    }
-}
-
-impl<T> Member<T> {
-    /// Removes what belongs to the key. It may have been removed by hand.
-    fn remove_owner(&self, here: &Here) {
-        if let Some(owner) = self.owner {
-            here.core.remove(owner);
-        }
     }
 }
 
@@ -441,7 +354,7 @@ impl<T> fmt::Debug for List<T> {
 
 impl<T> Clone for Members<T> {
     fn clone(&self) -> Self {
-        Members(self.0.clone())
+        Members { streams: self.streams.clone(), roster: self.roster.clone() }
     }
 }
 
@@ -449,12 +362,12 @@ impl<T> std::ops::Deref for Members<T> {
     type Target = [Stream<T>];
 
     fn deref(&self) -> &[Stream<T>] {
-        &self.0
+        &self.streams
     }
 }
 
 impl<T> fmt::Debug for Members<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Members").field(&self.0).finish()
+        f.debug_tuple("Members").field(&self.streams).finish()
     }
 }

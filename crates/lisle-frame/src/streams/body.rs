@@ -4,6 +4,7 @@
 //! something that it waits for within the frame is there. The compiler makes its state machine. A
 //! body that is run anew in each frame is a loop around the closure.
 
+use crate::engine::body::Body;
 use crate::engine::group::value_of;
 use crate::engine::slot::{Head, Phase};
 use crate::engine::{self, Core};
@@ -179,8 +180,8 @@ where
         let polled = if CATCHES { poll_caught(body.as_mut(), cx) } else { body.poll(cx) };
         match polled {
             Poll::Ready(value) => {
-                core.waits_over_frames(false);
                 this.body = None;
+                core.body_has_ended();
                 (this.end)(core, head, &mut this.made_of, value);
                 // What it has begun to wait for, and then has not waited for, as in a race.
                 core.flags.set(core.flags.get() & !engine::flags::WITHIN);
@@ -190,6 +191,7 @@ where
             Poll::Pending => {
                 if has_failed(core) {
                     this.body = None;
+                    core.body_has_ended();
                 }
             }
         }
@@ -204,7 +206,7 @@ fn has_failed(core: &Core) -> bool {
         return true;
     }
     if !core.waits_within() {
-        core.waits_over_frames(true);
+        core.waits_over_frames();
     }
     false
 }
@@ -221,10 +223,38 @@ fn poll_caught<B: Future>(body: Pin<&mut B>, cx: &mut Context<'_>) -> Poll<B::Ou
     })
 }
 
+impl<M, B, S, E, const CATCHES: bool> Body for Anew<M, B, S, E, CATCHES>
+where
+    M: 'static,
+    B: Future + 'static,
+    S: Fn(&Core, NonNull<Head>, &'static mut M) -> B + 'static,
+    E: Fn(&Core, NonNull<Head>, &mut M, B::Output) + 'static,
+{
+    fn rest(self: Pin<&mut Self>) {
+        // SAFETY: nothing is moved: the body is dropped in its place, before what it borrows.
+        unsafe { self.get_unchecked_mut() }.body = None;
+    }
+}
+
+/// The future of a stream that is not run anew.
+pub(crate) struct Lasting<F>(pub(crate) F);
+
+impl<F: Future<Output = ()>> Future for Lasting<F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        // SAFETY: the future is pinned with `self`, and is not moved.
+        unsafe { self.map_unchecked_mut(|this| &mut this.0) }.poll(cx)
+    }
+}
+
+impl<F: Future<Output = ()> + 'static> Body for Lasting<F> {}
+
 /// Returns the future of a stream that is run anew in each frame. What a run has made lives until
 /// the next run.
 #[inline(always)]
-pub(crate) fn anew<const CATCHES: bool, T, B>(body: B) -> impl Future<Output = ()> + 'static
+pub(crate) fn anew<const CATCHES: bool, T, B>(body: B) -> impl Body
 where
     T: 'static,
     B: AsyncFnMut() -> T + 'static,
@@ -241,7 +271,7 @@ where
 }
 
 /// The future of a stream that changes its value in each frame by what it reads.
-pub(crate) fn folding<S, T, F>(source: super::handle::Stream<T>, f: F) -> impl Future<Output = ()> + 'static
+pub(crate) fn folding<S, T, F>(source: super::handle::Stream<T>, f: F) -> impl Body
 where
     S: 'static,
     T: Clone + 'static,
@@ -256,7 +286,7 @@ where
 }
 
 /// The future of a stream that changes its value in place, anew in each frame.
-pub(crate) fn changing<T, B>(out: Out<'static, T>, body: B) -> impl Future<Output = ()> + 'static
+pub(crate) fn changing<T, B>(out: Out<'static, T>, body: B) -> impl Body
 where
     T: 'static,
     B: AsyncFnMut(&mut Out<'_, T>) + 'static,
@@ -267,6 +297,10 @@ where
 }
 
 /// The future of a stream that lives over frames.
-pub(crate) async fn living<T, B: AsyncFnOnce(&mut Out<'_, T>)>(mut out: Out<'static, T>, body: B) {
-    body(&mut out).await;
+pub(crate) fn living<T, B>(mut out: Out<'static, T>, body: B) -> impl Body
+where
+    T: 'static,
+    B: AsyncFnOnce(&mut Out<'_, T>) + 'static,
+{
+    Lasting(async move { body(&mut out).await })
 }

@@ -1,12 +1,15 @@
 //! Streams made of streams.
 
-use super::body::Out;
+use super::body::{Done, Lasting, Out};
 use super::handle::Stream;
-use super::making::Here;
+use super::making::{Here, Making};
 use super::reading::Looking;
+use crate::engine::body::Body;
 use crate::engine::group::{Kind, value_of};
 use crate::engine::slot::Phase;
+use crate::engine::waits::Living;
 use crate::engine::{self, Core, Follows};
+use crate::error::{Failure, StreamError};
 use std::any::Any;
 use std::cell::Cell;
 use std::fmt;
@@ -83,10 +86,32 @@ struct Followed<T> {
 }
 
 impl<T: Clone + 'static> Follows for Followed<T> {
-    fn look(&self, core: &Core) {
-        let last = || self.source.get().and_then(|source| last_value(core, source));
+    fn look(&self, core: &Core, stream: Living) {
+        let last = || {
+            let source = self.source.get()?;
+            if source.is_cosmetic() && !core.is_cosmetic(stream.head) {
+                let (reader, stream) = (core.origin(stream.head), core.origin(source.head()));
+                resume_unwind(Box::new(StreamError::new(Failure::Cosmetic { reader, stream }).to_string()));
+            }
+            last_value(core, source)
+        };
         let last = catch_unwind(AssertUnwindSafe(last)).transpose();
         self.last.set(last);
+    }
+
+    fn looked(&self) -> Box<dyn Any> {
+        let last = self.last.take();
+        let looked = match &last {
+            Some(Ok(value)) => Some(value.clone()),
+            _ => None,
+        };
+        self.last.set(last);
+        Box::new(looked)
+    }
+
+    fn look_as_then(&self, looked: &dyn Any) {
+        let looked = looked.downcast_ref::<Option<T>>().cloned().flatten();
+        self.last.set(looked.map(Ok));
     }
 }
 
@@ -104,32 +129,34 @@ fn last_value<T: Clone>(core: &Core, stream: Stream<T>) -> Option<T> {
 }
 
 /// The future of a stream of last values. It runs before all others in a frame.
-async fn following<T: Clone>(mut out: Out<'static, T>, followed: Rc<Followed<T>>) {
-    loop {
-        match followed.last.take() {
-            Some(Ok(value)) => out.set(value),
-            Some(Err(panic)) => resume_unwind(panic),
-            None => {}
+fn following<T: Clone + 'static>(mut out: Out<'static, T>, followed: Rc<Followed<T>>) -> impl Body {
+    Lasting(async move {
+        loop {
+            match followed.last.take() {
+                Some(Ok(value)) => out.set(value),
+                Some(Err(panic)) => resume_unwind(panic),
+                None => {}
+            }
+            Done::new().await;
         }
-        super::body::Done::new().await;
-    }
+    })
 }
 
 impl Here {
     /// Makes a stream whose value is set with [`World::set`](crate::World::set).
     #[track_caller]
     pub fn input<T: Clone + 'static>(&self, first: T) -> Input<T> {
-        Input(self.plain().make(Some(first), Kind::AtRest, |_| std::future::pending()), PhantomData)
+        self.plain().input(first)
     }
 
     /// Makes a stream of the values of `source`, changed by `f`.
     #[track_caller]
-    pub fn map<T, U>(&self, source: Stream<T>, mut f: impl FnMut(T) -> U + 'static) -> Stream<U>
+    pub fn map<T, U>(&self, source: Stream<T>, f: impl FnMut(T) -> U + 'static) -> Stream<U>
     where
         T: Clone + 'static,
         U: Clone + 'static,
     {
-        self.stream(async move || f(source.await))
+        self.plain().map(source, f)
     }
 
     /// Makes a stream of pairs.
@@ -139,7 +166,7 @@ impl Here {
         A: Clone + 'static,
         B: Clone + 'static,
     {
-        self.stream(async move || (a.await, b.await))
+        self.plain().zip(a, b)
     }
 
     /// Makes a stream with a state that goes on from frame to frame: `f` changes it by each value
@@ -171,9 +198,7 @@ impl Here {
     /// through it; see also [`delay`](Here::delay).
     #[track_caller]
     pub fn previous<T: Clone + 'static>(&self, source: Stream<T>, first: T) -> Stream<T> {
-        let delay = self.delay(first);
-        delay.follow(source);
-        delay.stream()
+        self.plain().previous(source, first)
     }
 
     /// Makes a stream of the last values of one that is made later.
@@ -194,40 +219,26 @@ impl Here {
     /// ```
     #[track_caller]
     pub fn delay<T: Clone + 'static>(&self, first: T) -> Delay<T> {
-        let followed = Rc::new(Followed { source: Cell::new(None), last: Cell::new(None) });
-        let follows = followed.clone();
-        let stream = self.plain().make(Some(first), Kind::Early, |out| following(out, follows));
-        if let Ok(living) = stream.living(&self.core) {
-            self.core.add_follower(living, followed.clone());
-        }
-        Delay { stream, followed }
+        self.plain().delay(first)
     }
 
     /// Makes a stream of the last value that was not `None`.
     #[track_caller]
     pub fn hold<T: Clone + 'static>(&self, source: Stream<Option<T>>, first: T) -> Stream<T> {
-        self.fold(source, first, |held, value| {
-            if let Some(value) = value {
-                *held = value;
-            }
-        })
+        self.plain().hold(source, first)
     }
 
     /// Makes a stream that has a value in the frames in which that of `source` is another than in
     /// the frame before, and `None` in the others. In its first frame it has one.
     #[track_caller]
     pub fn changes<T: Clone + PartialEq + 'static>(&self, source: Stream<T>) -> Stream<Option<T>> {
-        let seen = self.fold(source, (None, false), |(last, changed), value| {
-            *changed = last.as_ref() != Some(&value);
-            *last = Some(value);
-        });
-        self.stream(async move || seen.with(|(last, changed)| last.clone().filter(|_| *changed)).await)
+        self.plain().changes(source)
     }
 
     /// Makes a stream with the values of the stream that `source` names in the frame.
     #[track_caller]
     pub fn switch<T: Clone + 'static>(&self, source: Stream<Stream<T>>) -> Stream<T> {
-        self.stream(async move || source.await.await)
+        self.plain().switch(source)
     }
 
     /// Makes a stream that takes over the value of `source` in every `every`th frame of the world,
@@ -238,9 +249,111 @@ impl Here {
     /// Panics if `every` is 0.
     #[track_caller]
     pub fn sample<T: Clone + 'static>(&self, source: Stream<T>, every: u64) -> Stream<T> {
+        self.plain().sample(source, every)
+    }
+}
+
+/// The same for streams that are made in a way of their own. What is made of two streams gives the
+/// name to both.
+impl Making<'_> {
+    /// Makes a stream whose value is set from outside; see [`Here::input`].
+    #[track_caller]
+    pub fn input<T: Clone + 'static>(self, first: T) -> Input<T> {
+        Input(self.make(Some(first), Kind::AtRest, |_| std::future::pending()), PhantomData)
+    }
+
+    /// Makes a stream of the values of another, changed by `f`; see [`Here::map`].
+    ///
+    /// ```
+    /// use lisle_frame::World;
+    ///
+    /// let mut world = World::new();
+    /// let number = world.input(0);
+    /// let share = world.named("share").retrying().map(number.stream(), |number| 12 / number);
+    /// world.frame();
+    /// assert!(world.get(share).unwrap_err().to_string().contains("stream 'share' made at"));
+    /// world.set(number, 3)?;
+    /// world.frame();
+    /// assert_eq!(world.get(share)?, 4);
+    /// # Ok::<(), lisle_frame::StreamError>(())
+    /// ```
+    #[track_caller]
+    pub fn map<T, U>(self, source: Stream<T>, mut f: impl FnMut(T) -> U + 'static) -> Stream<U>
+    where
+        T: Clone + 'static,
+        U: Clone + 'static,
+    {
+        self.stream(async move || f(source.await))
+    }
+
+    /// Makes a stream of pairs; see [`Here::zip`].
+    #[track_caller]
+    pub fn zip<A, B>(self, a: Stream<A>, b: Stream<B>) -> Stream<(A, B)>
+    where
+        A: Clone + 'static,
+        B: Clone + 'static,
+    {
+        self.stream(async move || (a.await, b.await))
+    }
+
+    /// Makes a stream of the last values of another; see [`Here::previous`].
+    #[track_caller]
+    pub fn previous<T: Clone + 'static>(self, source: Stream<T>, first: T) -> Stream<T> {
+        let delay = self.delay(first);
+        delay.follow(source);
+        delay.stream()
+    }
+
+    /// Makes a stream of the last values of one that is made later; see [`Here::delay`].
+    #[track_caller]
+    pub fn delay<T: Clone + 'static>(self, first: T) -> Delay<T> {
+        let core = &self.here.core;
+        let followed = Rc::new(Followed { source: Cell::new(None), last: Cell::new(None) });
+        let follows = followed.clone();
+        let stream = self.make(Some(first), Kind::Early, |out| following(out, follows));
+        if let Ok(living) = stream.living(core) {
+            core.add_follower(living, followed.clone());
+        }
+        Delay { stream, followed }
+    }
+
+    /// Makes a stream of the last value that was not `None`; see [`Here::hold`].
+    #[track_caller]
+    pub fn hold<T: Clone + 'static>(self, source: Stream<Option<T>>, first: T) -> Stream<T> {
+        self.fold(source, first, |held, value| {
+            if let Some(value) = value {
+                *held = value;
+            }
+        })
+    }
+
+    /// Makes a stream that has a value when that of another changes; see [`Here::changes`].
+    #[track_caller]
+    pub fn changes<T: Clone + PartialEq + 'static>(self, source: Stream<T>) -> Stream<Option<T>> {
+        let seen = self.again().fold(source, (None, false), |(last, changed), value| {
+            *changed = last.as_ref() != Some(&value);
+            *last = Some(value);
+        });
+        self.stream(async move || seen.with(|(last, changed)| last.clone().filter(|_| *changed)).await)
+    }
+
+    /// Makes a stream with the values of the stream that another names; see [`Here::switch`].
+    #[track_caller]
+    pub fn switch<T: Clone + 'static>(self, source: Stream<Stream<T>>) -> Stream<T> {
+        self.stream(async move || source.await.await)
+    }
+
+    /// Makes a stream that takes over the value of another in every `every`th frame; see
+    /// [`Here::sample`].
+    ///
+    /// # Panics
+    ///
+    /// Panics if `every` is 0.
+    #[track_caller]
+    pub fn sample<T: Clone + 'static>(self, source: Stream<T>, every: u64) -> Stream<T> {
         assert!(every > 0, "a stream cannot be sampled every 0 frames");
-        let held = self.fold(source, None, move |held: &mut Option<(u64, T)>, value| {
-            let now = engine::current().map_or(0, |core| core.frames.get());
+        let held = self.again().fold(source, None, move |held: &mut Option<(u64, T)>, value| {
+            let now = engine::current().map_or(0, Core::now);
             match held {
                 Some((since, _)) if (now - *since) % every != 0 => {}
                 Some((_, held)) => *held = value,

@@ -1,15 +1,16 @@
 //! What users hold of a stream.
 
 use super::reading::{Get, TryGet, With};
-use crate::engine::Core;
 use crate::engine::slot::Head;
 use crate::engine::waits::Living;
+use crate::engine::{COSMETIC, Core};
 use crate::error::{Failure, StreamError};
+use std::cell::Cell;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::panic::{RefUnwindSafe, UnwindSafe};
-use std::ptr::NonNull;
+use std::ptr::{NonNull, null};
 
 /// A handle of a stream: 16 bytes that can be copied and sent anywhere.
 ///
@@ -32,6 +33,7 @@ use std::ptr::NonNull;
 pub struct Stream<T> {
     head: NonNull<Head>,
     generation: u32,
+    /// The number of the world, with the bit [`COSMETIC`] if the stream is left out of snapshots.
     world: u32,
     value: PhantomData<fn() -> T>,
 }
@@ -47,7 +49,15 @@ impl<T> RefUnwindSafe for Stream<T> {}
 
 impl<T> Stream<T> {
     pub(crate) fn new(core: &Core, stream: Living) -> Self {
-        Stream { head: stream.head, generation: stream.generation, world: core.id, value: PhantomData }
+        let cosmetic = if core.is_cosmetic(stream.head) { COSMETIC } else { 0 };
+        let world = core.id | cosmetic;
+        Stream { head: stream.head, generation: stream.generation, world, value: PhantomData }
+    }
+
+    /// Returns `true` if the stream is left out of snapshots. Such a stream is never taken to be
+    /// ready by [`is_ready`](Stream::is_ready), so that each read of one looks who reads.
+    pub(crate) fn is_cosmetic(&self) -> bool {
+        self.world & COSMETIC != 0
     }
 
     /// Returns `true` if the stream has its value for this frame.
@@ -63,7 +73,7 @@ impl<T> Stream<T> {
 
     /// Returns the slot, if the stream is there and belongs to this world.
     pub(crate) fn living(&self, core: &Core) -> Result<Living, StreamError> {
-        if self.world != core.id {
+        if self.world & !COSMETIC != core.id {
             return Err(StreamError::new(Failure::OtherWorld));
         }
         let living = Living { head: self.head, generation: self.generation };
@@ -136,9 +146,35 @@ impl<T> PartialEq for Stream<T> {
 
 impl<T> Eq for Stream<T> {}
 
+thread_local! {
+    /// The world of which a fingerprint is taken, or null.
+    static TAKING_FINGERPRINT: Cell<*const Core> = const { Cell::new(null()) };
+}
+
+/// Calls a function that hashes values for a fingerprint. Meanwhile handles are hashed by where
+/// their streams are in the world, and not by addresses, which differ between equal worlds.
+pub(crate) fn for_a_fingerprint<R>(core: &Core, f: impl FnOnce() -> R) -> R {
+    struct Back(*const Core);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            TAKING_FINGERPRINT.set(self.0);
+        }
+    }
+    let _back = Back(TAKING_FINGERPRINT.replace(core));
+    f()
+}
+
 impl<T> Hash for Stream<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.head, self.generation, self.world).hash(state);
+        // SAFETY: null, or borrowed by `for_a_fingerprint`, which resets it.
+        match unsafe { TAKING_FINGERPRINT.get().as_ref() } {
+            None => (self.head, self.generation, self.world).hash(state),
+            // The stream of another world may be gone.
+            Some(core) => {
+                let place = (self.world & !COSMETIC == core.id).then(|| core.place(self.head));
+                (place, self.generation).hash(state);
+            }
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::body::{self, Out};
 use super::handle::Stream;
+use crate::engine::body::Body;
 use crate::engine::group::{Key, Kind, value_of};
 use crate::engine::slot::{Head, Phase, Slot, State};
 use crate::engine::waits::Living;
@@ -13,6 +14,7 @@ use std::fmt;
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::rc::Rc;
+use std::time::Duration;
 
 /// Where streams are made: in a world, in the body of a stream, or in a scope.
 ///
@@ -92,6 +94,7 @@ pub struct Making<'h> {
 pub(crate) struct How {
     name: Option<&'static str>,
     retrying: bool,
+    is_cosmetic: bool,
     /// Where it is made, for errors, if that is not the caller's place.
     site: Option<&'static Location<'static>>,
 }
@@ -115,6 +118,40 @@ impl Here {
     /// always tried again.)
     pub fn retrying(&self) -> Making<'_> {
         self.plain().retrying()
+    }
+
+    /// Has the stream that is made next left out of [snapshots](crate::World::snapshot), with all
+    /// that it makes: what is heard or shown of the game, and is not the game. It may live and wait
+    /// over frames, and keeps its state when the world goes back; its frames are counted by
+    /// themselves, and those that are [run again](crate::World::resimulate) are not its.
+    ///
+    /// A cosmetic stream may read all others. One that is not cosmetic cannot read one that is: that
+    /// is an [error](crate::Failure::Cosmetic) where it does so, since the frames that follow a way
+    /// back would come to something else. (What a body reads is not known before it does.)
+    ///
+    /// ```
+    /// use lisle_frame::{World, next_frame};
+    ///
+    /// let mut world = World::new();
+    /// let push = world.input(1);
+    /// let place = world.fold(push.stream(), 0, |place, push| *place += push);
+    /// let shown = world.cosmetic().live(String::new(), async move |shown| loop {
+    ///     let place = place.await;
+    ///     shown.update(|shown| shown.push_str(&format!("{place} ")));
+    ///     next_frame().await;
+    /// });
+    /// world.frame();
+    /// let then = world.snapshot()?;
+    /// world.frame();
+    /// world.restore(&then)?;
+    /// world.set(push, 5)?;
+    /// world.resimulate(); // not shown
+    /// world.frame();
+    /// assert_eq!(world.get(shown)?, "1 2 11 ");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn cosmetic(&self) -> Making<'_> {
+        self.plain().cosmetic()
     }
 
     /// Makes a stream whose body is run anew in each frame. What the body returns is the stream's
@@ -176,6 +213,26 @@ impl Here {
         self.plain().live(first, body)
     }
 
+    /// Returns the time in the game: that of the last frame, or in a body, that of the frame under
+    /// way. It is the sum of the [steps](crate::Builder::step) of all frames, and goes back to a
+    /// snapshot with the world, but for [cosmetic](Here::cosmetic) streams.
+    ///
+    /// ```
+    /// use lisle_frame::{World, here};
+    /// use std::time::Duration;
+    ///
+    /// let mut world = World::builder().step(Duration::from_millis(20)).build();
+    /// let clock = world.stream(async || here().time());
+    /// world.frame();
+    /// world.frame();
+    /// assert_eq!(world.get(clock)?, Duration::from_millis(40));
+    /// assert_eq!(world.time(), Duration::from_millis(40));
+    /// # Ok::<(), lisle_frame::StreamError>(())
+    /// ```
+    pub fn time(&self) -> Duration {
+        self.core.time_of_current()
+    }
+
     /// Makes a scope: what is made in it is removed with it.
     ///
     /// ```
@@ -192,9 +249,7 @@ impl Here {
     /// ```
     #[track_caller]
     pub fn scope(&self) -> Scope {
-        let stream = self.plain().make(Some(()), Kind::AtRest, |_| std::future::ready(()));
-        let owner = stream.living(&self.core).ok();
-        Scope { here: Here { core: self.core.clone(), owner }, stream }
+        self.plain().scope()
     }
 
     /// Removes a stream and what it has made. Its foreign calls that have not begun are cancelled;
@@ -234,6 +289,16 @@ impl Making<'_> {
     /// Has the stream tried again after a panic; see [`Here::retrying`].
     pub fn retrying(self) -> Self {
         Making { how: How { retrying: true, ..self.how }, ..self }
+    }
+
+    /// Leaves the stream out of snapshots; see [`Here::cosmetic`].
+    pub fn cosmetic(self) -> Self {
+        Making { how: How { is_cosmetic: true, ..self.how }, ..self }
+    }
+
+    /// Returns how another stream is to be made in the same way.
+    pub(crate) fn again(&self) -> Making<'_> {
+        Making { ..*self }
     }
 
     /// Has the stream made elsewhere, for errors.
@@ -279,6 +344,23 @@ impl Making<'_> {
         self.make(Some(first), Kind::AtRest, |_| body::folding::<S, T, F>(source, f))
     }
 
+    /// Returns `true` if the stream is left out of snapshots, as all is that such a stream makes.
+    fn is_cosmetic(&self) -> bool {
+        let core = &self.here.core;
+        let owner = self.here.owner.map(|owner| owner.head);
+        let owner = owner.or_else(|| core.current.get());
+        self.how.is_cosmetic || owner.is_some_and(|owner| core.is_cosmetic(owner))
+    }
+
+    /// Makes a scope; see [`Here::scope`].
+    #[track_caller]
+    pub fn scope(self) -> Scope {
+        let core = &self.here.core;
+        let stream = self.again().make(Some(()), Kind::AtRest, |_| std::future::ready(()));
+        let owner = stream.living(core).ok();
+        Scope { here: Here { core: core.clone(), owner }, stream }
+    }
+
     /// Makes a stream.
     #[track_caller]
     pub(crate) fn make<T, F>(
@@ -289,7 +371,7 @@ impl Making<'_> {
     ) -> Stream<T>
     where
         T: Clone + 'static,
-        F: Future<Output = ()> + 'static,
+        F: Body,
     {
         let core = &self.here.core;
         assert!(!core.closed.get(), "a stream is made in a world that is gone");
@@ -298,6 +380,7 @@ impl Making<'_> {
             value: TypeId::of::<T>(),
             site: self.how.site.unwrap_or(Location::caller()),
             name: self.how.name,
+            is_cosmetic: self.is_cosmetic(),
         };
         let head = core.group::<T, F>(key, kind).take_slot();
         // SAFETY: the slot is vacant, of this type, and no code knows it.

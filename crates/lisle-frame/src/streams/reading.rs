@@ -38,6 +38,9 @@ impl<T> Read<T> {
             Ok(living) => living,
             Err(error) => return Look::Error(error),
         };
+        if self.stream.is_cosmetic() && !core.runs_cosmetic() {
+            return Look::Error(core.reads_cosmetic(living.head));
+        }
         let _counted = engine::current_counted();
         let state = living.get().map(|head| head.state.get());
         if state.is_some_and(|state| core.is_runnable(state)) && !core.demand(living.head) {
@@ -100,6 +103,11 @@ fn outside() -> ! {
 /// Lets the reader fail, since what it reads has.
 #[cold]
 pub(crate) fn fail_reader(core: &Core, cause: StreamError) {
+    if let Failure::Cosmetic { .. } = cause.failure()
+        && core.current_origin().as_ref() == cause.reader()
+    {
+        return core.fail_current(cause);
+    }
     // Only the beginning is kept: a chain of streams that fail may be long.
     let cause = cause.root().clone();
     match core.current_origin() {

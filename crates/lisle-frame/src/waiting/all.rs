@@ -1,5 +1,6 @@
 //! Waiting for all of several futures.
 
+use super::scope::Scoped;
 use super::slice::Slice;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -15,7 +16,7 @@ pub trait All {
 }
 
 /// Awaits all of several futures, which go on side by side. Returns their outputs, in the order of
-/// the futures.
+/// the futures. Each is an [async scope](crate::async_scope).
 ///
 /// Each time the stream goes on, all futures that are not done are polled: for the results of very
 /// many calls of one function see [`Foreign::call_each`](crate::Foreign::call_each).
@@ -47,7 +48,7 @@ macro_rules! all {
             #[allow(non_snake_case)]
             async fn all(self) -> Self::Output {
                 let ($($name,)*) = self;
-                $(let mut $name = pin!($name); let mut $done = None;)*
+                $(let mut $name = pin!(Scoped::new($name)); let mut $done = None;)*
                 poll_fn(move |cx| {
                     let mut are_done = true;
                     $(

@@ -8,8 +8,13 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::Poll;
 
-/// Starts a future that goes on beside the running body, and belongs to it: it is dropped when the
-/// body's stream is removed, and if the body is run anew in each frame, before its next run.
+/// Starts a future that goes on beside what has started it, and belongs to the
+/// [async scope](crate::async_scope) around it: it ends when the scope does. The scope is the
+/// innermost that is being awaited: one of the futures of a [`race`](crate::race), an
+/// [`all`](crate::all) or a `rush`, another branch, or the body of the stream.
+///
+/// So a scene that is dropped by a `race` takes along all that it has started, and a body that
+/// returns ends its branches. What is to go on is started with [`spawn`].
 ///
 /// The future is run until it first waits. Returns a stream that is `None` until the future is
 /// done, and has its output from then on.
@@ -47,13 +52,68 @@ where
     start(future, Location::caller())
 }
 
+/// Starts a future that goes on beside the running body, as long as the body's stream is there: also
+/// when the [async scope](crate::async_scope) that has started it has ended, or the body has
+/// returned. It belongs to the stream as all does that is made with [`here`](crate::here). If the
+/// body is run anew in each frame, it is dropped before the next run.
+///
+/// Otherwise it does the same as [`branch`].
+///
+/// ```
+/// use lisle_frame::{World, frames, race, spawn};
+///
+/// let mut world = World::new();
+/// let game = world.live(None, async |out| {
+///     let scene = async {
+///         out.set(Some(spawn(async {
+///             frames(3).await;
+///             "saved"
+///         })));
+///         std::future::pending().await
+///     };
+///     race((scene, frames(1))).await;
+/// });
+/// for _ in 0..4 {
+///     world.frame();
+/// }
+/// let saving = world.get(game)?.expect("it was set in the first frame");
+/// assert_eq!(world.get(saving)?, Some("saved"));
+/// # Ok::<(), lisle_frame::StreamError>(())
+/// ```
+///
+/// # Panics
+///
+/// Panics outside of a frame.
+#[track_caller]
+pub fn spawn<F>(future: F) -> Stream<Option<F::Output>>
+where
+    F: Future<Output: Clone> + 'static,
+{
+    begin("spawned", Location::caller(), future, false)
+}
+
 fn start<F>(future: F, site: &'static Location<'static>) -> Stream<Option<F::Output>>
 where
     F: Future<Output: Clone> + 'static,
 {
+    begin("branch", site, future, true)
+}
+
+fn begin<F>(
+    name: &'static str,
+    site: &'static Location<'static>,
+    future: F,
+    ends_with_scope: bool,
+) -> Stream<Option<F::Output>>
+where
+    F: Future<Output: Clone> + 'static,
+{
     let here = here();
-    let making = here.named("branch").at(site);
+    let making = here.named(name).at(site);
     let stream = making.live(None, async move |out| out.set(Some(future.await)));
+    if ends_with_scope && let Ok(branch) = stream.living(&here.core) {
+        here.core.end_with_scope(branch);
+    }
     here.core.start(stream.head());
     stream
 }
@@ -68,7 +128,8 @@ pub trait Rush {
     fn start(self, site: &'static Location<'static>) -> Vec<Stream<Option<Self::Output>>>;
 }
 
-/// Awaits the first of several futures. The others go on as [`branch`]es of the running body.
+/// Awaits the first of several futures. The others go on as [`branch`]es, and end with the
+/// [async scope](crate::async_scope) in which this is awaited.
 ///
 /// ```
 /// use lisle_frame::{World, frames, rush};

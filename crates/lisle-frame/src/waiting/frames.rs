@@ -42,7 +42,7 @@ impl Future for NextFrame {
         let Some(core) = engine::current() else {
             panic!("`next_frame` is for the bodies of streams: no frame is under way")
         };
-        let now = core.frames.get();
+        let now = core.now();
         if self.frames & BEGUN == 0 {
             self.frames = (now + self.frames).min(BEGUN - 1) | BEGUN;
         }

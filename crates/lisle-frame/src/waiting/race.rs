@@ -1,5 +1,6 @@
 //! Waiting for the first of several futures, and cancelling the others.
 
+use super::scope::Scoped;
 use super::slice::Slice;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -16,7 +17,8 @@ pub trait Race {
 }
 
 /// Awaits the first of several futures, and drops the others at once: their calls that have not
-/// begun do not begin. Of several that are done, the first in order wins.
+/// begun do not begin, and their branches end. Of several that are done, the first in order wins.
+/// Each is an [async scope](crate::async_scope).
 ///
 /// If one of them fails its stream, as reading a failed stream does, the stream fails, whatever the
 /// others do; race futures that return errors instead ([`try_get`](crate::Stream::try_get),
@@ -49,7 +51,7 @@ macro_rules! race {
             #[allow(non_snake_case)]
             async fn race(self) -> T {
                 let ($($name,)*) = self;
-                $(let mut $name = pin!($name);)*
+                $(let mut $name = pin!(Scoped::new($name));)*
                 poll_fn(move |cx| {
                     $(
                         if let Poll::Ready(output) = $name.as_mut().poll(cx) {

@@ -1,14 +1,15 @@
 //! Futures side by side, pinned as a whole.
 
+use super::scope::Scoped;
 use std::fmt;
 use std::pin::Pin;
 
-/// Pinned futures of one type.
-pub(super) struct Slice<F>(Pin<Box<[F]>>);
+/// Pinned futures of one type, each of which is an async scope.
+pub(super) struct Slice<F>(Pin<Box<[Scoped<F>]>>);
 
 impl<F> Slice<F> {
     pub(super) fn new(futures: Vec<F>) -> Self {
-        Slice(Box::into_pin(futures.into_boxed_slice()))
+        Slice(Box::into_pin(futures.into_iter().map(Scoped::new).collect()))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -16,7 +17,7 @@ impl<F> Slice<F> {
     }
 
     /// Returns one of them.
-    pub(super) fn get(&mut self, at: usize) -> Pin<&mut F> {
+    pub(super) fn get(&mut self, at: usize) -> Pin<&mut Scoped<F>> {
         // SAFETY: the slice is pinned, and so is each of its elements: none is moved out of it.
         unsafe { self.0.as_mut().map_unchecked_mut(|futures| &mut futures[at]) }
     }

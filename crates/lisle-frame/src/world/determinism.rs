@@ -1,12 +1,14 @@
 //! Does a world depend on the time that its calls take?
 //!
 //! Calls are retired in the order in which they were made, so that a frame comes to the same for
-//! any number of workers. What can still depend on time are unordered functions, and bodies that
-//! share something behind the world's back, such as a list that they push to when their call is
-//! done. The mode that shuffles retires calls in a random order, as if they had taken random times.
+//! any number of workers. What can still depend on time are unordered functions, calls over frames
+//! and those with a deadline, and bodies that share something behind the world's back, such as a
+//! list that they push to when their call is done. The mode that shuffles retires calls in a random
+//! order, and those that may end in a later frame in a random frame, as if they had taken random
+//! times.
 
 use crate::error::{Origin, StreamError};
-use crate::streams::handle::Stream;
+use crate::streams::handle::{Stream, for_a_fingerprint};
 use crate::world::World;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -27,15 +29,28 @@ pub struct Dependence {
     pub frame: u64,
     /// The seed with which it did, for [`World::shuffle`].
     pub seed: u64,
+    /// A function of which a call may end in a later frame, since it was made
+    /// [over frames](crate::Foreign::call_over_frames) or has a [deadline](crate::Deadline). If
+    /// there is one, that is the likely cause.
+    pub untimed: Option<&'static str>,
 }
 
 impl fmt::Display for Dependence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} has another value in frame {} when calls end in another order (seed {})",
-            self.stream, self.frame, self.seed
-        )
+            "{} has another value in frame {} when calls end in another order",
+            self.stream, self.frame
+        )?;
+        match self.untimed {
+            None => write!(f, " (seed {})", self.seed),
+            Some(function) => write!(
+                f,
+                " or in other frames (seed {}); the function '{function}' is called over frames or has a \
+                 deadline, and in which frame such a call ends depends on time",
+                self.seed
+            ),
+        }
     }
 }
 
@@ -49,8 +64,9 @@ impl fmt::Debug for Dependence {
 impl std::error::Error for Dependence {}
 
 impl World {
-    /// Retires foreign calls in a random order from now on, one by one, for tests. The same seed
-    /// gives the same order.
+    /// Retires foreign calls in a random order from now on, one by one, for tests. Those that may end
+    /// in a later frame, by [`call_over_frames`](crate::Foreign::call_over_frames) or a
+    /// [deadline](crate::Deadline), do so by chance. The same seed gives the same order.
     pub fn shuffle(&mut self, seed: u64) {
         self.core.foreigns().order().shuffle.set(Some(seed));
     }
@@ -93,7 +109,8 @@ impl World {
         let fingerprint = move |world: &World| {
             let mut hasher = DefaultHasher::new();
             // A stream that has failed has no value, whatever the reason.
-            world.with(stream, |value| f(value, &mut hasher)).is_ok().hash(&mut hasher);
+            let hashes = |value: &T| for_a_fingerprint(&world.core, || f(value, &mut hasher));
+            world.with(stream, hashes).is_ok().hash(&mut hasher);
             hasher.finish()
         };
         let origin = self.core.origin(living.head);
@@ -102,7 +119,9 @@ impl World {
     }
 
     /// Returns a hash of the values that the watched streams had in the last frame. For one build
-    /// of a program it is the same in each run, and for any number of workers.
+    /// of a program it is the same in each run, and for any number of workers, unless it depends on
+    /// the time that calls take: see [`find_dependence`]. Handles of this
+    /// world's streams count by where the stream was made in the world.
     pub fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.fingerprints().for_each(|fingerprint| fingerprint.hash(&mut hasher));
@@ -118,7 +137,12 @@ impl World {
 /// frames as it is, and again for each seed with [shuffled](World::shuffle) calls, and compares the
 /// watched streams. `make` makes the same world each time.
 ///
-/// What it finds is a dependence. What it does not find may still be one.
+/// What it finds is a dependence. What it does not find may still be one. A stream that awaits a
+/// call [over frames](crate::Foreign::call_over_frames), or one with a [deadline](crate::Deadline),
+/// depends on time, and so does what reads it. The error names such a function. What is to be the
+/// same on each computer awaits calls within the frame. (Calls over frames are waited for between
+/// the frames here, for a tenth of a second at most. With random calls they end in one of the next
+/// frames.)
 ///
 /// ```
 /// use lisle_frame::{Foreign, World, find_dependence};
@@ -154,6 +178,11 @@ pub fn find_dependence(
     seeds: impl IntoIterator<Item = u64>,
     mut make: impl FnMut() -> World,
 ) -> Result<(), Dependence> {
+    let mut make = || {
+        let world = make();
+        world.core.foreigns().order().is_patient.set(true);
+        world
+    };
     let mut ordered = make();
     let expected = (0..frames).map(|_| {
         ordered.frame();
@@ -169,7 +198,9 @@ pub fn find_dependence(
                 shuffled.fingerprints().zip(expected).position(|(found, expected)| found != *expected);
             if let Some(at) = differs {
                 let stream = shuffled.watched[at].origin.clone();
-                return Err(Dependence { stream, frame, seed });
+                let untimed = [&shuffled, &ordered].map(|world| world.core.foreigns().order().untimed.get());
+                let untimed = untimed.into_iter().flatten().next();
+                return Err(Dependence { stream, frame, seed, untimed });
             }
         }
     }

@@ -95,7 +95,16 @@ impl<'a> Lending<'a> {
     ///
     /// As [`World::frame`].
     pub fn frame(self) -> Report {
-        self.world.lent_frame()
+        self.world.evaluate(false)
+    }
+
+    /// Evaluates a frame again, like [`World::resimulate`].
+    ///
+    /// # Panics
+    ///
+    /// As [`World::frame`].
+    pub fn resimulate(self) -> Report {
+        self.world.evaluate(true)
     }
 }
 

@@ -58,6 +58,7 @@ pub struct Builder {
     pool: Option<Box<dyn Pool>>,
     #[cfg(feature = "threads")]
     places: Option<usize>,
+    step: Option<Duration>,
     budget: Option<Duration>,
 }
 
@@ -80,6 +81,13 @@ impl Builder {
         Builder { places: Some(batches.clamp(1, 1 << 16)), ..self }
     }
 
+    /// Sets how long a frame lasts in the game, for [`seconds`](crate::seconds): a sixtieth of a
+    /// second otherwise. See also [`set_step`](World::set_step).
+    pub fn step(mut self, step: Duration) -> Self {
+        self.step = Some(step);
+        self
+    }
+
     /// Sets the time that a frame may take. Nothing is done about a frame that takes longer; its
     /// [`Report`] says so.
     pub fn budget(mut self, budget: Duration) -> Self {
@@ -97,6 +105,9 @@ impl Builder {
         #[cfg(not(feature = "threads"))]
         let link = Link;
         let core = Core::new(Foreigns::new(link));
+        if let Some(step) = self.step {
+            core.step.set(step);
+        }
         World { here: Here::new(core), budget: self.budget, watched: Vec::new() }
     }
 }
@@ -138,18 +149,30 @@ impl World {
     /// panics, so does this, when the frame is over.
     pub fn frame(&mut self) -> Report {
         self.take_loans_back();
-        self.lent_frame()
+        self.evaluate(false)
     }
 
-    /// Runs a frame, to which something may be lent.
-    pub(crate) fn lent_frame(&mut self) -> Report {
+    /// Evaluates a frame again after the world has gone [back](World::restore): all streams but
+    /// those that are [cosmetic](crate::Here::cosmetic), which have had this frame already and keep
+    /// their values. Otherwise it does the same as [`frame`](World::frame).
+    ///
+    /// # Panics
+    ///
+    /// Those of [`frame`](World::frame).
+    pub fn resimulate(&mut self) -> Report {
+        self.take_loans_back();
+        self.evaluate(true)
+    }
+
+    /// Evaluates a frame, to which something may be lent; `is_old` if cosmetic streams have had it already.
+    pub(crate) fn evaluate(&mut self, is_old: bool) -> Report {
         let_others_pass();
         let core = &self.here.core;
         core.clock.begin();
         core.evaluated.set(0);
         core.foreigns().begin_frame();
         let open = Open(core.foreigns());
-        core.frame();
+        core.frame(is_old);
         drop(open);
         if let Some(panic) = core.foreigns().take_panic() {
             resume_unwind(panic);
@@ -231,6 +254,13 @@ impl World {
         // the world.
         drop(unsafe { value_of::<T>(living.head).replace(value) });
         Ok(())
+    }
+
+    /// Sets how long a frame lasts in the game, from the next frame on. In a game that is to come to
+    /// the same each time it is an input like others: the way back of
+    /// [`restore`](World::restore) does not change it.
+    pub fn set_step(&mut self, step: Duration) {
+        self.core.step.set(step);
     }
 
     /// Returns how many frames there have been.

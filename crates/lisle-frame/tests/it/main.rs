@@ -4,13 +4,18 @@
 #[macro_use]
 mod worlds;
 
+mod async_scopes;
 mod by_hand;
 mod chains;
 mod combinators;
+mod cosmetic;
 mod cycles;
+mod dependence;
 mod destructors;
+mod equal_worlds;
 mod failures;
 mod foreign_futures;
+mod game_time;
 #[cfg(feature = "threads")]
 mod hosts;
 mod lifetimes;
@@ -20,5 +25,6 @@ mod once;
 mod over_frames;
 mod reentry;
 mod restoring;
+mod rollback;
 mod several;
 mod within;

@@ -52,6 +52,7 @@ auto_traits! {
         lisle_frame::SnapshotError;
         lisle_frame::Dependence;
         lisle_frame::Domains;
+        lisle_frame::Elapsed;
         lisle_frame::NextFrame;
         lisle_frame::Origin;
         lisle_frame::Report;

@@ -1,0 +1,131 @@
+//! The values of a group's streams in a snapshot: a column for each group, as its slots lie.
+
+use super::Core;
+use super::group::{Group, value_of};
+use super::slot::{Head, Phase, State};
+use std::any::Any;
+use std::ptr::NonNull;
+
+/// What a snapshot knows of a slot.
+#[derive(Clone, Copy)]
+pub(super) struct Mark {
+    /// That of the stream, or 0 if the snapshot has none of this slot.
+    pub(super) generation: u32,
+    pub(super) state: State,
+}
+
+/// The streams of a group with their states and values.
+pub(super) struct Column {
+    pub(super) marks: Vec<Mark>,
+    /// A vector of the values of those that have one, in the order of their slots.
+    pub(super) values: Box<dyn Any>,
+}
+
+/// The numbers of the frame in a snapshot, and of the last one: as if that had been the one of the
+/// snapshot.
+#[derive(Clone, Copy)]
+pub(super) struct Epochs {
+    pub(super) then: u32,
+    pub(super) now: u32,
+}
+
+impl Epochs {
+    /// Returns what a state of the snapshot is now.
+    fn translate(self, state: State) -> State {
+        let number = if state.number() == self.then { self.now } else { 0 };
+        State::new(state.phase(), number).with_value(state)
+    }
+}
+
+impl Group {
+    /// Returns a mark for each slot, or a stream that has more state than its value.
+    pub(super) fn marks(&self, core: &Core) -> Result<Vec<Mark>, NonNull<Head>> {
+        let (mut marks, mut restless) = (Vec::with_capacity(self.used()), None);
+        self.each_slot(|pointer| {
+            // SAFETY: slots live as long as the world.
+            let head = unsafe { pointer.as_ref() };
+            let state = head.state.get();
+            let generation = if head.is_alive() { head.generation.get() } else { 0 };
+            let is_at_rest = match state.phase() {
+                Phase::Ended => true,
+                Phase::Settled | Phase::Fresh => core.rests(self, pointer),
+                _ => false,
+            };
+            if generation != 0 && !is_at_rest {
+                restless.get_or_insert(pointer);
+            }
+            marks.push(Mark { generation, state });
+        });
+        restless.map_or(Ok(marks), Err)
+    }
+
+    /// Calls a function for each slot of which a snapshot has a stream.
+    pub(super) fn each_marked(&self, marks: &[Mark], mut f: impl FnMut(NonNull<Head>, Mark)) {
+        let mut marks = marks.iter();
+        self.each_slot(|pointer| {
+            if let Some(mark) = marks.next()
+                && mark.generation != 0
+            {
+                f(pointer, *mark);
+            }
+        });
+    }
+}
+
+/// Returns the values of the streams that are marked.
+///
+/// # Safety
+///
+/// The values of the group are of this type. Each stream that is marked with a value has one, which
+/// is not changed meanwhile.
+pub(super) unsafe fn clone_values<T: Clone + 'static>(group: &Group, marks: &[Mark]) -> Box<dyn Any> {
+    let with_value = marks.iter().filter(|mark| mark.generation != 0 && mark.state.has_value());
+    let mut values = Vec::<T>::with_capacity(with_value.count());
+    group.each_marked(marks, |pointer, mark| {
+        if mark.state.has_value() {
+            // SAFETY: by the caller's promise.
+            values.push(unsafe { (*value_of::<T>(pointer)).clone() });
+        }
+    });
+    Box::new(values)
+}
+
+/// Sets the values and the states of streams to what they were. What is not there is passed over.
+///
+/// # Safety
+///
+/// The values of the group are of this type; nothing refers to them.
+pub(super) unsafe fn go_back<T: Clone + 'static>(
+    core: &Core,
+    group: &Group,
+    column: &Column,
+    epochs: Epochs,
+) {
+    let values = column.values.downcast_ref::<Vec<T>>().expect("values are of the group's type");
+    let mut values = values.iter();
+    group.each_marked(&column.marks, |pointer, mark| {
+        let value = if mark.state.has_value() { values.next().cloned() } else { None };
+        // SAFETY: slots live as long as the world.
+        let head = unsafe { pointer.as_ref() };
+        // Cloning is the user's code, which may have removed the stream.
+        if head.generation.get() != mark.generation {
+            return;
+        }
+        let state = head.state.get();
+        // SAFETY: the place holds a value if the state says so; nothing refers to it.
+        let before = state.has_value().then(|| unsafe { value_of::<T>(pointer).read() });
+        if let Some(value) = value {
+            // SAFETY: what was there has been read.
+            unsafe { value_of::<T>(pointer).write(value) };
+        }
+        let then = epochs.translate(mark.state);
+        // The future of one that has ended is gone.
+        let has_ended = state.phase() == Phase::Ended;
+        head.state.set(if has_ended { State::new(Phase::Ended, 0).with_value(then) } else { then });
+        if state.phase() == Phase::Failed {
+            core.forget_error(pointer);
+        }
+        // The destructor, which may remove the stream as well, comes last.
+        drop(before);
+    });
+}
