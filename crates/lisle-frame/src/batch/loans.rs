@@ -8,14 +8,26 @@
 //!
 //! A batch that the frame does not wait for, since its calls have a deadline or go over frames, refers
 //! to no list.
+//!
+//! Code that reads what is lent must have returned before the frame ends. Only code that is suspended in
+//! the middle, in a generator or another stack, could go on later. With a Lisle runtime it may not be
+//! suspended; otherwise each thread counts who reads, and the process ends where a batch or a frame is
+//! left by one that still does.
 
-use std::cell::{Cell, UnsafeCell};
+use std::cell::{Cell, RefCell, UnsafeCell};
 use std::mem::MaybeUninit;
 use std::ptr::null;
 
 thread_local! {
     /// What is lent to the batch that runs on this thread, or null.
     static IN_CALL: Cell<*const Loans> = const { Cell::new(null()) };
+    /// The numbers of the batches that run on this thread, one within the other.
+    static CALLS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+    /// The number of the last batch that has begun on this thread, and of the one that runs.
+    static LAST: Cell<u64> = const { Cell::new(0) };
+    static RUNNING: Cell<u64> = const { Cell::new(0) };
+    /// How many functions on this thread read what is lent.
+    static READING: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Something that is lent.
@@ -57,8 +69,7 @@ impl Loans {
     ///
     /// # Safety
     ///
-    /// No frame of this world is under way. The data stays until the list is cleared, which is before
-    /// the next frame that it is not lent to.
+    /// No frame of this world is under way. The data stays until the list is cleared.
     pub(crate) unsafe fn lend<T: ?Sized>(&self, id: u32, data: *const T) {
         const { assert!(size_of::<*const T>() <= size_of::<[*const (); 2]>()) };
         let mut place = MaybeUninit::<[*const (); 2]>::uninit();
@@ -81,9 +92,69 @@ impl Loans {
 
 /// Returns what is lent to the batch that runs on this thread.
 pub(crate) fn of_call<'a>() -> Option<&'a Loans> {
-    // SAFETY: the world keeps the list for as long as the batch runs, which is called by `in_call`, and calls
-    // the code that asks.
+    // SAFETY: the world keeps the list until the batch is complete, and `in_call` has set this to null, or
+    // to the list of a batch around it, before that.
     unsafe { IN_CALL.get().as_ref() }
+}
+
+/// Calls a function that reads what is lent.
+pub(crate) fn reading<R>(f: impl FnOnce() -> R) -> R {
+    struct Reads;
+    impl Drop for Reads {
+        fn drop(&mut self) {
+            READING.set(READING.get() - 1);
+        }
+    }
+    READING.set(READING.get() + 1);
+    let _reads = Reads;
+    unsuspended(f)
+}
+
+/// Calls what something is lent to: a batch, or a frame. What reads it has returned when this returns.
+pub(crate) fn all_read<R>(f: impl FnOnce() -> R) -> R {
+    struct Leaves(usize);
+    impl Drop for Leaves {
+        fn drop(&mut self) {
+            if READING.get() > self.0 {
+                eprintln!("lisle-frame: a computation was suspended while it read what is lent to a frame");
+                std::process::abort();
+            }
+        }
+    }
+    let _leaves = Leaves(READING.get());
+    f()
+}
+
+/// A batch that runs on this thread, until this is dropped.
+struct Running {
+    number: u64,
+    /// The batch around it, and what is lent to that.
+    around: (u64, *const Loans),
+}
+
+impl Running {
+    fn new(loans: *const Loans) -> Self {
+        let number = LAST.get() + 1;
+        LAST.set(number);
+        // At the end of a thread there is no list.
+        let _ = CALLS.try_with(|calls| calls.borrow_mut().push(number));
+        Running { number, around: (RUNNING.replace(number), IN_CALL.replace(loans)) }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // A batch that was suspended may end after the one around it, whose list may be gone.
+        let (number, loans) = self.around;
+        let is_there = CALLS.try_with(|calls| {
+            let mut calls = calls.borrow_mut();
+            calls.retain(|call| *call != self.number);
+            calls.contains(&number)
+        });
+        let is_there = is_there.unwrap_or(false);
+        RUNNING.set(if is_there { number } else { 0 });
+        IN_CALL.set(if is_there { loans } else { null() });
+    }
 }
 
 /// Runs a batch, to which this is lent.
@@ -92,17 +163,16 @@ pub(crate) fn of_call<'a>() -> Option<&'a Loans> {
 ///
 /// Null, or what stays in place, and is not changed, until this returns.
 pub(crate) unsafe fn in_call<R>(loans: *const Loans, f: impl FnOnce() -> R) -> R {
-    struct Back(*const Loans);
-    impl Drop for Back {
-        fn drop(&mut self) {
-            IN_CALL.set(self.0);
-        }
-    }
-    let _back = Back(IN_CALL.replace(loans));
-    // Another fiber of the thread would find it, too, and might keep it.
+    let running = Running::new(loans);
+    // Another fiber of the thread would find what is lent, and so would one that is begun by a batch within.
+    let is_lent = !loans.is_null() || !running.around.1.is_null();
+    if is_lent { all_read(|| unsuspended(f)) } else { f() }
+}
+
+/// Calls code that must not be suspended, where that can be told.
+fn unsuspended<R>(f: impl FnOnce() -> R) -> R {
     #[cfg(all(feature = "runtime", not(lisle_loom)))]
-    if !loans.is_null() {
-        return lisle_runtime::fiber::no_suspend(f);
-    }
+    return lisle_runtime::fiber::no_suspend(f);
+    #[cfg(not(all(feature = "runtime", not(lisle_loom))))]
     f()
 }

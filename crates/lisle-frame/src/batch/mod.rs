@@ -255,6 +255,7 @@ impl Batch {
         header.own.is_late.set(false);
         header.own.is_expired.set(false);
         header.own.is_sent.set(false);
+        header.loans.set(null());
         if header.any_cancelled.load(Ordering::Relaxed) {
             header.any_cancelled.store(false, Ordering::Relaxed);
             for at in 0..header.columns.capacity {
@@ -499,7 +500,9 @@ unsafe fn run<F: Native<S>, S>(this: NonNull<Batch>) {
                 && Batch::cancelled(this, call).load(Ordering::Relaxed) != 0;
             // SAFETY: the column is the runner's.
             unsafe { status.write(if is_cancelled { SKIPPED } else { PANICKED }) };
-            if !is_cancelled {
+            if is_cancelled {
+                drop(args);
+            } else {
                 let result = f.run(args);
                 // SAFETY: the columns are the runner's.
                 unsafe {
@@ -507,6 +510,8 @@ unsafe fn run<F: Native<S>, S>(this: NonNull<Batch>) {
                     status.write(RETURNED);
                 }
             }
+            // Before the position goes on: its panic is that of this call.
+            drop(f);
             if header.times_each.get() {
                 let end = now();
                 slowest.set(slowest.get().max(end - last));

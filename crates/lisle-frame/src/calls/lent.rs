@@ -50,29 +50,39 @@ impl<T: ?Sized + Sync + 'static> Lent<T> {
         Lent { id: id.expect("names of what is lent are to be made once"), name, of: PhantomData }
     }
 
-    /// Calls `f` with what is lent to the frame under way. In constant time, for a few names in use.
+    /// Calls `f` with what is lent to the frame under way. It takes time in proportion to the number of names
+    /// that are lent.
+    ///
+    /// `f` may not be suspended: with a Lisle runtime (feature `runtime`) it panics where it waits, and where it
+    /// performs an effect or gives an item of a generator whose handler or consumer is outside of `f`. Without
+    /// the feature the process ends if the call or the body is left while `f` is suspended.
     ///
     /// # Panics
     ///
-    /// Panics if nothing is lent here under this name: in a frame that was begun without it, outside of
-    /// frames, and in a call that may last longer than the frame. Such are calls
-    /// [over frames](crate::Foreign::call_over_frames) and those of a function with a
-    /// [deadline](crate::Foreign::deadline). The panic is that of the call, or of the body.
+    /// Panics if nothing is lent here under this name: outside of frames, in a frame that it is not lent to,
+    /// and in a call that may last longer than the frame, which is one
+    /// [over frames](crate::Foreign::call_over_frames) or of a function with a
+    /// [deadline](crate::Foreign::deadline). Other threads that a call uses find nothing either: `f` is what
+    /// calls them. The panic is that of the call, or of the body.
+    ///
+    /// A frame of another world within a call finds what is lent to the call as well.
     #[track_caller]
     pub fn with<R>(self, f: impl FnOnce(&T) -> R) -> R {
-        let Some(data) = self.find() else { missing(self.name) };
-        // SAFETY: as in `find`.
-        f(unsafe { &*data })
+        match self.find() {
+            // SAFETY: it stays until this has returned, see `reading`.
+            Some(data) => loans::reading(|| f(unsafe { &*data })),
+            None => missing(self.name),
+        }
     }
 
     /// Does the same as [`with`](Lent::with), and returns `None` if nothing is lent here under this name.
     pub fn try_with<R>(self, f: impl FnOnce(&T) -> R) -> Option<R> {
-        // SAFETY: as in `find`.
-        self.find().map(|data| f(unsafe { &*data }))
+        // SAFETY: it stays until this has returned, see `reading`.
+        self.find().map(|data| loans::reading(|| f(unsafe { &*data })))
     }
 
-    /// Returns what is lent to the code that runs here. It stays until that code has returned: a frame
-    /// takes it back when its bodies have run and its calls have ended.
+    /// Returns what is lent to the code that runs here. A frame takes it back when its bodies have run and
+    /// its calls have ended.
     fn find(self) -> Option<*const T> {
         let of_frame = engine::current().and_then(|core| self.find_in(core.foreigns().loans()));
         of_frame.or_else(|| self.find_in(loans::of_call()?))

@@ -321,10 +321,12 @@ impl Foreigns {
         let mut at = 0;
         loop {
             let Some(batch) = self.borrowing.borrow().get(at).copied() else { break };
-            // It may have been used again since, and be in the list once more.
             // SAFETY: batches live as long as their lane.
             let header = unsafe { batch.as_ref() };
-            self.wait_until(|| !header.own.is_sent.get() || header.is_complete(), Deadline::Wait);
+            // It may have been used again since: in this frame, and be in the list once more, or for a call
+            // that nothing is lent to.
+            let borrows = || header.own.is_sent.get() && !header.loans.get().is_null();
+            self.wait_until(|| !borrows() || header.is_complete(), Deadline::Wait);
             at += 1;
         }
         self.borrowing.borrow_mut().clear();

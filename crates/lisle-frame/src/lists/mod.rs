@@ -11,7 +11,7 @@ use kept::{Kept, of_bodies, of_streams};
 use std::any::Any;
 use std::fmt;
 use std::hash::Hash;
-use std::panic::Location;
+use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::rc::Rc;
 
 /// A list of streams, which may be others in each frame. It is a handle that can be copied.
@@ -37,6 +37,11 @@ pub struct Members<T: 'static> {
     /// The keys of the streams and what belongs to them, if the list has made the streams for keys.
     roster: Option<Rc<dyn Any>>,
 }
+
+// What belongs to the keys is of no known type. Nobody sees it in the middle of a change: a value of a stream is
+// replaced as a whole.
+impl<T> UnwindSafe for Members<T> {}
+impl<T> RefUnwindSafe for Members<T> {}
 
 impl<T> Members<T> {
     fn new(streams: Vec<Stream<T>>) -> Self {

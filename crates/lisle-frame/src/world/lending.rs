@@ -11,8 +11,8 @@ impl World {
     /// frame read it through its [name](Lent). It is the host's again when the frame is over: the frame
     /// waits for all calls that may read it, also for those whose results nobody wants any more.
     ///
-    /// With a Lisle runtime (feature `runtime`), a foreign function of a frame that something is lent to
-    /// may not wait for events: that is a panic of the call.
+    /// With a Lisle runtime (feature `runtime`), the calls of that frame may not wait for events, whether or not
+    /// they read what is lent: that is a panic of the call. Calls over frames, and those with a deadline, may.
     ///
     /// # Panics
     ///
@@ -83,8 +83,9 @@ impl<'a> Lending<'a> {
     ///
     /// Panics if something is lent under this name already.
     pub fn lend<T: ?Sized + Sync + 'static>(self, lent: Lent<T>, data: &'a T) -> Self {
-        // SAFETY: no frame is under way. This guard borrows the data, and clears the list when it goes;
-        // if it is forgotten, the next frame does so that this does not run.
+        // SAFETY: no frame is under way. This guard borrows the data, and clears the list when it goes. If it
+        // is forgotten, the world clears it before it next runs any code of the user's: in `frame`,
+        // `resimulate`, `lend` and its own destructor.
         unsafe { lent.lend_in(self.world.core.foreigns().loans(), data) };
         self
     }

@@ -4,6 +4,7 @@ pub(crate) mod determinism;
 pub(crate) mod lending;
 pub(crate) mod snapshot;
 
+use crate::batch::loans::all_read;
 use crate::current::let_others_pass;
 use crate::engine::Core;
 
@@ -172,7 +173,7 @@ impl World {
         core.evaluated.set(0);
         core.foreigns().begin_frame();
         let open = Open(core.foreigns());
-        core.frame(is_old);
+        all_read(|| core.frame(is_old));
         drop(open);
         if let Some(panic) = core.foreigns().take_panic() {
             resume_unwind(panic);
@@ -288,6 +289,7 @@ impl Drop for Open<'_> {
 
 impl Drop for World {
     fn drop(&mut self) {
+        self.take_loans_back();
         self.here.core.close();
         // SAFETY: the streams are gone, and none can be made any more.
         unsafe { self.here.core.foreigns().end() };

@@ -185,7 +185,7 @@ fn a_panic_of_a_call_or_of_the_pool_leaves_nothing_lent() {
     assert_eq!(world.get(asks), Ok(None));
 }
 
-/// A frame within a call, or a body, of another sees what is lent to both; its own goes first.
+/// A frame within a call of another sees what is lent to both; its own goes first.
 #[test]
 fn frames_within_frames() {
     let _watched = watched();
@@ -232,4 +232,97 @@ fn a_world_that_has_lost_its_workers_lends_as_well() {
     drop(workers);
     world.lend(grid, &4).frame();
     assert_eq!(world.get(called), Ok(4));
+}
+
+/// A destructor of a world that goes after a guard was forgotten finds nothing.
+#[test]
+fn a_world_that_goes_has_nothing_lent() {
+    let _watched = watched();
+    struct Asks(Lent<[u32]>, Arc<AtomicUsize>);
+    impl Drop for Asks {
+        fn drop(&mut self) {
+            self.1.store(1 + usize::from(self.0.try_with(<[u32]>::len).is_some()), Ordering::SeqCst);
+        }
+    }
+    let (mut world, found) = (World::new(), Arc::new(AtomicUsize::new(0)));
+    let lent = Lent::<[u32]>::new("lent");
+    let asks = Asks(lent, found.clone());
+    world.stream(async move || {
+        let _asks = &asks;
+    });
+    let ours = vec![1, 2, 3];
+    mem::forget(world.lend(lent, &ours[..]));
+    drop(ours);
+    drop(world);
+    assert_eq!(found.load(Ordering::SeqCst), 1);
+}
+
+/// A batch that was used again for a call over frames is not waited for.
+#[test]
+fn a_frame_does_not_wait_for_calls_over_frames() {
+    let _watched = watched();
+    let (mut world, _workers) = world_with(1);
+    let (lent, goes_on) = (Lent::<u32>::new("lent"), Arc::new(AtomicBool::new(false)));
+    let waits = goes_on.clone();
+    let call = Foreign::new("call", move |waits_for_it: bool| {
+        until(|| !waits_for_it || waits.load(Ordering::SeqCst));
+    });
+    let call = call.batch(1);
+    let stream = world.live(0, async move |out| {
+        call.call(false).await;
+        call.call(false).await;
+        out.set(1);
+        call.call_over_frames(true).await;
+        out.set(2);
+        std::future::pending().await
+    });
+    world.lend(lent, &1).frame();
+    assert_eq!(world.get(stream), Ok(1));
+    goes_on.store(true, Ordering::SeqCst);
+    while world.get(stream) != Ok(2) {
+        world.frame();
+    }
+}
+
+/// Captured values whose destructors panic are dropped once, and results are those of their calls.
+#[test]
+fn a_function_whose_destructor_panics_gives_each_result_once() {
+    let _watched = watched();
+    struct Falls(bool);
+    impl Clone for Falls {
+        fn clone(&self) -> Self {
+            Falls(true)
+        }
+    }
+    impl Drop for Falls {
+        fn drop(&mut self) {
+            if std::mem::take(&mut self.0) {
+                std::panic::resume_unwind(Box::new("a destructor's"));
+            }
+        }
+    }
+    for threads in [0, 1] {
+        let (mut world, _workers) = world_with(threads);
+        let falls = Falls(false);
+        let number = Foreign::new("number", move |n: u32| {
+            let _falls = &falls;
+            Box::new(n)
+        });
+        let number = number.batch(2);
+        let frames = std::rc::Rc::new(std::cell::Cell::new(0));
+        let number_of = frames.clone();
+        let values = world.stream(async move || {
+            let first = number_of.get() * 10;
+            number.call_each([first, first + 1, first + 2]).await.into_iter().map(|n| *n).collect::<Vec<_>>()
+        });
+        for frame in 0..5 {
+            frames.set(frame);
+            world.frame();
+            assert_eq!(
+                world.get(values),
+                Ok(vec![frame * 10, frame * 10 + 1, frame * 10 + 2]),
+                "{threads} workers"
+            );
+        }
+    }
 }

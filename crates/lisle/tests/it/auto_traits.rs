@@ -253,10 +253,12 @@ auto_traits! {
     [] no no yes no no {
         lisle::event::Stride<'static>;
         lisle::event::Attempt<'static>;
+        lisle::effect::AnyEffect<'static>;
         lisle::fiber::Switch<'static>;
         lisle_frame::AnyPool;
         lisle_frame::Builder;
         lisle_frame::Here;
+        lisle_frame::Lending<'static>;
         lisle_frame::Making<'static>;
         lisle_frame::Scope;
         lisle_frame::Snapshot;
@@ -286,6 +288,7 @@ auto_traits! {
         lisle::fiber::LocalKey<T>;
         lisle_frame::Get<T>;
         lisle_frame::Input<T>;
+        lisle_frame::Lent<T>;
         lisle_frame::List<T>;
         lisle_frame::Stream<T>;
         lisle_frame::TryGet<T>;
