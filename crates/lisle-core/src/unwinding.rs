@@ -18,10 +18,11 @@
 //! panicking, it may be a call of a destructor that runs because of the panic, and such a destructor is
 //! to complete; there the frame counts as one that no panic may pass.
 //!
-//! Destructors without a call by which the frame goes on are not always seen. A copy of memory is listed as a call by which a frame is left;
-//! where it is not known what code calls (all but Linux on x86-64), a function that foreign code calls,
-//! that has something to drop, and that copies much, counts as one that can be unwound. So does such a
-//! function that has been inlined into a function of Rust, or that a sanitizer has added calls to.
+//! Destructors without a call by which the frame goes on are not always seen. A copy of memory is listed as
+//! a call by which a frame is left; where it is not known what code calls (all but Linux on x86-64), a
+//! function that foreign code calls, that has something to drop, and that copies much, counts as one that can
+//! be unwound. So does such a function that has been inlined into a function of Rust, or that a sanitizer has
+//! added calls to.
 //!
 //! Nor is a destructor seen that runs because of a panic, catches panics itself, and has been inlined into
 //! the frame that unwinds: of a frame the table describes the innermost catch only.

@@ -307,7 +307,8 @@ impl Parker {
             return Unparked::Woken;
         }
         // It was resumed without a wake. A worker does that only to a fiber that is `Parked`, in
-        // order to interrupt it, or when a limit has passed. SAFETY: passed on to the caller.
+        // order to interrupt it, or when a limit has passed.
+        // SAFETY: passed on to the caller.
         unsafe { self.park_disturbed(ends) }
     }
 
