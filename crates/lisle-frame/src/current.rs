@@ -31,17 +31,22 @@ impl Entered {
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        let entered = ENTERED.try_with(|entered| {
+        // Dropped when the list is not referred to any more.
+        let _left = ENTERED.try_with(|entered| {
             let mut entered = entered.borrow_mut();
             let at = entered.iter().rposition(|world| Rc::ptr_eq(world, &self.world));
-            let left = at.map(|at| entered.remove(at));
-            (left, entered.iter().any(|world| std::ptr::eq(Rc::as_ptr(world).cast(), self.before)))
+            at.map(|at| entered.remove(at))
         });
-        // A fiber that has blocked in a body may have left its world to others, and that may be
-        // gone.
-        let is_entered = entered.as_ref().is_ok_and(|(_, is_entered)| *is_entered);
-        CURRENT.set(if is_entered { self.before } else { null() });
+        go_back_to(self.before);
     }
+}
+
+/// Makes this world the current one again, or none if its frame is over: code that was suspended may go
+/// back long after that, and the world may be gone.
+fn go_back_to(before: *const ()) {
+    let is_it = |world: &Rc<dyn Any>| std::ptr::eq(Rc::as_ptr(world).cast(), before);
+    let is_entered = ENTERED.try_with(|entered| entered.borrow().iter().any(is_it));
+    CURRENT.set(if is_entered.unwrap_or(false) { before } else { null() });
 }
 
 /// Returns where the current world is, or null. It is alive as long as it is entered.
@@ -57,7 +62,7 @@ pub(crate) fn outside_of_frames<R>(f: impl FnOnce() -> R) -> R {
     struct Back(*const ());
     impl Drop for Back {
         fn drop(&mut self) {
-            CURRENT.set(self.0);
+            go_back_to(self.0);
         }
     }
     let _back = Back(CURRENT.replace(null()));

@@ -1,11 +1,13 @@
 //! Panics of the user's code.
 
+use crate::current::unsuspended;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Drops the payload of a panic, which may panic itself.
+/// Drops the payload of a panic, which may panic itself. In a frame it may not wait, as other code of the
+/// user's.
 pub(crate) fn forget_panic(panic: Box<dyn Any + Send>) {
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| unsuspended(|| drop(panic)))) {
         std::mem::forget(again);
     }
 }

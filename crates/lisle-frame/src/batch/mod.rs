@@ -492,7 +492,9 @@ unsafe fn run<F: Native<S>, S>(this: NonNull<Batch>) {
                 && Batch::cancelled(this, call).load(Ordering::Relaxed) != 0;
             // SAFETY: the column is the runner's.
             unsafe { status.write(if is_cancelled { SKIPPED } else { PANICKED }) };
-            if !is_cancelled {
+            if is_cancelled {
+                drop(args);
+            } else {
                 let result = f.run(args);
                 // SAFETY: the columns are the runner's.
                 unsafe {
@@ -500,6 +502,8 @@ unsafe fn run<F: Native<S>, S>(this: NonNull<Batch>) {
                     status.write(RETURNED);
                 }
             }
+            // Before the position goes on: its panic is that of this call.
+            drop(f);
             if header.times_each.get() {
                 let end = now();
                 slowest.set(slowest.get().max(end - last));
