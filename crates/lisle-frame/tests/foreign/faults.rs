@@ -264,3 +264,46 @@ fn a_call_that_does_not_return_is_cancelled() {
     drop(world);
     until(|| results.load(Ordering::SeqCst) == 0);
 }
+
+/// Captured values whose destructors panic are dropped once, and results are those of their calls.
+#[test]
+fn a_function_whose_destructor_panics_gives_each_result_once() {
+    let _watched = watched();
+    struct Falls(bool);
+    impl Clone for Falls {
+        fn clone(&self) -> Self {
+            Falls(true)
+        }
+    }
+    impl Drop for Falls {
+        fn drop(&mut self) {
+            if std::mem::take(&mut self.0) {
+                std::panic::resume_unwind(Box::new("a destructor's"));
+            }
+        }
+    }
+    for threads in [0, 1] {
+        let (mut world, _workers) = world_with(threads);
+        let falls = Falls(false);
+        let number = Foreign::new("number", move |n: u32| {
+            let _falls = &falls;
+            Box::new(n)
+        });
+        let number = number.batch(2);
+        let frames = std::rc::Rc::new(std::cell::Cell::new(0));
+        let number_of = frames.clone();
+        let values = world.stream(async move || {
+            let first = number_of.get() * 10;
+            number.call_each([first, first + 1, first + 2]).await.into_iter().map(|n| *n).collect::<Vec<_>>()
+        });
+        for frame in 0..5 {
+            frames.set(frame);
+            world.frame();
+            assert_eq!(
+                world.get(values),
+                Ok(vec![frame * 10, frame * 10 + 1, frame * 10 + 2]),
+                "{threads} workers"
+            );
+        }
+    }
+}

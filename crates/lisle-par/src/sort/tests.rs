@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 
 const LENGTHS: &[usize] = if cfg!(miri) {
-    &[0, 1, 3, 40]
+    &[0, 1, 3, 28]
 } else {
     &[0, 1, 2, 3, 7, 24, 25, 31, 32, 33, 63, 100, 127, 300, 1_000, 2_500]
 };
@@ -22,7 +22,7 @@ const SOME_WORKERS: &[usize] = if cfg!(miri) { &[2] } else { &[2, 4] };
 
 /// `len`, or what Miri has time for.
 const fn at_most(len: usize) -> usize {
-    if cfg!(miri) && len > 40 { 40 } else { len }
+    if cfg!(miri) && len > 28 { 28 } else { len }
 }
 
 /// Numbers in orders that are common, and in some that are hard for sorts.
