@@ -1,52 +1,70 @@
 //! Which world's frame is under way on this thread.
 
 use std::any::Any;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ptr::null;
 use std::rc::Rc;
 
+// Neither has a destructor: frames run also where a thread ends.
 thread_local! {
-    /// The worlds whose frames are under way on this thread, the innermost last. Fibers may end
-    /// their frames in another order than they have begun them.
-    static ENTERED: RefCell<Vec<Rc<dyn Any>>> = const { RefCell::new(Vec::new()) };
-    /// The one whose streams run.
+    /// The innermost of the frames that are under way on this thread, or null.
+    static INNERMOST: Cell<*const Entered> = const { Cell::new(null()) };
+    /// The world whose streams run, or null.
     static CURRENT: Cell<*const ()> = const { Cell::new(null()) };
 }
 
-/// Makes a world the current one until it is dropped.
-pub(crate) struct Entered {
+/// A frame that is under way. It is on the stack of [`enter`].
+struct Entered {
     world: Rc<dyn Any>,
-    /// The one that was current before, or null.
+    /// The frame that was the innermost before. Fibers may end their frames in another order than they have
+    /// begun them.
+    around: Cell<*const Entered>,
+    /// The world that was current before, or null.
     before: *const (),
 }
 
 impl Entered {
-    pub(crate) fn new(world: Rc<dyn Any>) -> Entered {
-        // There is no list any more if the thread ends, and with it a world that it has kept.
-        let _ = ENTERED.try_with(|entered| entered.borrow_mut().push(world.clone()));
-        let before = CURRENT.replace(Rc::as_ptr(&world).cast());
-        Entered { world, before }
+    fn is_of(&self, world: *const ()) -> bool {
+        std::ptr::eq(Rc::as_ptr(&self.world).cast(), world)
     }
 }
 
-impl Drop for Entered {
-    fn drop(&mut self) {
-        // Dropped when the list is not referred to any more.
-        let _left = ENTERED.try_with(|entered| {
-            let mut entered = entered.borrow_mut();
-            let at = entered.iter().rposition(|world| Rc::ptr_eq(world, &self.world));
-            at.map(|at| entered.remove(at))
-        });
-        go_back_to(self.before);
+/// Makes a world the current one while `f` runs, and keeps it.
+pub(crate) fn enter<R>(world: Rc<dyn Any>, f: impl FnOnce() -> R) -> R {
+    struct Leaves<'a>(&'a Entered);
+    impl Drop for Leaves<'_> {
+        fn drop(&mut self) {
+            let within = all().take_while(|entered| !std::ptr::eq(*entered, self.0)).last();
+            match within {
+                Some(within) => within.around.set(self.0.around.get()),
+                None => INNERMOST.set(self.0.around.get()),
+            }
+            go_back_to(self.0.before);
+        }
     }
+    let before = CURRENT.replace(Rc::as_ptr(&world).cast());
+    let entered = Entered { world, around: Cell::new(INNERMOST.get()), before };
+    INNERMOST.set(&raw const entered);
+    let _leaves = Leaves(&entered);
+    f()
+}
+
+/// Returns the frames that are under way on this thread, the innermost first.
+fn all<'a>() -> impl Iterator<Item = &'a Entered> {
+    let mut next = INNERMOST.get();
+    std::iter::from_fn(move || {
+        // SAFETY: a frame stays until it has been taken out of the list, which only this thread changes, and
+        // nobody keeps what is returned here.
+        let entered = unsafe { next.as_ref() }?;
+        next = entered.around.get();
+        Some(entered)
+    })
 }
 
 /// Makes this world the current one again, or none if its frame is over: code that was suspended may go
 /// back long after that, and the world may be gone.
 fn go_back_to(before: *const ()) {
-    let is_it = |world: &Rc<dyn Any>| std::ptr::eq(Rc::as_ptr(world).cast(), before);
-    let is_entered = ENTERED.try_with(|entered| entered.borrow().iter().any(is_it));
-    CURRENT.set(if is_entered.unwrap_or(false) { before } else { null() });
+    CURRENT.set(if all().any(|entered| entered.is_of(before)) { before } else { null() });
 }
 
 /// Returns where the current world is, or null. It is alive as long as it is entered.

@@ -4,7 +4,7 @@ use super::Core;
 use super::flags;
 use super::group::Group;
 use super::slot::{GREATEST, Head, Phase, State};
-use crate::current::{Entered, unsuspended};
+use crate::current::{enter, unsuspended};
 use crate::error::{Failure, StreamError};
 use std::ptr::NonNull;
 use std::rc::Rc;
@@ -12,7 +12,10 @@ use std::rc::Rc;
 impl Core {
     /// Evaluates each stream once.
     pub(crate) fn frame(self: &Rc<Core>) {
-        let _entered = Entered::new(self.clone());
+        enter(self.clone(), || self.evaluate());
+    }
+
+    fn evaluate(&self) {
         let _in_frame = InFrame::new(self);
         let here = 0u8;
         self.stack.set((&raw const here).addr());
@@ -35,7 +38,7 @@ impl Core {
         self.drain();
         self.clock.streams_have_run();
         loop {
-            self.foreigns().retire_all(&**self);
+            self.foreigns().retire_all(self);
             if self.waiting.get() == 0 {
                 break;
             }
