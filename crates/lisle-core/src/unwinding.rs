@@ -181,8 +181,7 @@ mod imp {
                     is_caught = true;
                     Continue(())
                 }
-                Action::Block if !is_caught => Break(()),
-                Action::Unlisted if !is_caught => Break(()),
+                Action::Block | Action::Unlisted if !is_caught => Break(()),
                 // Nothing arrives there, or it does no harm.
                 Action::Block | Action::Unlisted | Action::Pass => Continue(()),
             }

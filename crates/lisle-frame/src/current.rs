@@ -1,72 +1,30 @@
 //! Which world's frame is under way on this thread.
 
+use crate::under_way::{self, UnderWay};
 use std::any::Any;
-use std::cell::{Cell, RefCell};
-use std::ptr::null;
 use std::rc::Rc;
 
 thread_local! {
-    /// The worlds whose frames are under way on this thread, the innermost last. Fibers may end
-    /// their frames in another order than they have begun them.
-    static ENTERED: RefCell<Vec<Rc<dyn Any>>> = const { RefCell::new(Vec::new()) };
-    /// The one whose streams run.
-    static CURRENT: Cell<*const ()> = const { Cell::new(null()) };
+    /// The worlds whose frames are under way on this thread.
+    static FRAMES: UnderWay<()> = const { UnderWay::new() };
 }
 
-/// Makes a world the current one until it is dropped.
-pub(crate) struct Entered {
-    world: Rc<dyn Any>,
-    /// The one that was current before, or null.
-    before: *const (),
-}
-
-impl Entered {
-    pub(crate) fn new(world: Rc<dyn Any>) -> Entered {
-        // There is no list any more if the thread ends, and with it a world that it has kept.
-        let _ = ENTERED.try_with(|entered| entered.borrow_mut().push(world.clone()));
-        let before = CURRENT.replace(Rc::as_ptr(&world).cast());
-        Entered { world, before }
-    }
-}
-
-impl Drop for Entered {
-    fn drop(&mut self) {
-        // Dropped when the list is not referred to any more.
-        let _left = ENTERED.try_with(|entered| {
-            let mut entered = entered.borrow_mut();
-            let at = entered.iter().rposition(|world| Rc::ptr_eq(world, &self.world));
-            at.map(|at| entered.remove(at))
-        });
-        go_back_to(self.before);
-    }
-}
-
-/// Makes this world the current one again, or none if its frame is over: code that was suspended may go
-/// back long after that, and the world may be gone.
-fn go_back_to(before: *const ()) {
-    let is_it = |world: &Rc<dyn Any>| std::ptr::eq(Rc::as_ptr(world).cast(), before);
-    let is_entered = ENTERED.try_with(|entered| entered.borrow().iter().any(is_it));
-    CURRENT.set(if is_entered.unwrap_or(false) { before } else { null() });
+/// Makes a world the current one while `f` runs, and keeps it.
+pub(crate) fn enter<R>(world: Rc<dyn Any>, f: impl FnOnce() -> R) -> R {
+    under_way::enter(&FRAMES, Rc::as_ptr(&world).cast(), f)
 }
 
 /// Returns where the current world is, or null. It is alive as long as it is entered.
 #[inline(always)]
 pub(crate) fn current() -> *const () {
-    CURRENT.get()
+    under_way::current(&FRAMES)
 }
 
 /// Calls what is in no frame although one is under way on this thread: a foreign function, which
 /// may as well run elsewhere, or the host program's pool, in which other fibers of the thread may
 /// run.
 pub(crate) fn outside_of_frames<R>(f: impl FnOnce() -> R) -> R {
-    struct Back(*const ());
-    impl Drop for Back {
-        fn drop(&mut self) {
-            go_back_to(self.0);
-        }
-    }
-    let _back = Back(CURRENT.replace(null()));
-    f()
+    under_way::outside(&FRAMES, f)
 }
 
 /// Lets other fibers of this domain have a turn if frames have kept them from it for long.

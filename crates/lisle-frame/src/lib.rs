@@ -28,6 +28,7 @@ mod pool;
 mod report;
 mod shim;
 mod streams;
+mod under_way;
 mod waiting;
 mod world;
 

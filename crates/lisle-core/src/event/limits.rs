@@ -196,7 +196,7 @@ impl Limits {
         self.innermost.get()
     }
 
-    /// Replaces the limits by those of other code, which runs on this stack from now on.
+    /// Sets the innermost limit, when another computation goes on on this stack.
     #[cfg_attr(not(feature = "fibers"), expect(dead_code, reason = "computations are of fibers' runtimes"))]
     pub(super) fn set_innermost(&self, limit: *const Node) {
         self.innermost.set(limit);

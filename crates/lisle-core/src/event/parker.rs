@@ -60,7 +60,7 @@ pub enum State {
     /// Parked until it is woken: others borrow from it, or it stays for as long as its process lives.
     ParkedMasked,
     /// Parked, and not to be interrupted by its runtime, which shuts down: it must complete, or cannot
-    /// be unwound from there. Limits of what it does there may end its wait.
+    /// be unwound from there. A limit within its mask or its destructor may end its wait.
     ParkedLimited,
     /// In one of its domain's queues.
     Queued,
@@ -306,8 +306,8 @@ impl Parker {
         if self.woken.take() {
             return Unparked::Woken;
         }
-        // It was resumed without a wake. A worker does that only to a fiber that is `Parked`, in
-        // order to interrupt it, or when a limit has passed.
+        // It was resumed without a wake. A worker does that only to a fiber that is not
+        // `ParkedMasked`, in order to interrupt it, or when a limit has passed.
         // SAFETY: passed on to the caller.
         unsafe { self.park_disturbed(ends) }
     }
@@ -343,7 +343,7 @@ impl Parker {
 
     /// Ends a park that is to be interrupted. The first interruption returns at once. A fiber that
     /// has caught the unwinding still gives its worker back now and then. A fiber that must complete, or
-    /// cannot be unwound from here, waits, unless a limit of what it does here ends its wait.
+    /// cannot be unwound from here, waits, unless a limit within its mask or its destructor ends the wait.
     ///
     /// # Safety
     ///
@@ -404,8 +404,7 @@ pub fn is_unwinding() -> bool {
     std::thread::panicking() && (running().is_none() || !unwinding::is_possible(Catches::Resume))
 }
 
-/// What the frames have noted of the stack that runs here: how many of them raise panics again, and its
-/// limits and masks.
+/// The notes of a stack: how many of its frames raise panics again, and its limits and masks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Noted {
     raising: u32,
@@ -413,10 +412,10 @@ pub struct Noted {
 }
 
 impl Noted {
-    /// What is noted of no code.
+    /// The notes of an empty stack.
     pub const NONE: Noted = Noted { raising: 0, innermost: std::ptr::null() };
 
-    /// Returns what is noted of the stack that this runs on.
+    /// Returns the notes of the current stack.
     #[inline(always)]
     pub fn here() -> Self {
         let (raising, limits) = match running() {
@@ -433,19 +432,19 @@ impl Noted {
         u64::from(self.raising ^ other.raising) | (self.innermost.addr() ^ other.innermost.addr()) as u64
     }
 
-    /// Returns `true` if a limit, or what keeps limits away, is around the code that this is noted of.
+    /// Returns `true` if a limit, a mask or a shield is around the frame with these notes.
     #[inline(always)]
     pub fn has_limits(self) -> bool {
         !self.innermost.is_null()
     }
 
-    /// Returns `true` if a limit is between that code and the code that `outer` is noted of.
+    /// Returns `true` if a limit is between that frame and the frame with the notes `outer`.
     #[inline]
     pub fn is_beyond_a_limit(self, outer: Noted) -> bool {
         self.innermost != outer.innermost && !Node::masks_only(self.innermost, outer.innermost)
     }
 
-    /// Notes this of the stack that this runs on.
+    /// Makes these the notes of the current stack.
     #[cold]
     pub fn set(self) {
         let limits = match running() {
@@ -466,7 +465,7 @@ impl Noted {
         Noted { innermost, ..self.moved(before, now) }.set();
     }
 
-    /// Returns what is noted of code within that code from then on.
+    /// Returns the notes of an inner frame after such a move.
     #[must_use]
     pub fn moved(self, before: Noted, now: Noted) -> Self {
         let innermost = if self.innermost == before.innermost { now.innermost } else { self.innermost };

@@ -55,7 +55,7 @@ fn code_that_copies_much_can_be_unwound() {
 /// A call within which every panic is caught is one that cannot unwind, and frames need not list it.
 #[test]
 fn code_that_is_called_where_panics_are_caught_can_be_unwound() {
-    /// A function that others may inline or not: what it calls may be the only code that catches.
+    /// Catches each panic of `f`, so the compiler takes a call of it for one that cannot unwind.
     #[inline(never)]
     fn quietly(f: &dyn Fn()) {
         let caught = catch_unwind(AssertUnwindSafe(f));

@@ -14,18 +14,14 @@
 //! suspended; otherwise each thread counts who reads, and the process ends where a batch or a frame is
 //! left by one that still does.
 
-use std::cell::{Cell, RefCell, UnsafeCell};
+use crate::under_way::{self, UnderWay};
+use std::cell::{Cell, UnsafeCell};
 use std::mem::MaybeUninit;
 use std::ptr::null;
 
 thread_local! {
-    /// What is lent to the batch that runs on this thread, or null.
-    static IN_CALL: Cell<*const Loans> = const { Cell::new(null()) };
-    /// The numbers of the batches that run on this thread, one within the other.
-    static CALLS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
-    /// The number of the last batch that has begun on this thread, and of the one that runs.
-    static LAST: Cell<u64> = const { Cell::new(0) };
-    static RUNNING: Cell<u64> = const { Cell::new(0) };
+    /// The batches that run on this thread, each with what is lent to it, or null.
+    static BATCHES: UnderWay<Loans> = const { UnderWay::new() };
     /// How many functions on this thread read what is lent.
     static READING: Cell<usize> = const { Cell::new(0) };
 }
@@ -92,9 +88,8 @@ impl Loans {
 
 /// Returns what is lent to the batch that runs on this thread.
 pub(crate) fn of_call<'a>() -> Option<&'a Loans> {
-    // SAFETY: the world keeps the list until the batch is complete, and `in_call` has set this to null, or
-    // to the list of a batch around it, before that.
-    unsafe { IN_CALL.get().as_ref() }
+    // SAFETY: the world keeps the list until the batch is complete; the batch is not the current one after that.
+    unsafe { under_way::current(&BATCHES).as_ref() }
 }
 
 /// Calls a function that reads what is lent.
@@ -125,48 +120,15 @@ pub(crate) fn all_read<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// A batch that runs on this thread, until this is dropped.
-struct Running {
-    number: u64,
-    /// The batch around it, and what is lent to that.
-    around: (u64, *const Loans),
-}
-
-impl Running {
-    fn new(loans: *const Loans) -> Self {
-        let number = LAST.get() + 1;
-        LAST.set(number);
-        // At the end of a thread there is no list.
-        let _ = CALLS.try_with(|calls| calls.borrow_mut().push(number));
-        Running { number, around: (RUNNING.replace(number), IN_CALL.replace(loans)) }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // A batch that was suspended may end after the one around it, whose list may be gone.
-        let (number, loans) = self.around;
-        let is_there = CALLS.try_with(|calls| {
-            let mut calls = calls.borrow_mut();
-            calls.retain(|call| *call != self.number);
-            calls.contains(&number)
-        });
-        let is_there = is_there.unwrap_or(false);
-        RUNNING.set(if is_there { number } else { 0 });
-        IN_CALL.set(if is_there { loans } else { null() });
-    }
-}
-
 /// Runs a batch, to which this is lent.
 ///
 /// # Safety
 ///
 /// Null, or what stays in place, and is not changed, until this returns.
 pub(crate) unsafe fn in_call<R>(loans: *const Loans, f: impl FnOnce() -> R) -> R {
-    let running = Running::new(loans);
     // Another fiber of the thread would find what is lent, and so would one that is begun by a batch within.
-    let is_lent = !loans.is_null() || !running.around.1.is_null();
-    if is_lent { all_read(|| unsuspended(f)) } else { f() }
+    let is_lent = !loans.is_null() || !under_way::current(&BATCHES).is_null();
+    under_way::enter(&BATCHES, loans, || if is_lent { all_read(|| unsuspended(f)) } else { f() })
 }
 
 /// Calls code that must not be suspended, where that can be told.

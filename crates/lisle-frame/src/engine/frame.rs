@@ -4,7 +4,7 @@ use super::Core;
 use super::flags;
 use super::group::Group;
 use super::slot::{GREATEST, Head, Phase, State};
-use crate::current::{Entered, unsuspended};
+use crate::current::{enter, unsuspended};
 use crate::error::{Failure, StreamError};
 use std::ptr::NonNull;
 use std::rc::Rc;
@@ -12,7 +12,10 @@ use std::rc::Rc;
 impl Core {
     /// Evaluates each stream once; but not those that are cosmetic, if the frame is an old one.
     pub(crate) fn frame(self: &Rc<Core>, is_old: bool) {
-        let _entered = Entered::new(self.clone());
+        enter(self.clone(), || self.evaluate(is_old));
+    }
+
+    fn evaluate(&self, is_old: bool) {
         let _in_frame = InFrame::new(self);
         let here = 0u8;
         self.stack.set((&raw const here).addr());
@@ -42,7 +45,7 @@ impl Core {
         self.drain();
         self.clock.streams_have_run();
         loop {
-            self.foreigns().retire_all(&**self);
+            self.foreigns().retire_all(self);
             if self.waiting.get() == 0 {
                 break;
             }

@@ -5,7 +5,7 @@ use super::flags;
 use super::group::Group;
 use super::slot::{Head, Phase, State, vacant};
 use super::waits::Living;
-use crate::current::Entered;
+use crate::current::enter;
 use crate::error::{Failure, StreamError};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
@@ -227,7 +227,10 @@ impl Core {
     /// Removes all streams. Nothing can be made any more.
     pub(crate) fn close(self: &Rc<Core>) {
         self.closed.set(true);
-        let _entered = Entered::new(self.clone());
+        enter(self.clone(), || self.remove_all());
+    }
+
+    fn remove_all(&self) {
         let mut all = Vec::new();
         // SAFETY: slots live as long as the world.
         self.each_stream(|_, pointer, _| all.push(unsafe { Living::new(pointer) }));

@@ -265,7 +265,7 @@ fn a_call_that_does_not_return_is_cancelled() {
     until(|| results.load(Ordering::SeqCst) == 0);
 }
 
-/// Captured values whose destructors panic are dropped once, and results are those of their calls.
+/// Each call gives its own result, and once, although the destructor of a captured value panics.
 #[test]
 fn a_function_whose_destructor_panics_gives_each_result_once() {
     let _watched = watched();

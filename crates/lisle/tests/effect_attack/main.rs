@@ -8,6 +8,7 @@ mod destructors;
 mod ends;
 mod fibers;
 mod foreign;
+mod frames;
 mod homes;
 mod joins;
 mod left;

@@ -20,6 +20,10 @@ use std::time::Duration;
 const LATE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 4 } else { 1 });
 /// How many in a thousand may be late.
 const LIMIT: u64 = 10;
+/// How often a program is measured before it counts as late. The host of a virtual machine may take its
+/// processor away in the middle of a step, and the thread's clock goes on; a step that is too long is so
+/// each time.
+const TRIES: usize = 3;
 /// For how long each domain computes at least.
 const WHILE: Duration = Duration::from_millis(20);
 
@@ -135,9 +139,12 @@ fn check(programs: &[(&str, &(dyn Fn() + Send + Sync))]) {
     let mut late_ones = Vec::new();
     for domains in [1, 2] {
         for (name, work) in programs {
-            let late = late(domains, work).expect("at least one domain has computed");
-            if late > LIMIT {
-                late_ones.push(format!("{name} on {domains}: {late} of 1000"));
+            let mut tries = Vec::new();
+            while tries.last().is_none_or(|late| *late > LIMIT) && tries.len() < TRIES {
+                tries.push(late(domains, work).expect("at least one domain has computed"));
+            }
+            if tries.last() > Some(&LIMIT) {
+                late_ones.push(format!("{name} on {domains}: {tries:?} of 1000"));
             }
         }
     }
