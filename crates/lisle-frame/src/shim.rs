@@ -12,11 +12,11 @@ pub(crate) mod atomic {
 
 #[cfg(all(feature = "threads", not(lisle_loom)))]
 pub(crate) mod sync {
-    pub(crate) use std::sync::{Arc, Mutex, MutexGuard};
+    pub(crate) use std::sync::Arc;
 }
 #[cfg(all(feature = "threads", lisle_loom))]
 pub(crate) mod sync {
-    pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
+    pub(crate) use loom::sync::Arc;
 }
 
 #[cfg(all(feature = "threads", not(lisle_loom)))]

@@ -12,7 +12,7 @@ use super::work::{Pool, Progress, Work};
 use crate::batch::Batch;
 use crate::batch::class::{Class, Deadline};
 use crate::batch::lane::Lane;
-use crate::shim::sync::{Arc, Mutex};
+use crate::shim::sync::Arc;
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread::{self, JoinHandle};
