@@ -11,12 +11,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// reference count. It is made once, and copied into them, like a [`Foreign`](crate::Foreign) function.
 ///
 /// ```
-/// use lisle_frame::{Foreign, Lent, Workers, World};
+/// use lisle_frame::{Foreign, Lent, World};
 ///
 /// struct Grid { cells: Vec<u32> }
 ///
-/// let workers = Workers::new(1)?;
-/// let mut world = World::builder().pool(&workers).build();
+/// let mut world = World::new(); // with a pool, the calls run on other cores
 /// let grid = Lent::<Grid>::new("grid");
 /// let around = Foreign::new("around", move |at: usize| grid.with(|grid| grid.cells[at]));
 /// let sum = world.stream(async move || around.call_each(0..3).await.into_iter().sum::<u32>());
@@ -28,7 +27,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// ours.cells[0] = 10; // it is ours again
 /// world.lend(grid, &ours).frame();
 /// assert_eq!(world.get(sum)?, 15);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), lisle_frame::StreamError>(())
 /// ```
 pub struct Lent<T: ?Sized> {
     id: u32,
