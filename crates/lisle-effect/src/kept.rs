@@ -5,6 +5,7 @@ use crate::drive;
 use crate::unwind::{self, Owned};
 use lisle_runtime::handled::{self, Home};
 use std::any::Any;
+use std::backtrace::Backtrace;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::{self, MaybeUninit};
@@ -100,25 +101,25 @@ impl<A, R> Suspended<A, R> {
 
     /// # Panics
     ///
-    /// If the computation must not be resumed here and now.
+    /// If the computation must not be resumed here and now, for what `what` says.
     #[inline]
     #[track_caller]
-    fn check(&self) {
+    fn check(&self, what: &str) {
         assert!(
             !self.header().is_in_clause.get(),
-            "a continuation is resumed within the clause that has kept it: resume it when the clause has returned, or \
+            "a continuation is {what} within the clause that has kept it: do so when the clause has returned, or \
              return what `resume` returns"
         );
         assert!(
             self.header().is_at_home(),
-            "a continuation of the computation begun at {} is resumed in {} to which it does not belong: resume it in \
-             the fiber, task or thread in which it was kept",
+            "a continuation of the computation begun at {} is {what} in {} to which it does not belong: do so in the \
+             fiber, task or thread in which it was kept",
             self.header().link.site(),
             Home::describe(),
         );
         assert!(
             self.header().state.get() == State::Kept,
-            "a continuation of the computation begun at {} is resumed while its fiber ends: the computation is unwound, \
+            "a continuation of the computation begun at {} is {what} while its fiber ends: the computation is unwound, \
              before the fiber's locals are dropped",
             self.header().link.site(),
         );
@@ -142,7 +143,7 @@ impl<A, R> Suspended<A, R> {
     #[inline]
     #[track_caller]
     pub fn resume(self, answer: A) -> R {
-        self.check();
+        self.check("resumed");
         // SAFETY: the performer waits, and its room is for such an answer.
         unsafe { self.room.as_ptr().write(MaybeUninit::new(answer)) };
         self.go_on()
@@ -156,10 +157,50 @@ impl<A, R> Suspended<A, R> {
     /// As for [`resume`](Suspended::resume).
     #[track_caller]
     pub fn resume_unwind(self, payload: Box<dyn Any + Send>) -> R {
-        self.check();
+        self.check("resumed");
         self.header().payload.set(Some(payload));
         self.header().order.set(Order::Raise);
         self.go_on()
+    }
+
+    /// Captures a backtrace of the code that waits, from the performer out to the handler, like
+    /// [`Continuation::backtrace`](crate::Continuation::backtrace). A scheduler can show with it
+    /// where each of its computations stands.
+    ///
+    /// # Panics
+    ///
+    /// As [`resume`](Suspended::resume) does: the computation's stack is used for it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_effect as effect;
+    /// # use effect::{Effect, Suspended, finish, handle, perform};
+    /// struct Wait;
+    /// impl Effect for Wait {
+    ///     type Answer = u32;
+    /// }
+    /// #[inline(never)]
+    /// fn dinner() -> u32 {
+    ///     perform(Wait) + 1
+    /// }
+    /// enum Dinner {
+    ///     Waits(Suspended<u32, Dinner>),
+    ///     Eaten(u32),
+    /// }
+    /// let begun = handle(dinner).returning(Dinner::Eaten).on(|Wait, k| finish(Dinner::Waits(k.keep()))).run();
+    /// let Dinner::Waits(kept) = begun else { panic!("it waits") };
+    /// assert!(kept.backtrace().to_string().contains("dinner"));
+    /// assert!(matches!(kept.resume(1), Dinner::Eaten(2)));
+    /// ```
+    #[track_caller]
+    pub fn backtrace(&self) -> Backtrace {
+        self.check("asked for a backtrace");
+        let mut backtrace = Backtrace::disabled();
+        // SAFETY: the computation is suspended, and this refers to the only right to resume it. To capture
+        // performs no effect and does not wait.
+        unsafe { self.header().run_in_performer(&mut || backtrace = Backtrace::force_capture()) };
+        backtrace
     }
 }
 

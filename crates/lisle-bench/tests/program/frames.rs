@@ -34,6 +34,12 @@ fn every_system_has_the_values_of_plain_structs() {
 
 #[test]
 #[ignore = "takes long: --ignored"]
+fn every_system_goes_back_to_the_same() {
+    measure(&[("rollback", &["bevy-ecs", "lisle", "serial"])], &[1], &ELSEWHERE);
+}
+
+#[test]
+#[ignore = "takes long: --ignored"]
 fn every_system_moves_the_birds_alike() {
     let systems = ["bevy-ecs", "lisle", "lisle-chunks", "lisle-loop", "rayon", "serial"];
     measure(&[("flock", &systems)], &[1, 2], &ELSEWHERE);

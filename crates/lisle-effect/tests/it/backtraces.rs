@@ -1,10 +1,11 @@
 //! Backtraces that clauses take of performers.
 
-use crate::support::{Add, Ask, Fail, Yield};
-use lisle_effect::{Effect, finish, generate, handle, perform};
+use crate::support::{Add, Ask, Fail, Yield, message_of};
+use lisle_effect::{Effect, Suspended, finish, generate, handle, perform};
 use lisle_runtime::facade as lisle;
 use std::backtrace::Backtrace;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 
 #[inline(never)]
 fn named_performer<E: Effect>(effect: E) -> E::Answer {
@@ -106,4 +107,66 @@ fn of_what_is_unwound() {
     })
     .run();
     assert_eq!(caught, Some(4_u8));
+}
+
+enum Stage {
+    Waits(Suspended<u32, Stage>),
+    Over(u32),
+}
+
+/// Each time that it waits the backtrace has the frames of that time, as often as it is asked.
+#[test]
+fn of_what_is_kept() {
+    #[inline(never)]
+    fn later() -> u32 {
+        std::hint::black_box(named_performer(Ask))
+    }
+    let case = || {
+        let begun = handle(|| named_around_it(|| named_performer(Ask)) + later())
+            .returning(Stage::Over)
+            .on(|Ask, k| finish(Stage::Waits(k.keep())))
+            .run();
+        let Stage::Waits(kept) = begun else { panic!("it waits") };
+        for _ in 0..2 {
+            let backtrace = kept.backtrace().to_string();
+            check(&backtrace);
+            assert!(!backtrace.contains("later"), "{backtrace}");
+        }
+        let Stage::Waits(kept) = kept.resume(1) else { panic!("it waits again") };
+        assert!(kept.backtrace().to_string().contains("later"));
+        assert!(matches!(kept.resume(2), Stage::Over(3)));
+    };
+    case();
+    lisle::run(case);
+}
+
+thread_local! {
+    static KEPT: RefCell<Option<Suspended<u32, Stage>>> = const { RefCell::new(None) };
+}
+
+/// Where it may not be resumed, it may not be looked at: its stack would be used.
+#[test]
+fn of_what_is_kept_where_it_may_go_on_only() {
+    lisle::Runtime::builder().domains(1).run(|| {
+        let is_asked = Arc::new(lisle::sync::Condition::new());
+        let asked = is_asked.clone();
+        let owner = lisle::spawn(move || {
+            let keeps = handle(|| named_performer(Ask)).returning(Stage::Over);
+            let kept = keeps.on(|Ask, k| finish(Stage::Waits(k.keep()))).run();
+            let Stage::Waits(kept) = kept else { panic!("it waits") };
+            KEPT.set(Some(kept));
+            asked.wait();
+            let kept = KEPT.take().expect("it is given back");
+            check(&format!("named_around_it {}", kept.backtrace()));
+            assert!(matches!(kept.resume(2), Stage::Over(2)));
+        });
+        while KEPT.with_borrow(Option::is_none) {
+            lisle::fiber::yield_now();
+        }
+        let message = message_of(|| KEPT.with_borrow(|kept| kept.as_ref().map(Suspended::backtrace)));
+        let expected = "is asked for a backtrace in a fiber to which it does not belong";
+        assert!(message.contains(expected), "{message}");
+        is_asked.signal();
+        owner.join().unwrap();
+    });
 }
