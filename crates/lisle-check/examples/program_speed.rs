@@ -9,8 +9,9 @@ use lisle_check::{Checker, Memory};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Without optimisation its figures mean nothing.
-const RUNS: usize = if cfg!(debug_assertions) { 1 } else { 5 };
+/// Without optimization the figures mean nothing: then the programs are small.
+const IS_MEASURED: bool = !cfg!(debug_assertions);
+const RUNS: usize = if IS_MEASURED { 5 } else { 1 };
 
 fn measure(name: &str, program: impl Fn() + Clone + Send + Sync + 'static) {
     measure_by(Checker::new(), name, program);
@@ -33,18 +34,22 @@ fn measure_by(checker: Checker, name: &str, program: impl Fn() + Clone + Send + 
 }
 
 fn main() {
-    measure_by(Checker::new().random(1).executions(100_000), "store buffering, by chance", || {
-        let x = Arc::new([const { AtomicU32::new(0) }; 2]);
-        let y = x.clone();
-        let other = lisle::spawn(move || {
-            y[1].store(1, SeqCst);
-            y[0].load(SeqCst)
-        });
-        x[0].store(1, SeqCst);
-        let here = x[1].load(SeqCst);
-        assert!(here + other.join().unwrap() > 0);
-    });
-    for n in [2, 14] {
+    measure_by(
+        Checker::new().random(1).executions(if IS_MEASURED { 100_000 } else { 2_000 }),
+        "store buffering, by chance",
+        || {
+            let x = Arc::new([const { AtomicU32::new(0) }; 2]);
+            let y = x.clone();
+            let other = lisle::spawn(move || {
+                y[1].store(1, SeqCst);
+                y[0].load(SeqCst)
+            });
+            x[0].store(1, SeqCst);
+            let here = x[1].load(SeqCst);
+            assert!(here + other.join().unwrap() > 0);
+        },
+    );
+    for n in [2, if IS_MEASURED { 14 } else { 8 }] {
         measure(&format!("{n} readers"), move || {
             let x = Arc::new(AtomicU32::new(0));
             let writer = x.clone();
@@ -96,7 +101,9 @@ fn main() {
         });
         let _ = fibers.map(|fiber| fiber.join().unwrap());
     });
-    for memory in [Memory::Sc, Memory::Tso, Memory::Rc11] {
+    let models: &[Memory] =
+        if IS_MEASURED { &[Memory::Sc, Memory::Tso, Memory::Rc11] } else { &[Memory::Rc11] };
+    for &memory in models {
         measure_by(Checker::new().memory(memory), "four fibers store once and load twice, relaxed", || {
             let x = Arc::new([const { AtomicU32::new(0) }; 4]);
             let fibers = [0, 1, 2, 3].map(|n| {

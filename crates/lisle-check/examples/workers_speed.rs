@@ -7,8 +7,12 @@ use lisle_check::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Without optimisation its figures mean nothing.
-const RUNS: usize = if cfg!(debug_assertions) { 1 } else { 5 };
+/// Without optimization the figures mean nothing: then the programs are small.
+const IS_MEASURED: bool = !cfg!(debug_assertions);
+const RUNS: usize = if IS_MEASURED { 5 } else { 1 };
+const READERS: usize = if IS_MEASURED { 13 } else { 8 };
+const FIBERS: usize = if IS_MEASURED { 7 } else { 5 };
+const PHILOSOPHERS: usize = if IS_MEASURED { 11 } else { 6 };
 
 /// Returns the median.
 fn median(mut all: Vec<f64>) -> f64 {
@@ -45,30 +49,30 @@ fn measure(name: &str, program: impl Fn() + Clone + Send + Sync + 'static) {
 }
 
 fn main() {
-    measure("13 readers of a variable", || {
+    measure(&format!("{READERS} readers of a variable"), || {
         let x = Arc::new(AtomicU32::new(0));
         let writer = x.clone();
         let writer = lisle::spawn(move || writer.store(1, SeqCst));
-        let readers = [(); 13].map(|()| {
+        let readers = [(); READERS].map(|()| {
             let x = x.clone();
             lisle::spawn(move || x.load(SeqCst))
         });
         writer.join().unwrap();
         let _ = readers.map(|reader| reader.join().unwrap());
     });
-    measure("7 fibers take a lock", || {
+    measure(&format!("{FIBERS} fibers take a lock"), || {
         let count = Arc::new(Mutex::new(0));
-        let fibers = [(); 7].map(|()| {
+        let fibers = [(); FIBERS].map(|()| {
             let count = count.clone();
             lisle::spawn(move || *count.lock() += 1)
         });
         let _ = fibers.map(|fiber| fiber.join().unwrap());
     });
-    measure("11 philosophers, one of whom takes the other fork first", || {
-        let forks = [(); 11].map(|()| Arc::new(Mutex::new(())));
-        let philosophers: Vec<_> = (0..11)
+    measure(&format!("{PHILOSOPHERS} philosophers, one of whom takes the other fork first"), || {
+        let forks = [(); PHILOSOPHERS].map(|()| Arc::new(Mutex::new(())));
+        let philosophers: Vec<_> = (0..PHILOSOPHERS)
             .map(|n| {
-                let (mut one, mut other) = (forks[n].clone(), forks[(n + 1) % 11].clone());
+                let (mut one, mut other) = (forks[n].clone(), forks[(n + 1) % PHILOSOPHERS].clone());
                 if n == 0 {
                     std::mem::swap(&mut one, &mut other);
                 }
