@@ -49,7 +49,7 @@ struct Pack {
 
 impl Pack {
     fn new() -> Pack {
-        let mut world = World::builder().pool(BevyTasks).build();
+        let world = World::builder().pool(BevyTasks).build();
         let hero = world.named("hero").input(0);
         let wolves = world.named("wolves").input(Vec::new());
         let step = Foreign::new("step", |from: i32, to: i32| from + (to - from).signum() * 2);
@@ -85,11 +85,13 @@ fn walk(mut hero: Single<&mut Place, With<Hero>>) {
     hero.0 += 1;
 }
 
+type Wolves<'w, 's> = Query<'w, 's, (Entity, &'static mut Place), (With<Wolf>, Without<Hero>)>;
+
 /// A frame: what has happened in Bevy goes in, and what the streams have come to goes back.
 fn hunt(
     mut pack: NonSendMut<Pack>,
     hero: Single<&Place, With<Hero>>,
-    mut wolves: Query<(Entity, &mut Place), (With<Wolf>, Without<Hero>)>,
+    mut wolves: Wolves,
     mut commands: Commands,
     mut begun: Local<bool>,
 ) -> Result {

@@ -30,7 +30,7 @@ struct Game {
 
 impl Game {
     fn new() -> Game {
-        let mut world = World::builder().step(STEP).build();
+        let world = World::builder().step(STEP).build();
         let keys = world.named("keys").input(None::<Key>);
         let pressed = keys.stream();
         let title = world.named("title").live("press enter".to_string(), async move |title| {

@@ -69,8 +69,10 @@ impl Game for Entities {
 
     fn advance(&mut self, frame: u64) {
         let keys = self.plan.keys(frame);
-        self.have(keys.start, keys.end, begun);
+        let last = self.first + self.all.len() as u64;
+        self.have(keys.start, last.max(keys.start), begun);
         self.schedule.run(&mut self.world);
+        self.have(keys.start, keys.end, begun);
     }
 
     fn sum(&mut self) -> u64 {

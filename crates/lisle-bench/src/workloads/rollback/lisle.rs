@@ -31,7 +31,7 @@ impl Game for Streams {
 
     fn sum(&mut self) -> u64 {
         let members =
-            self.world.with(self.things.members(), |all| all.iter().collect::<Vec<Stream<State>>>());
+            self.world.with(self.things.members(), |all| all.iter().copied().collect::<Vec<Stream<State>>>());
         let members = members.expect("the list has been made");
         sum(members.into_iter().map(|thing| self.world.get(thing).expect("each has a state")))
     }
@@ -39,7 +39,7 @@ impl Game for Streams {
 
 pub(super) fn lisle(job: &Job) -> Outcome {
     let plan = Plan::new(job);
-    let mut world = World::new();
+    let world = World::new();
     let keys = world.input(Vec::new());
     let one = world.stream(async || ());
     let things =

@@ -24,8 +24,8 @@ impl Game for Plain {
         let gone = self.things.partition_point(|(key, _)| *key < keys.start);
         self.things.drain(..gone);
         let next = self.things.last().map_or(keys.start, |(key, _)| key + 1);
-        self.things.extend((next..keys.end).map(|key| (key, begun(key))));
         self.things.iter_mut().for_each(|(_, state)| step(state));
+        self.things.extend((next..keys.end).map(|key| (key, begun(key))));
     }
 
     fn sum(&mut self) -> u64 {
