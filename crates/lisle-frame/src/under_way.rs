@@ -118,7 +118,6 @@ pub(crate) fn outside<T, R>(list: &'static LocalKey<UnderWay<T>>, f: impl FnOnce
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::RefCell;
 
     thread_local! {
         static LIST: UnderWay<u8> = const { UnderWay::new() };
@@ -140,25 +139,5 @@ mod tests {
             assert_eq!(current(&LIST), &raw const a);
         });
         assert!(current(&LIST).is_null());
-    }
-
-    #[test]
-    fn it_is_there_also_where_a_thread_ends() {
-        struct AtTheEnd(std::sync::mpsc::Sender<bool>);
-        impl Drop for AtTheEnd {
-            fn drop(&mut self) {
-                let (a, b) = (1, 2);
-                let is_back = enter(&LIST, &a, || {
-                    enter(&LIST, &b, || ());
-                    std::ptr::eq(current(&LIST), &raw const a)
-                });
-                self.0.send(is_back).unwrap();
-            }
-        }
-        thread_local!(static KEPT: RefCell<Option<AtTheEnd>> = const { RefCell::new(None) });
-        let (sends, receives) = std::sync::mpsc::channel();
-        let thread = std::thread::spawn(move || KEPT.set(Some(AtTheEnd(sends))));
-        thread.join().unwrap();
-        assert!(receives.recv().unwrap());
     }
 }

@@ -3,6 +3,9 @@
 //! What a list knows of them is a part of its value, in the order of the list, so that it goes back
 //! with it to a snapshot. A map finds the stream of a key; nothing that can be seen follows from the
 //! order in which the map gives up what it has.
+//!
+//! From one frame to the next most keys stay, in their order. So the new keys are compared with the list, one
+//! after the other, and the map is asked only for those that do not come next there.
 
 use super::Members;
 use crate::engine::group::Kind;
@@ -11,9 +14,11 @@ use crate::streams::body::Out;
 use crate::streams::handle::Stream;
 use crate::streams::making::{Here, How, Making, here};
 use std::any::Any;
-use std::collections::HashMap;
+use std::borrow::Borrow;
+use std::cell::Cell;
+use std::collections::HashSet;
 use std::future::ready;
-use std::hash::Hash;
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 /// A stream that is kept for a key.
@@ -74,18 +79,50 @@ impl<T> Clone for Member<T> {
 
 impl<T> Copy for Member<T> {}
 
-/// The keys of a list with their members, in the order of the list.
-type Roster<K, T> = Rc<Vec<(Rc<K>, Member<T>)>>;
+/// A key with its member. It is never changed, since snapshots refer to it.
+struct Entry<K, T> {
+    key: K,
+    member: Member<T>,
+    /// The round in which the key was seen last.
+    seen: Cell<u64>,
+    /// It is in the map.
+    is_mapped: Cell<bool>,
+}
 
-/// Finds the members of keys.
+/// The entries of a list, in its order.
+type Roster<K, T> = Rc<Vec<Rc<Entry<K, T>>>>;
+
+/// An entry, to be found by its key.
+struct ByKey<K, T>(Rc<Entry<K, T>>);
+
+impl<K, T> Borrow<K> for ByKey<K, T> {
+    fn borrow(&self) -> &K {
+        &self.0.key
+    }
+}
+
+impl<K: Hash, T> Hash for ByKey<K, T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.key.hash(state);
+    }
+}
+
+impl<K: PartialEq, T> PartialEq for ByKey<K, T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.key == other.0.key
+    }
+}
+
+impl<K: Eq, T> Eq for ByKey<K, T> {}
+
+/// Finds the members of keys. The keys are dropped in the order of the list, after the map.
 pub(super) struct Kept<K, T> {
-    /// With the round in which the key was seen last.
-    members: HashMap<Rc<K>, (Member<T>, u64)>,
+    members: HashSet<ByKey<K, T>>,
     round: u64,
     /// What is in the map, unless the list has gone back to a snapshot since.
     of: Option<Roster<K, T>>,
-    /// The keys of this round that are new. They are dropped in order, and after the map.
-    new: Vec<Rc<K>>,
+    /// What is in the map besides: entries of a round in which the list's closure has panicked.
+    new: Vec<Rc<Entry<K, T>>>,
     /// Memory for the next roster.
     spare: Option<Roster<K, T>>,
     how: How,
@@ -93,7 +130,7 @@ pub(super) struct Kept<K, T> {
 
 impl<K: Clone + Eq + Hash + 'static, T: Clone + 'static> Kept<K, T> {
     pub(super) fn new(how: How) -> Self {
-        Kept { members: HashMap::new(), round: 0, of: None, new: Vec::new(), spare: None, how }
+        Kept { members: HashSet::new(), round: 0, of: None, new: Vec::new(), spare: None, how }
     }
 
     /// Makes streams for new keys, removes those of keys that are gone, and puts all into a list.
@@ -105,29 +142,22 @@ impl<K: Clone + Eq + Hash + 'static, T: Clone + 'static> Kept<K, T> {
     ) {
         let here = here();
         let roster = out.update(|members| members.roster.clone()).flatten();
-        let roster = roster.and_then(|roster| roster.downcast::<Vec<(Rc<K>, Member<T>)>>().ok());
+        let roster = roster.and_then(|roster| roster.downcast::<Vec<Rc<Entry<K, T>>>>().ok());
         let listed = roster.as_ref().map_or(&[][..], |roster| &roster[..]);
         let is_as_before =
-            |((known, member), key): (&(Rc<K>, Member<T>), &K)| **known == *key && here.has(member.stream);
+            |(entry, key): (&Rc<Entry<K, T>>, &K)| entry.key == *key && here.has(entry.member.stream);
         if listed.len() == keys.len() && listed.iter().zip(keys).all(is_as_before) {
             return;
         }
         self.find_by(&roster);
-        let next = self.make_next(&here, keys, make);
-        if self.members.len() > next.len() {
-            for (key, member) in listed {
-                if self.members.get(key).is_some_and(|(_, seen)| *seen != self.round) {
-                    self.members.remove(key);
-                    member.remove_owner(&here);
-                }
-            }
-        }
+        let next = self.make_next(&here, listed, keys, make);
+        self.remove_others(&here, listed);
         self.of = Some(next.clone());
         self.new.clear();
         out.update(|members| {
             let streams = members.change();
             streams.clear();
-            streams.extend(next.iter().map(|(_, member)| member.stream));
+            streams.extend(next.iter().map(|entry| entry.member.stream));
             members.roster = Some(next as Rc<dyn Any>);
         });
         // The keys that are gone are dropped here, in the order of the list.
@@ -143,46 +173,123 @@ impl<K: Clone + Eq + Hash + 'static, T: Clone + 'static> Kept<K, T> {
             (Some(known), Some(roster)) => Rc::ptr_eq(known, roster),
             (known, roster) => known.is_none() && roster.is_none(),
         };
-        if !is_known {
-            self.members.clear();
-            let all = roster.iter().flat_map(|roster| roster.iter());
-            self.members.extend(all.map(|(key, member)| (key.clone(), (*member, self.round))));
-            self.of.clone_from(roster);
+        if is_known {
+            return;
         }
+        self.round += 1;
+        let wanted = || roster.iter().flat_map(|roster| roster.iter());
+        wanted().for_each(|entry| entry.seen.set(self.round));
+        let known = self.of.take();
+        let (known, new) = (known.iter().flat_map(|known| known.iter()), std::mem::take(&mut self.new));
+        for entry in known.chain(&new).filter(|entry| entry.seen.get() != self.round) {
+            unmap(&mut self.members, entry);
+        }
+        for entry in wanted() {
+            map(&mut self.members, entry);
+        }
+        self.of.clone_from(roster);
     }
 
-    /// Returns the roster of these keys, each once. Their members are in the map, and are marked as
+    /// Returns the roster of these keys, each once. Their entries are in the map, and are marked as
     /// seen.
     fn make_next(
         &mut self,
         here: &Here,
+        listed: &[Rc<Entry<K, T>>],
         keys: &[K],
         mut make: impl FnMut(Making<'_>, K) -> Member<T>,
     ) -> Roster<K, T> {
         self.round += 1;
         let (now, how) = (self.round, self.how);
-        let mut make = |key: &K| make(Making { here, how }, key.clone());
         let mut roster = self.spare.take().unwrap_or_default();
         let next = Rc::get_mut(&mut roster).expect("nobody else has what is spare");
+        let mut places = Places { listed, looks: listed.len() + keys.len() };
         for key in keys {
-            if let Some((member, seen)) = self.members.get_mut(key) {
-                if !here.has(member.stream) {
-                    // Removed by hand.
-                    member.remove_owner(here);
-                    *member = make(key);
+            let known = match places.next_is(key) {
+                Some(entry) if entry.is_mapped.get() => Some(entry.clone()),
+                _ => {
+                    let found = self.members.get(key).map(|found| found.0.clone());
+                    found.inspect(|entry| {
+                        if entry.seen.get() != now {
+                            places.pass(entry)
+                        }
+                    })
                 }
-                if std::mem::replace(seen, now) != now {
-                    let member = *member;
-                    let (key, _) = self.members.get_key_value(key).expect("it was found");
-                    next.push((key.clone(), member));
+            };
+            let entry = match known {
+                Some(entry) if here.has(entry.member.stream) => entry,
+                known => {
+                    // New, or removed by hand.
+                    if let Some(entry) = &known {
+                        entry.member.remove_owner(here);
+                    }
+                    let member = make(Making { here, how }, key.clone());
+                    if let Some(entry) = &known {
+                        unmap(&mut self.members, entry);
+                    }
+                    let (seen, is_mapped) = (Cell::new(0), Cell::new(false));
+                    let entry = Rc::new(Entry { key: key.clone(), member, seen, is_mapped });
+                    map(&mut self.members, &entry);
+                    self.new.push(entry.clone());
+                    entry
                 }
-            } else {
-                let (member, key) = (make(key), Rc::new(key.clone()));
-                self.new.push(key.clone());
-                self.members.insert(key.clone(), (member, now));
-                next.push((key, member));
+            };
+            if entry.seen.replace(now) != now {
+                next.push(entry);
             }
         }
         roster
+    }
+
+    /// Removes what belongs to keys that were not seen in this round.
+    fn remove_others(&mut self, here: &Here, listed: &[Rc<Entry<K, T>>]) {
+        let others = listed.iter().chain(&self.new).filter(|entry| entry.seen.get() != self.round);
+        for entry in others {
+            if unmap(&mut self.members, entry) {
+                entry.member.remove_owner(here);
+            }
+        }
+    }
+}
+
+#[expect(clippy::mutable_key_type, reason = "its hash is that of the key, which does not change")]
+fn map<K: Eq + Hash, T>(members: &mut HashSet<ByKey<K, T>>, entry: &Rc<Entry<K, T>>) {
+    if !entry.is_mapped.replace(true) {
+        let other = members.replace(ByKey(entry.clone()));
+        other.inspect(|other| other.0.is_mapped.set(false));
+    }
+}
+
+/// Returns `true` if the entry was in the map.
+#[expect(clippy::mutable_key_type, reason = "its hash is that of the key, which does not change")]
+fn unmap<K: Eq + Hash, T>(members: &mut HashSet<ByKey<K, T>>, entry: &Rc<Entry<K, T>>) -> bool {
+    entry.is_mapped.replace(false) && members.remove(&entry.key)
+}
+
+/// Where in the list the next key is expected.
+struct Places<'a, K, T> {
+    listed: &'a [Rc<Entry<K, T>>],
+    /// So many places may still be passed by in vain: keys in another order are found by the map.
+    looks: usize,
+}
+
+impl<'a, K: Eq, T> Places<'a, K, T> {
+    /// Returns the entry that comes next, if it is this key's.
+    fn next_is(&mut self, key: &K) -> Option<&'a Rc<Entry<K, T>>> {
+        let (first, rest) = self.listed.split_first()?;
+        if first.key != *key {
+            return None;
+        }
+        self.listed = rest;
+        Some(first)
+    }
+
+    /// Goes on behind this entry, if it comes soon.
+    fn pass(&mut self, entry: &Rc<Entry<K, T>>) {
+        let looks = self.looks.min(self.listed.len());
+        match self.listed[..looks].iter().position(|other| Rc::ptr_eq(other, entry)) {
+            Some(at) => self.listed = &self.listed[at + 1..],
+            None => self.looks -= looks,
+        }
     }
 }

@@ -14,6 +14,7 @@ use crate::batch::class::{Class, Deadline};
 use crate::batch::lane::Lane;
 use crate::shim::sync::Arc;
 use loom::cell::UnsafeCell;
+use loom::sync::Mutex;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread::{self, JoinHandle};
 use std::ptr::NonNull;
