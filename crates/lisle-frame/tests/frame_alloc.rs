@@ -13,14 +13,17 @@ use std::time::Duration;
 struct Counting;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+/// Those of a page and more.
+static LARGE: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     static WATCHED: Cell<bool> = const { Cell::new(false) };
 }
 
-fn count() {
+fn count(size: usize) {
     if WATCHED.get() {
         ALLOCATIONS.fetch_add(1, Ordering::SeqCst);
+        LARGE.fetch_add(usize::from(size >= 4096), Ordering::SeqCst);
     }
 }
 
@@ -28,7 +31,7 @@ fn count() {
 // destructor, and so allocates nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
+        count(layout.size());
         // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
@@ -39,7 +42,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
+        count(size);
         // SAFETY: the caller upholds the contract of `realloc`.
         unsafe { System.realloc(block, layout, size) }
     }
@@ -195,4 +198,34 @@ fn batches_of_changing_sizes() {
         assert_eq!(report.calls, 1_000);
         assert!(frames < FRAMES / 10, "{frames} of {FRAMES} frames have allocated");
     }
+}
+
+/// A world that goes back and forth takes its snapshots into the memory of those that are gone.
+#[test]
+fn snapshots_use_the_memory_of_others() {
+    let _turn = my_turn();
+    let mut world = World::new();
+    let one = world.stream(async || 1_u64);
+    let sums: Vec<_> = (0..10_000).map(|n| world.fold(one, n, |sum, one| *sum += one)).collect();
+    world.frame();
+    let mut kept = std::collections::VecDeque::new();
+    for round in 0..20 {
+        let before = LARGE.load(Ordering::SeqCst);
+        WATCHED.set(true);
+        kept.push_back(world.snapshot().unwrap());
+        world.frame();
+        if kept.len() > 3 {
+            kept.pop_front();
+            world.restore(&kept[0]).unwrap();
+            kept.truncate(1);
+            for _ in 0..2 {
+                world.frame();
+                kept.push_back(world.snapshot().unwrap());
+            }
+        }
+        WATCHED.set(false);
+        let allocated = LARGE.load(Ordering::SeqCst) - before;
+        assert!(round < 10 || allocated == 0, "{allocated} in round {round}");
+    }
+    assert_eq!(world.get(sums[7]).unwrap(), 7 + world.frames());
 }

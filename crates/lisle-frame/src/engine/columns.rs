@@ -17,8 +17,40 @@ pub(super) struct Mark {
 /// The streams of a group with their states and values.
 pub(super) struct Column {
     pub(super) marks: Vec<Mark>,
-    /// A vector of the values of those that have one, in the order of their slots.
-    pub(super) values: Box<dyn Any>,
+    pub(super) values: Values,
+}
+
+/// A vector of the values of those that have one, in the order of their slots.
+pub(super) struct Values {
+    all: Box<dyn Any>,
+    clear: fn(&mut dyn Any),
+}
+
+impl Column {
+    pub(super) fn none() -> Column {
+        Column { marks: Vec::new(), values: Values::none() }
+    }
+
+    /// Drops the values, and forgets the marks. What remains is memory.
+    pub(super) fn clear(&mut self) {
+        (self.values.clear)(&mut *self.values.all);
+        self.marks.clear();
+    }
+}
+
+impl Values {
+    fn none() -> Values {
+        Values { all: Box::new(()), clear: |_| () }
+    }
+
+    fn of<T: 'static>(values: Vec<T>) -> Values {
+        let clear = |values: &mut dyn Any| {
+            if let Some(values) = values.downcast_mut::<Vec<T>>() {
+                values.clear();
+            }
+        };
+        Values { all: Box::new(values), clear }
+    }
 }
 
 /// The numbers of the frame in a snapshot, and of the last one: as if that had been the one of the
@@ -38,9 +70,10 @@ impl Epochs {
 }
 
 impl Group {
-    /// Returns a mark for each slot, or a stream that has more state than its value.
-    pub(super) fn marks(&self, core: &Core) -> Result<Vec<Mark>, NonNull<Head>> {
-        let (mut marks, mut restless) = (Vec::with_capacity(self.used()), None);
+    /// Makes a mark for each slot. Otherwise returns a stream that has more state than its value.
+    pub(super) fn mark_all(&self, core: &Core, marks: &mut Vec<Mark>) -> Result<(), NonNull<Head>> {
+        let mut restless = None;
+        marks.reserve_exact(self.used());
         self.each_slot(|pointer| {
             // SAFETY: slots live as long as the world.
             let head = unsafe { pointer.as_ref() };
@@ -56,7 +89,7 @@ impl Group {
             }
             marks.push(Mark { generation, state });
         });
-        restless.map_or(Ok(marks), Err)
+        restless.map_or(Ok(()), Err)
     }
 
     /// Calls a function for each slot of which a snapshot has a stream.
@@ -72,22 +105,26 @@ impl Group {
     }
 }
 
-/// Returns the values of the streams that are marked.
+/// Clones the values of the streams that are marked.
 ///
 /// # Safety
 ///
 /// The values of the group are of this type. Each stream that is marked with a value has one, which
 /// is not changed meanwhile.
-pub(super) unsafe fn clone_values<T: Clone + 'static>(group: &Group, marks: &[Mark]) -> Box<dyn Any> {
-    let with_value = marks.iter().filter(|mark| mark.generation != 0 && mark.state.has_value());
-    let mut values = Vec::<T>::with_capacity(with_value.count());
-    group.each_marked(marks, |pointer, mark| {
+pub(super) unsafe fn clone_values<T: Clone + 'static>(group: &Group, column: &mut Column) {
+    let with_value = column.marks.iter().filter(|mark| mark.generation != 0 && mark.state.has_value());
+    let count = with_value.count();
+    if !column.values.all.is::<Vec<T>>() {
+        column.values = Values::of(Vec::<T>::new());
+    }
+    let values = column.values.all.downcast_mut::<Vec<T>>().expect("values are of the group's type");
+    values.reserve_exact(count);
+    group.each_marked(&column.marks, |pointer, mark| {
         if mark.state.has_value() {
             // SAFETY: by the caller's promise.
             values.push(unsafe { (*value_of::<T>(pointer)).clone() });
         }
     });
-    Box::new(values)
 }
 
 /// Sets the values and the states of streams to what they were. What is not there is passed over.
@@ -101,7 +138,7 @@ pub(super) unsafe fn go_back<T: Clone + 'static>(
     column: &Column,
     epochs: Epochs,
 ) {
-    let values = column.values.downcast_ref::<Vec<T>>().expect("values are of the group's type");
+    let values = column.values.all.downcast_ref::<Vec<T>>().expect("values are of the group's type");
     let mut values = values.iter();
     group.each_marked(&column.marks, |pointer, mark| {
         let value = if mark.state.has_value() { values.next().cloned() } else { None };

@@ -3,13 +3,13 @@
 
 use super::Core;
 use super::body::Body;
-use super::columns::{Column, Epochs, Mark, clone_values, go_back};
+use super::columns::{Column, Epochs, clone_values, go_back};
 use super::polling::{Polls, polls, run};
 use super::slot::{Head, Phase, Slot, State, Valued, vacant};
 use crate::error::Origin;
 use crate::foreign::Ended;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
-use std::any::{Any, TypeId};
+use std::any::TypeId;
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::panic::Location;
 use std::pin::Pin;
@@ -26,7 +26,7 @@ pub(crate) struct Methods {
     drop_future: unsafe fn(NonNull<Head>),
     drop_value: unsafe fn(NonNull<Head>),
     rest: unsafe fn(NonNull<Head>),
-    clone_values: unsafe fn(&Group, &[Mark]) -> Box<dyn Any>,
+    clone_values: unsafe fn(&Group, &mut Column),
     go_back: unsafe fn(&Core, &Group, &Column, Epochs),
 }
 
@@ -245,14 +245,14 @@ impl Group {
         unsafe { (self.methods.rest)(head) }
     }
 
-    /// Returns the values of the streams that are marked.
+    /// Clones the values of the streams that are marked.
     ///
     /// # Safety
     ///
     /// Each stream that is marked with a value has one, which is not changed meanwhile.
-    pub(super) unsafe fn clone_values(&self, marks: &[Mark]) -> Box<dyn Any> {
+    pub(super) unsafe fn clone_values(&self, column: &mut Column) {
         // SAFETY: passed on to the caller.
-        unsafe { (self.methods.clone_values)(self, marks) }
+        unsafe { (self.methods.clone_values)(self, column) }
     }
 
     /// Sets the values and the states of streams to what they were.

@@ -29,6 +29,7 @@ use body::Body;
 use branches::OwnBranches;
 use by_head::{ByHead, Heads};
 use clock::Clock;
+use columns::Column;
 pub(crate) use following::Follows;
 use group::{Group, Key, Kind};
 use saved::Saved;
@@ -114,6 +115,8 @@ pub(crate) struct Core {
     /// The snapshots.
     saved: RefCell<Vec<Weak<Saved>>>,
     has_saved: Cell<bool>,
+    /// Memory for the next snapshots: columns without anything in them.
+    spare_columns: RefCell<Vec<Vec<Option<Column>>>>,
     /// They are being emptied: what destructors remove is buried by who does so.
     burying: Cell<bool>,
     /// Streams that are run anew, and wait over frames.
@@ -196,6 +199,7 @@ impl Core {
             graves: RefCell::default(),
             saved: RefCell::default(),
             has_saved: Cell::new(false),
+            spare_columns: RefCell::default(),
             burying: Cell::new(false),
             restless: RefCell::default(),
             scope: Cell::new(std::ptr::null()),

@@ -57,6 +57,9 @@ impl Drop for Saved {
     fn drop(&mut self) {
         if let Some(core) = self.core.upgrade() {
             core.forget_saved(self.aside.take());
+            // The values go here: their destructors are the user's code.
+            self.columns.iter_mut().flatten().for_each(Column::clear);
+            core.keep_memory(std::mem::take(&mut self.columns));
         }
     }
 }
@@ -65,20 +68,20 @@ impl Core {
     /// Saves all streams that are not cosmetic. Returns one that has more state than its value, if
     /// there is one.
     pub(crate) fn save(self: &Rc<Core>) -> Result<Rc<Saved>, NonNull<Head>> {
-        let mut columns = Vec::new();
+        let mut columns = self.spare_columns.borrow_mut().pop().unwrap_or_default();
         let groups = self.lasting_groups();
         for group in &groups {
-            let (marks, number) = (group.marks(self)?, group.number as usize);
+            let number = group.number as usize;
             if columns.len() <= number {
                 columns.resize_with(number + 1, || None);
             }
-            columns[number] = Some(Column { marks, values: Box::new(()) });
+            group.mark_all(self, &mut columns[number].get_or_insert_with(Column::none).marks)?;
         }
         for group in &groups {
             if let Some(column) = &mut columns[group.number as usize] {
                 // SAFETY: those that are marked have values if their states say so. No frame is
                 // under way; what cloning removes is not buried yet.
-                column.values = unsafe { group.clone_values(&column.marks) };
+                unsafe { group.clone_values(column) };
             }
         }
         let saved = Rc::new(Saved {
@@ -155,6 +158,16 @@ impl Core {
             }
         }
         self.bury_at_rest();
+    }
+
+    /// Keeps the memory of a snapshot that is gone for another, as long as there are any. So there are never more
+    /// than there once were at a time.
+    fn keep_memory(&self, columns: Vec<Option<Column>>) {
+        let mut spare = self.spare_columns.take();
+        spare.push(columns);
+        if self.has_saved.get() {
+            self.spare_columns.replace(spare);
+        }
     }
 
     /// Lets no snapshot keep anything, at the end of the world.
