@@ -111,7 +111,7 @@ fn many_nested_computations() {
         if depth == 0 {
             return perform(Ask) + perform(Fail(""));
         }
-        handle(|| nest(depth - 1)).on(|Add(n), k| k.resume(n)).stack_size(16 * 1024).run() + 1
+        handle(|| nest(depth - 1)).on(|Add(n), k| k.resume(n)).stack_size(64 * 1024).run() + 1
     }
     const DEPTH: u32 = 20_000;
     let run = |drops| {
