@@ -4,6 +4,7 @@ use lisle_frame::{Pool, Work, Workers, World};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::Write;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, LazyLock, Mutex};
@@ -19,7 +20,8 @@ static RUNNING: LazyLock<Mutex<HashMap<ThreadId, (String, Instant)>>> = LazyLock
             std::thread::sleep(Duration::from_secs(1));
             for (name, since) in RUNNING.lock().unwrap().values() {
                 if since.elapsed() > LIMIT {
-                    eprintln!("{name} hangs");
+                    // Not by `eprintln`: the test that began the thread would capture it.
+                    let _ = writeln!(std::io::stderr(), "{name} hangs");
                     std::process::abort();
                 }
             }

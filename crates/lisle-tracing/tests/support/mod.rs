@@ -2,6 +2,7 @@
 
 use lisle::Runtime;
 use std::fmt::Debug;
+use std::io::Write;
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 use tracing::field::{Field, Visit};
@@ -89,7 +90,8 @@ pub(crate) fn watched() -> mpsc::Sender<()> {
     let (done, is_done) = mpsc::channel::<()>();
     std::thread::spawn(move || {
         if is_done.recv_timeout(Duration::from_secs(120)) == Err(mpsc::RecvTimeoutError::Timeout) {
-            eprintln!("a test hangs");
+            // Not by `eprintln`: the test that began the thread would capture it.
+            let _ = writeln!(std::io::stderr(), "a test hangs");
             std::process::abort();
         }
     });

@@ -2,6 +2,7 @@
 //! whole run without a message.
 
 use std::collections::HashMap;
+use std::io::Write;
 use std::sync::{LazyLock, Mutex};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
@@ -15,7 +16,8 @@ static RUNNING: LazyLock<Mutex<HashMap<ThreadId, (String, Instant)>>> = LazyLock
             std::thread::sleep(Duration::from_secs(1));
             for (name, since) in RUNNING.lock().unwrap().values() {
                 if since.elapsed() > LIMIT {
-                    eprintln!("{name} hangs");
+                    // Not by `eprintln`: the test that began the thread would capture it.
+                    let _ = writeln!(std::io::stderr(), "{name} hangs");
                     std::process::abort();
                 }
             }
