@@ -15,7 +15,7 @@
 //! that the turn may have been long: the monitor of the runtime sets it for each domain every 10 ms.
 //!
 //! The mark lies in the storage of the domain's thread and is found without loading its address
-//! first. (The word of a domain that loops read, `par/heartbeat.rs`, is a different one: it is set
+//! first. (The word of a domain that loops read, `jobs/heartbeat.rs`, is a different one: it is set
 //! for as long as a part of a loop could be taken, and reading it takes two loads.)
 
 #[cfg(not(lisle_loom))]

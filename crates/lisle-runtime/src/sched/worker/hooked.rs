@@ -1,4 +1,4 @@
-//! What a worker does around a turn of a fiber if its runtime has hooks (`fiber/hooks.rs`), or its
+//! What a worker does around a turn of a fiber if its runtime has hooks (`spawned/hooks.rs`), or its
 //! process C++ (`exceptions` of `lisle-core`).
 //!
 //! The words of the C++ runtime are exchanged first before a turn, and last after it: the hooks find
