@@ -50,7 +50,7 @@ pub(crate) fn report(options: &ReportOptions) -> Result<(), String> {
         let text = fs::read_to_string(&readme)
             .map_err(|error| format!("cannot read {}: {error}", readme.display()))?;
         outputs.push((readme, readme::with_rows(&text, &middle::of_chapters(&chapters))?));
-        outputs.push((repository().join("docs/speed.svg"), picture::picture(&chapters)));
+        outputs.push((repository().join("docs/speed.svg"), picture::file(&chapters)));
     }
     if let Some(site) = &options.site {
         outputs.push((site.clone(), site::page(&parts)));

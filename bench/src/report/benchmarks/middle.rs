@@ -72,7 +72,16 @@ pub(super) fn of_chapters(chapters: &[(String, &[Table])]) -> String {
     let mut notes = Vec::new();
     for (title, tables) in chapters {
         let Some(compared) = middle(tables.iter()) else { continue };
-        let _ = writeln!(text, "| {title} | {} | {} |", compared.table.title(), compared.cells());
+        let times = || tables.iter().filter_map(Compared::of).map(|compared| compared.times);
+        let ahead = times().filter(|times| *times > 1.2).count();
+        let behind = times().filter(|times| is_clear_loss(*times)).count();
+        let even = times().count() - ahead - behind;
+        let _ = writeln!(
+            text,
+            "| {title} | {ahead}, {even}, {behind} | {} | {} |",
+            compared.table.title(),
+            compared.cells()
+        );
         notes.extend(compared.note());
     }
     text + &lines(notes)

@@ -4,20 +4,24 @@ use super::middle::{Compared, middle};
 use crate::report::{markup::escape, numbers::ratio, summary::Table};
 use std::fmt::Write;
 
-const WIDTH: f64 = 860.0;
+const WIDTH: f64 = 920.0;
 /// Where the axis begins and ends.
-const AXIS: (f64, f64) = (250.0, 840.0);
-/// How many times Lisle is ahead, there. What is beyond stands at the edge.
+const AXIS: (f64, f64) = (320.0, 900.0);
+/// How many times Lisle is ahead, there.
 const TIMES: (f64, f64) = (1.0 / 16.0, 64.0);
 const STRIP: f64 = 58.0;
 const TOP: f64 = 34.0;
 
-/// Draws the chapters, which have titles. It needs no other file, and is legible on light and dark
-/// pages.
+/// Draws the chapters, which have titles, as a file of its own.
+pub(super) fn file(chapters: &[(String, &[Table])]) -> String {
+    picture(chapters).replacen("<svg ", "<svg xmlns=\"http://www.w3.org/2000/svg\" ", 1)
+}
+
+/// Draws them as a part of a page. It needs no other file, and is legible on light and dark pages.
 pub(super) fn picture(chapters: &[(String, &[Table])]) -> String {
     let height = TOP + STRIP * chapters.len() as f64 + 30.0;
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
+        "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
          font-family=\"system-ui, sans-serif\" font-size=\"13\" fill=\"#808080\">\n\
          <title>How many times Lisle is ahead of the fastest other, in each row of the benchmarks</title>\n"
     );
@@ -25,7 +29,13 @@ pub(super) fn picture(chapters: &[(String, &[Table])]) -> String {
         let times = 2f64.powi(power);
         let (x, bottom) = (place(times), height - 24.0);
         let width = if power == 0 { 2.0 } else { 0.5 };
-        let name = if power < 0 { format!("1/{}", 1 << -power) } else { (1 << power).to_string() };
+        // What is beyond stands at the edges.
+        let name = match power {
+            -4 => "≤ 1/16".to_owned(),
+            6 => "≥ 64".to_owned(),
+            ..0 => format!("1/{}", 1 << -power),
+            _ => (1 << power).to_string(),
+        };
         let _ = writeln!(
             svg,
             "<path d=\"M{x:.1} {TOP}V{bottom}\" stroke=\"#808080\" stroke-width=\"{width}\"/>\

@@ -69,7 +69,7 @@ fn in_full(parts: &[Part]) -> String {
 fn the_document_has_the_row_in_the_middle_of_each_workload_and_chapter() {
     let text = markdown(&document_of(TEMPLATE).unwrap());
     for needed in [
-        "| Chapter | sieve, primes=3000, 1 worker | lisle-tasks 80.0 ms/sieve | go 160.0 ms/sieve | 2.00 |\n",
+        "| Chapter | 2, 0, 1 | sieve, primes=3000, 1 worker | lisle-tasks 80.0 ms/sieve | go 160.0 ms/sieve | 2.00 |\n",
         "| chain | rendezvous, relays=0, 1 worker | 20.0 M messages/s | kanal 30.0 M messages/s | ▼ 0.67 | 0.67 | 0.67 \
          | 1 | 1 |\n",
         "| sieve | primes=3000, 1 worker | lisle-tasks 80.0 ms/sieve | go 160.0 ms/sieve | 2.00 | 2.00 | 4.00 | 2 | 0 |\n",
@@ -98,7 +98,7 @@ fn the_document_says_what_the_file_says() {
         "# Title\n\nBeginning.\n",
         "| FILE | 3 | 2 | 1 | 1 | 0 |\n",
         "## Chapter\nBefore.\nFrom [FILE](bench/FILE):\n\n- date: today; command: `lisle-bench a b`\n",
-        "lisle-bench -- chain sieve\n",
+        "bench/Cargo.toml -- chain sieve\n",
         "- **guile-fibers** in chain: not here\n",
         "messages/s, higher is better.\n\n|  | Lisle | range | best other | range | times | kanal | go |\n",
         "| rendezvous, relays=0, 1 worker | 20.0 M | 10.0 M – 30.0 M | kanal 30.0 M | 20.0 M – 40.0 M | ▼ 0.67 \
