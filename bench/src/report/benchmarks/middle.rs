@@ -67,7 +67,8 @@ pub(super) fn middle<'a>(tables: impl Iterator<Item = &'a Table>) -> Option<Comp
 /// Writes a row for each chapter, with the notes below: the chapters have titles.
 pub(super) fn of_chapters(chapters: &[(String, &[Table])]) -> String {
     let mut text =
-        "| chapter | its row in the middle | Lisle | fastest other | times |\n|---|---|---|---|---|\n"
+        "| chapter | ahead, even, behind | its row in the middle | Lisle | fastest other | times |\n\
+         |---|---|---|---|---|---|\n"
             .to_owned();
     let mut notes = Vec::new();
     for (title, tables) in chapters {
