@@ -342,14 +342,15 @@ impl<A, R> Continuation<'_, 'static, A, R> {
     pub fn keep(self) -> Suspended<A, R> {
         assert!(
             !self.is_ending(),
-            "the computation begun at {} is kept while it is unwound, for an effect that one of its destructors has \
-             performed: resume it at once, or do not perform the effect in destructors",
+            "the computation begun at {} is kept while it is unwound: one of its destructors has performed the effect. \
+             Resume the computation in the clause, or do not perform the effect in destructors",
             self.header.link.site(),
         );
         assert!(
             !self.header.exceptions.are_linked(),
-            "the computation begun at {} is kept in a handler of C++, and was begun in another, whose exception may end \
-             before: begin it outside of that handler, or leave its own before the effect is performed",
+            "the computation begun at {} is kept in a `catch` block of C++, and was begun in another one, whose \
+             exception may end first. Begin the computation outside of that block, or have the computation leave its \
+             own block before it performs the effect",
             self.header.link.site(),
         );
         self.header.state.set(State::Kept);

@@ -194,8 +194,8 @@ pub(crate) fn payload_of(
 ) -> Payload {
     let why = match (refusal, order) {
         (Some(why), _) => why,
-        (None, Order::Raise) => "it answers with a panic",
-        (None, _) => "its clause does not resume the computation",
+        (None, Order::Raise) => "the handler answers with a panic",
+        (None, _) => "the clause does not resume the computation",
     };
     let may_stay = order == Order::UnwindOrStay;
     let payload: Payload = match (order, this.payload.take()) {
@@ -235,9 +235,9 @@ fn look(this: &Header, may_stay: bool, why: &str, what: fmt::Arguments<'_>) {
     // A thread on which a destructor stays that a panic runs would count as panicking for ever.
     if std::thread::panicking() {
         lisle_core::abort::process(format_args!(
-            "{what} by a destructor that runs because of a panic, or since its computation is dropped. The handler begun \
-             at {} has not answered it: {why}. Such a destructor cannot be unwound. Handle the effect in the destructor, \
-             or do not perform it there",
+            "{what} by a destructor that runs because of a panic, or because its computation is dropped. The handler \
+             begun at {} has not answered: {why}. Such a destructor cannot be unwound. Handle the effect in the \
+             destructor, or do not perform it there",
             this.link.site(),
         ));
     }
@@ -245,18 +245,18 @@ fn look(this: &Header, may_stay: bool, why: &str, what: fmt::Arguments<'_>) {
         stay(this, what);
     }
     lisle_core::abort::process(format_args!(
-        "{what}, called through a function of another language that would catch a panic, or must not be left by one, and \
-         its handler has not answered it. Answer the effect (`answer`, `resume`), or do not perform it in what such \
-         functions call"
+        "{what}. The call went through a function of another language, which would catch a panic, or which a panic must \
+         not leave, and the handler has not answered. Answer the effect (`answer`, `resume`), or do not perform it \
+         below such a function"
     ));
 }
 
 /// Leaves the computation in which this runs as it is, for ever, since a frame of it cannot be unwound.
 fn stay(this: &Header, what: fmt::Arguments<'_>) -> ! {
     lisle_core::seam::write(&format!(
-        "the computation begun at {} was not resumed before its fiber ended, and cannot be unwound: {what}, called \
-         through a function of another language that would catch a panic, or must not be left by one. Its stack stays \
-         for ever, and its destructors do not run",
+        "the computation begun at {} was not resumed before its fiber ended, and cannot be unwound: {what}. The call \
+         went through a function of another language, which would catch a panic, or which a panic must not leave. \
+         The stack of the computation stays for ever, and its destructors do not run",
         this.link.site(),
     ));
     let outer = this.marks.get();
@@ -266,7 +266,9 @@ fn stay(this: &Header, what: fmt::Arguments<'_>) -> ! {
     unsafe { this_stack().state().handled.put_aside(outer.answering) };
     // SAFETY: it runs, and this is on its stack, or on that of one within it.
     unsafe { this.suspend(STAYS) };
-    lisle_core::abort::process(format_args!("a computation that stays as it is was resumed"));
+    lisle_core::abort::process(format_args!(
+        "a computation was resumed that had been left suspended for ever"
+    ));
 }
 
 /// Calls `f`, and returns the payload of its panic, if it panics.

@@ -37,9 +37,9 @@
 /// assert_eq!(count, 2);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no effect",
-    label = "this is no effect",
-    note = "an effect is a type with an answer: `impl Effect for {Self} {{ type Answer = ...; }}`"
+    message = "`{Self}` is not an effect",
+    label = "this is not an effect",
+    note = "an effect is a type that names the type of its answer: `impl Effect for {Self} {{ type Answer = ...; }}`"
 )]
 pub trait Effect: Sized + 'static {
     /// What [`perform`](crate::perform) returns for this effect; `()` if there is nothing to say.

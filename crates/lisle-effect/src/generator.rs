@@ -165,8 +165,8 @@ impl<T> Items<T> {
 #[track_caller]
 fn given_elsewhere(header: &Header) -> ! {
     panic!(
-        "the producer begun at {} gives an item in a fiber of a runtime that it has started: that would leave the \
-         runtime. Give it in the producer itself",
+        "the producer begun at {} gives an item in a fiber of a runtime that the producer has started: the suspension \
+         would leave that runtime. Give the item in the producer itself",
         header.link.site()
     )
 }
@@ -205,7 +205,8 @@ impl<T> Iterator for Generator<T> {
         assert!(
             // SAFETY: the generator owns it.
             unsafe { header.as_ref() }.is_at_home(),
-            "a generator is used in {} to which it does not belong: use it in the fiber, task or thread that made it",
+            "a generator is used in {} to which it does not belong: use the generator in the fiber, task or thread that \
+             made it",
             Home::describe(),
         );
         // SAFETY: the generator owns it.
@@ -276,7 +277,8 @@ impl<T> Iterator for Values<'_, T> {
         }
         assert!(
             std::ptr::eq(self.stack, this_stack().state()),
-            "a consumer takes an item in a fiber of a runtime that it has started: take it in the consumer itself"
+            "a consumer takes an item in a fiber of a runtime that the consumer has started: take the item in the consumer \
+             itself"
         );
         // SAFETY: the computation is owned by the call that lends this, and is resumed only here.
         match unsafe { next(self.header) } {
@@ -389,7 +391,7 @@ impl<T, P: FnOnce(&Items<T>)> Producing<P, T> {
     }
 
     unsafe fn settle(_: NonNull<Header>, _: Request) -> Settled {
-        Settled::Refused("its items are no longer wanted")
+        Settled::Refused("the items of this generator are no longer wanted")
     }
 
     /// # Safety

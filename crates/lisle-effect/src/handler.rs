@@ -73,8 +73,8 @@ pub struct With<V>(V);
 /// The clauses of a handler that has none yet.
 #[diagnostic::on_unimplemented(
     message = "`returning` comes before the clauses",
-    label = "this is given after a clause",
-    note = "`returning` decides the type of the result, which the clauses give, too: write \
+    label = "`returning` is called after a clause was given",
+    note = "`returning` decides the type of the result, and the clauses give a result of that type: write \
             `handle(...).returning(...).on(...)`"
 )]
 trait NoClauses {}
@@ -83,7 +83,7 @@ impl NoClauses for () {}
 /// What a handler makes of the value to which `returning` has not been given yet.
 #[diagnostic::on_unimplemented(
     message = "`returning` is given twice",
-    label = "this handler has a function for the computation's value",
+    label = "this handler has a function for the computation's value already",
     note = "have the first one make the final result"
 )]
 trait NoReturning {}

@@ -107,20 +107,20 @@ impl<A, R> Suspended<A, R> {
     fn check(&self, what: &str) {
         assert!(
             !self.header().is_in_clause.get(),
-            "a continuation is {what} within the clause that has kept it: do so when the clause has returned, or \
-             return what `resume` returns"
+            "a continuation is {what} within the clause that has kept it: wait until the clause has returned, or do not \
+             keep the continuation, and return the result of its `resume`"
         );
         assert!(
             self.header().is_at_home(),
-            "a continuation of the computation begun at {} is {what} in {} to which it does not belong: do so in the \
-             fiber, task or thread in which it was kept",
+            "a continuation of the computation begun at {} is {what} in {} to which it does not belong: use the \
+             continuation in the fiber, task or thread in which it was kept",
             self.header().link.site(),
             Home::describe(),
         );
         assert!(
             self.header().state.get() == State::Kept,
-            "a continuation of the computation begun at {} is {what} while its fiber ends: the computation is unwound, \
-             before the fiber's locals are dropped",
+            "a continuation of the computation begun at {} is {what} while its fiber ends: the end of the fiber unwinds \
+             the computation, before the fiber's locals are dropped",
             self.header().link.site(),
         );
     }

@@ -143,7 +143,8 @@ unsafe fn offer<E: Effect>(
         Slot { answer: Some(answer), .. } => answer,
         Slot { effect: Some(effect), .. } => perform_from(stack, header.link.outer.get(), effect),
         Slot { effect: None, answer: None } => panic!(
-            "the clause for any effect of the handler at {} has caught a panic of its answer to the effect {}",
+            "the `answer_any` clause of the handler at {} has caught the panic with which it answers the effect {}, and \
+             gives no answer",
             header.link.site(),
             type_name::<E>(),
         ),
@@ -282,21 +283,23 @@ fn barred_at(barrier: Barrier, header: &Header, effect: &str, site: &Location<'_
     let handler = header.link.site();
     match barrier {
         Barrier::Task => panic!(
-            "the effect {effect}, performed at {site} in a task, does not reach the handler at {handler} around it: a task \
-             may run elsewhere. Handle the effect in the task, or perform it before the task is spawned"
+            "the effect {effect}, performed at {site} in a task, does not reach the handler at {handler} around the task: a \
+             task may run on another domain. Handle the effect in the task, or perform it before the task is spawned"
         ),
         Barrier::Loop => panic!(
             "the effect {effect}, performed at {site} in a part of a loop or join, does not reach the handler at {handler} \
-             around it: a part may run on another domain. Handle the effect in the part, or perform it before the loop"
+             around the loop: a part may run on another domain. Handle the effect in the part, or perform it before \
+             the loop"
         ),
         Barrier::Step => panic!(
-            "the effect {effect}, performed at {site}, would suspend `no_suspend`, or a function that an event calls, for \
-             the handler at {handler}. Have the handler answer it in place (`answer`), or perform it outside"
+            "the effect {effect}, performed at {site}, would suspend `no_suspend`, or a function that an event calls: the \
+             handler at {handler} is outside of it. Have the handler answer the effect in place (`answer`), or perform \
+             the effect outside"
         ),
         Barrier::Deadline => panic!(
-            "the effect {effect}, performed at {site}, would suspend `with_deadline` or `without_deadline`, for the \
-             handler at {handler}. Have the handler answer it in place (`answer`), perform it outside, or put the \
-             deadline around the handler"
+            "the effect {effect}, performed at {site}, would suspend `with_deadline` or `without_deadline`: the handler at \
+             {handler} is outside of it. Have the handler answer the effect in place (`answer`), perform the effect \
+             outside, or put the deadline around the handler"
         ),
     }
 }

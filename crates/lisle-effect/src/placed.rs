@@ -198,8 +198,8 @@ fn too_small(stack: Taken, size: usize, site: &Location<'_>) -> ! {
     let usable = stack.usable();
     handled::give(stack);
     panic!(
-        "the handled computation begun at {site} and its clauses hold {size} bytes, too much for a stack of {usable} bytes: \
-         give it a larger one (`stack_size`), or keep large values on the heap"
+        "the handled computation begun at {site} and its clauses hold {size} bytes, too much for a stack of {usable} \
+         bytes: give the computation a larger stack (`stack_size`), or keep large values on the heap"
     )
 }
 

@@ -9,9 +9,9 @@ use crate::kept::Suspended;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be sent to another thread",
     label = "this sends a suspended computation to another thread",
-    note = "the frames of a suspended computation may hold what is not `Send`, and refer to the locals of their thread or \
-            fiber: it goes on where it was suspended, or nowhere",
-    note = "send it a value by a channel, or use a fiber (`lisle::spawn`) for code that is to run elsewhere"
+    note = "the frames of a suspended computation may hold values that are not `Send`, and may refer to the locals of their \
+            thread or fiber: the computation can go on only where it was suspended",
+    note = "send the computation a value through a channel, or spawn a fiber (`lisle::spawn`) for code that runs elsewhere"
 )]
 pub trait MayBeSent {}
 

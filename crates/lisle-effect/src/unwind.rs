@@ -73,11 +73,11 @@ impl Owned {
     #[cold]
     fn leak(self) {
         let why = if self.header().state.get() == State::Running {
-            "while it waited as a part of another one".to_owned()
+            "while it was suspended as a part of another computation".to_owned()
         } else if Home::is_ending() {
-            "while the locals of its thread are destroyed, to which its frames may refer".to_owned()
+            "while the locals of its thread are destroyed, and its frames may refer to these".to_owned()
         } else {
-            format!("in {}, and belongs elsewhere", Home::describe())
+            format!("in {} to which it does not belong", Home::describe())
         };
         lisle_core::seam::write(&format!(
             "a continuation of the computation begun at {} was dropped {why}: its stack stays for ever, and its destructors \
@@ -264,7 +264,7 @@ pub(crate) unsafe fn settle<R>(header: NonNull<Header>, request: Request) -> Set
     let (take, clause) = unsafe { ((*asked.as_ptr()).take, (*asked.as_ptr()).closure) };
     // SAFETY: a clause begins with this.
     if unsafe { clause.cast::<Busy>().as_ref() }.get() {
-        return Settled::Refused("its clause for that has let the computation go, and still runs");
+        return Settled::Refused("the clause for the effect has dropped the continuation, and still runs");
     }
     // SAFETY: it stays while it is unwound.
     let this = unsafe { header.as_ref() };

@@ -119,7 +119,7 @@ impl fmt::Display for StreamError {
         match self.failure() {
             Failure::Panicked(origin, message) => write!(f, "{origin} has panicked: {message}"),
             Failure::Read { reader, .. } => {
-                write!(f, "{reader} has read what has failed: {}", self.root())
+                write!(f, "{reader} has read a stream that has failed: {}", self.root())
             }
             Failure::Called(origin, error) => write!(f, "{origin} has failed: {error}"),
             Failure::Cycle(streams) => {
@@ -128,22 +128,22 @@ impl fmt::Display for StreamError {
                     write!(f, "{origin}, which reads ")?;
                 }
                 f.write_str(
-                    "the first again; let one of them read the last value of another, which is `previous`, \
-                     or `delay` for one that is not made yet",
+                    "the first again; have one of them read the last value of another: `previous`, or `delay` \
+                     if that stream is made later",
                 )
             }
             Failure::Removed { stream, maker_ran_again: false } => write!(f, "{stream} was removed"),
             Failure::Removed { stream, maker_ran_again: true } => {
-                write!(f, "{stream} was removed, since the body that made it has run again")
+                write!(f, "{stream} was removed, because the body that made it has run again")
             }
             Failure::NotRun(origin) => write!(f, "{origin} has not run yet; run a frame first"),
             Failure::NoValue(origin) => {
-                write!(f, "{origin} has given no value yet; make it with a value to start from, by `live`")
+                write!(f, "{origin} has given no value yet; make it by `live`, with a first value")
             }
             Failure::Cosmetic { reader, stream } => write!(
                 f,
-                "{reader} has read what is cosmetic, {stream}; a stream whose value is in snapshots cannot \
-                 depend on one whose value is not"
+                "{reader} has read {stream}, which is cosmetic; a stream that is in snapshots cannot depend on a \
+                 stream that is not"
             ),
             Failure::OtherWorld => f.write_str("the stream belongs to another world"),
             Failure::Outside => {

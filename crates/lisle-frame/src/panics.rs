@@ -18,5 +18,5 @@ pub(crate) fn message(panic: &(dyn Any + Send)) -> String {
         .downcast_ref::<&str>()
         .map(ToString::to_string)
         .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a payload that is no text".into())
+        .unwrap_or_else(|| "a payload that is not text".into())
 }

@@ -399,7 +399,10 @@ impl<F> Scan<F> {
         S: Form<Item = T, Piece = (&'a [A], &'a mut [T])>,
     {
         let (inputs, outputs) = (input.len(), output.len());
-        assert!(inputs == outputs, "a scan has as many outputs as inputs: not {outputs} for {inputs}");
+        assert!(
+            inputs == outputs,
+            "a scan needs one output for each input: there are {inputs} inputs and {outputs} outputs"
+        );
         let Some(chunks) = self.chunks(input.len(), size_of::<A>() + size_of::<T>()) else {
             return form.scan((input, output), carry, S::TOTAL);
         };

@@ -35,11 +35,11 @@ enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Read(error) => write!(f, "cannot read it: {error}"),
+            Error::Read(error) => write!(f, "cannot read the test: {error}"),
             Error::Parse(error) => error.fmt(f),
             Error::Run(error) => error.fmt(f),
-            Error::Empty => f.write_str("there is no file in it that ends in .litmus"),
-            Error::Print(error) => write!(f, "cannot print what was found: {error}"),
+            Error::Empty => f.write_str("the directory has no file whose name ends in .litmus"),
+            Error::Print(error) => write!(f, "cannot print the results: {error}"),
         }
     }
 }

@@ -77,8 +77,8 @@ impl fmt::Display for TooFew {
         let TooFew { allowed, needed } = self;
         write!(
             f,
-            "only {allowed} open files are allowed, and {needed} are the least: raise the limit (ulimit -n), or have \
-             fewer worker threads (--domains)"
+            "the system allows {allowed} open files, and the server needs at least {needed}: raise the limit (ulimit -n), \
+             or serve with fewer threads (--domains)"
         )
     }
 }

@@ -80,8 +80,8 @@ pub(crate) fn run(options: ServeOptions) -> Result<(), Error> {
     let shares = Shares::of(allowed, domains, wanted).map_err(Error::Descriptors)?;
     if shares.connections < wanted {
         notice(format_args!(
-            "lisle: at most {} connections at once instead of {wanted}, for only {allowed} open files are allowed \
-             (ulimit -Hn)",
+            "lisle: at most {} connections at once instead of {wanted}, because the system allows only {allowed} open \
+             files (ulimit -Hn)",
             shares.connections
         ));
     }

@@ -20,8 +20,8 @@ mod sealed {
     message = "`{Self}` cannot be called on another thread",
     label = "not a foreign function",
     note = "a foreign function is a `Fn` that can be cloned and takes up to four arguments",
-    note = "what it takes, returns and captures may be sent to another thread (`Send`: an `Arc`, and no `Rc`) and borrows \
-            nothing (`'static`): values are moved to the call, and `World::lend` lends it what the host owns"
+    note = "its arguments, its result and its captures are `Send` (an `Arc`, not an `Rc`) and borrow nothing (`'static`): \
+            values are moved to the call; `World::lend` lends data of the host to it"
 )]
 pub trait Native<Signature>: sealed::Sealed<Signature> + Clone + Send + 'static {
     /// The argument, or a tuple of several.
@@ -125,7 +125,11 @@ impl Class {
         // They are listed so that tools that look for leaks find them in use.
         static ALL: Mutex<Vec<&Class>> = Mutex::new(Vec::new());
         let id = IDS.fetch_add(1, Ordering::Relaxed);
-        assert_ne!(id, u32::MAX, "foreign functions are to be made once, not for each call");
+        assert_ne!(
+            id,
+            u32::MAX,
+            "too many foreign functions were made: make each of them once, not for each call"
+        );
         let class = Box::leak(Box::new(Class { id, ..self }));
         ALL.lock().unwrap_or_else(PoisonError::into_inner).push(class);
         class

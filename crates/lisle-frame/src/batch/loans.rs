@@ -111,7 +111,9 @@ pub(crate) fn all_read<R>(f: impl FnOnce() -> R) -> R {
     impl Drop for Leaves {
         fn drop(&mut self) {
             if READING.get() > self.0 {
-                eprintln!("lisle-frame: a computation was suspended while it read what is lent to a frame");
+                eprintln!(
+                    "lisle-frame: a computation was suspended while it read data that is lent to a frame"
+                );
                 std::process::abort();
             }
         }

@@ -120,7 +120,7 @@ impl Columns {
         let each = size_of::<(F, F::Args)>() + size_of::<F::Output>() + size_of::<Owner>() + 2;
         let capacity = calls.min((1 << 20) / each as u32).max(1);
         let n = capacity as usize;
-        let too_large = "a foreign function's arguments are larger than the memory";
+        let too_large = "the arguments of a foreign function do not fit into memory";
         let begin = Layout::new::<Batch>();
         let column = |layout: Layout, column: Layout| layout.extend(column).expect(too_large);
         let array = |layout: Result<Layout, _>| Result::expect(layout, too_large);

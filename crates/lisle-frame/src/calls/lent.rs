@@ -46,7 +46,11 @@ impl<T: ?Sized + Sync + 'static> Lent<T> {
         static IDS: AtomicU32 = AtomicU32::new(0);
         // A number never comes again: another type might be read under it.
         let id = IDS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |id| id.checked_add(1));
-        Lent { id: id.expect("names of what is lent are to be made once"), name, of: PhantomData }
+        Lent {
+            id: id.expect("too many `Lent` names were made: make each of them once"),
+            name,
+            of: PhantomData,
+        }
     }
 
     /// Calls `f` with what is lent to the frame under way. It takes time in proportion to the number of names
@@ -112,8 +116,8 @@ impl<T: ?Sized + Sync + 'static> Lent<T> {
 #[track_caller]
 fn missing(name: &str) -> ! {
     panic!(
-        "'{name}' is not lent here: lend it to the frame with `world.lend`, and read it in bodies and in calls \
-         that end with the frame, which are those without a deadline and not over frames"
+        "'{name}' is not lent here: lend it to the frame with `world.lend`, and read it in bodies, and in calls that \
+         end with the frame (calls over frames and calls with a deadline may last longer)"
     )
 }
 

@@ -84,7 +84,11 @@ impl Group {
     /// Makes a group of streams with values of type `T` and futures of type `F`.
     pub(crate) fn new<T: Clone + 'static, F: Body>(key: Key, kind: Kind, number: u32) -> Group {
         let slot = Layout::new::<Slot<T, F>>();
-        assert!(slot.align() <= ALIGN / 2, "a stream's future cannot be aligned to {} bytes", slot.align());
+        assert!(
+            slot.align() <= ALIGN / 2,
+            "the future of a stream cannot be aligned to {} bytes",
+            slot.align()
+        );
         Group {
             methods: &Methods {
                 run: run::<T, F>,
@@ -156,7 +160,7 @@ impl Group {
         });
         let capacity = wanted.min(most);
         let layout = Layout::from_size_align(begin + capacity * self.slot.size(), ALIGN)
-            .expect("a stream's future is larger than the memory");
+            .expect("the future of a stream does not fit into memory");
         // SAFETY: the layout is not empty.
         let Some(piece) = NonNull::new(unsafe { alloc(layout) }.cast::<Piece>()) else {
             handle_alloc_error(layout)

@@ -169,7 +169,7 @@ impl Core {
         // A number never comes again: a handle would be taken for one of the later world.
         let next = |id: u32| id.checked_add(1).filter(|next| *next < COSMETIC);
         let id = IDS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
-        let id = id.expect("a program can have two billion worlds");
+        let id = id.expect("a program has made more than two billion worlds");
         Rc::new(Core {
             id,
             epoch: Cell::new(0),

@@ -202,7 +202,7 @@ impl<K: Clone + Eq + Hash + 'static, T: Clone + 'static> Kept<K, T> {
         self.round += 1;
         let (now, how) = (self.round, self.how);
         let mut roster = self.spare.take().unwrap_or_default();
-        let next = Rc::get_mut(&mut roster).expect("nobody else has what is spare");
+        let next = Rc::get_mut(&mut roster).expect("a spare roster has one owner");
         let mut places = Places { listed, looks: listed.len() + keys.len() };
         for key in keys {
             let known = match places.next_is(key) {

@@ -50,7 +50,8 @@ pub struct Here {
 ///
 /// Panics outside of a frame.
 pub fn here() -> Here {
-    let core = engine::current_counted().expect("`here` is for the bodies of streams: no frame is under way");
+    let core = engine::current_counted()
+        .expect("`here` is called outside of the body of a stream: no frame is under way");
     Here { core, owner: None }
 }
 
@@ -83,7 +84,7 @@ impl fmt::Debug for Scope {
 /// How a stream is to be made: its name, and what follows a panic. Returned by [`Here::named`] and
 /// [`Here::retrying`].
 #[derive(Debug)]
-#[must_use = "it makes nothing until one of its methods does"]
+#[must_use = "no stream is made until a method makes it"]
 pub struct Making<'h> {
     pub(crate) here: &'h Here,
     pub(crate) how: How,
@@ -374,7 +375,7 @@ impl Making<'_> {
         F: Body,
     {
         let core = &self.here.core;
-        assert!(!core.closed.get(), "a stream is made in a world that is gone");
+        assert!(!core.closed.get(), "a stream is made in a world that was dropped");
         let key = Key {
             future: TypeId::of::<F>(),
             value: TypeId::of::<T>(),

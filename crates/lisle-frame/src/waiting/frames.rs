@@ -40,7 +40,7 @@ impl Future for NextFrame {
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let Some(core) = engine::current() else {
-            panic!("`next_frame` is for the bodies of streams: no frame is under way")
+            panic!("`next_frame` is awaited outside of the body of a stream: no frame is under way")
         };
         let now = core.now();
         if self.frames & BEGUN == 0 {

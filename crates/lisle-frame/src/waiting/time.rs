@@ -63,7 +63,7 @@ async fn wait(time: Duration) {
 fn game_time() -> (Duration, Duration) {
     match engine::current() {
         Some(core) => (core.time_of_current(), core.step.get()),
-        None => panic!("`seconds` is for the bodies of streams: no frame is under way"),
+        None => panic!("`seconds` is called outside of the body of a stream: no frame is under way"),
     }
 }
 

@@ -39,15 +39,15 @@ impl fmt::Display for Dependence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} has another value in frame {} when calls end in another order",
+            "the value of {} in frame {} depends on the order in which calls end",
             self.stream, self.frame
         )?;
         match self.untimed {
             None => write!(f, " (seed {})", self.seed),
             Some(function) => write!(
                 f,
-                " or in other frames (seed {}); the function '{function}' is called over frames or has a \
-                 deadline, and in which frame such a call ends depends on time",
+                ", or on the frames in which they end (seed {}); the function '{function}' is called over frames \
+                 or has a deadline, so that the frame in which a call of it ends depends on time",
                 self.seed
             ),
         }

@@ -70,7 +70,7 @@ impl World {
 }
 
 /// A frame to come, to which something is lent; see [`World::lend`].
-#[must_use = "what is lent is for the frame that `frame` runs"]
+#[must_use = "no frame runs until `frame` is called"]
 pub struct Lending<'a> {
     world: &'a mut World,
     data: PhantomData<&'a ()>,

@@ -53,7 +53,7 @@ pub struct World {
 
 /// How a world is to be; returned by [`World::builder`].
 #[derive(Default)]
-#[must_use = "it makes nothing until `build`"]
+#[must_use = "no world is made until `build` is called"]
 pub struct Builder {
     #[cfg(feature = "threads")]
     pool: Option<Box<dyn Pool>>,

@@ -31,11 +31,11 @@ impl fmt::Display for SnapshotError {
         match self {
             SnapshotError::NotAtRest(origin) => write!(
                 f,
-                "{origin} has state beside its value, since it lives or waits over frames or has failed; \
-                 make it of `stream`, `fold`, `previous` and the like, or leave it out of snapshots by `cosmetic`"
+                "{origin} has state beside its value, because it lives or waits over frames or has failed; make it of \
+                 `stream`, `fold`, `previous` and the like, or leave it out of snapshots by `cosmetic`"
             ),
             SnapshotError::Removed(streams) => {
-                write!(f, "streams of the snapshot have failed and been removed since: {streams} of them")
+                write!(f, "{streams} streams of the snapshot have failed since and were removed")
             }
             SnapshotError::OtherWorld => f.write_str("the snapshot belongs to another world"),
         }

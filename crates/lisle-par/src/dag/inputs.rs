@@ -51,7 +51,7 @@ pub struct KeptAll<T>(Vec<Slot<T>>);
 
 impl<T> Kept<T> {
     fn new(spark: &Spark<T>, dag: &Dag<'_>, indices: &mut Vec<usize>) -> Self {
-        assert_eq!(spark.dag, dag.number, "a spark uses the result of one of another graph");
+        assert_eq!(spark.dag, dag.number, "a spark uses the result of a spark of another graph");
         indices.push(spark.index);
         Kept(spark.slot.clone())
     }

@@ -37,7 +37,7 @@ use std::marker::PhantomData;
 /// [`part`](Self::part).
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no parallel iterator",
+    message = "`{Self}` is not a parallel iterator",
     note = "`into_par_iter`, `par_iter` and `par_iter_mut` make one"
 )]
 pub trait ParallelIterator: Sized + Send {

@@ -162,7 +162,7 @@ fn divide<T>(
 ) -> Divided {
     assert_eq!(from.len(), to.len());
     let (before, others) = from.split_at(pivot);
-    let [pivot, after @ ..] = others else { unreachable!("the pivot is an element") };
+    let [pivot, after @ ..] = others else { unreachable!("the pivot is one of the elements") };
     let (mut lefts, mut free) = (0, to.len());
     let mut place_of_pivot = 0;
     for (is_first, elements) in [(true, before), (false, after)] {

@@ -18,7 +18,7 @@ impl<I> Planned<I> {
     pub(in crate::iter) fn new(base: I, grain: usize, fixed: bool) -> Self {
         let Some(grain) = NonZeroUsize::new(grain) else {
             let form = if fixed { "deterministic" } else { "grain" };
-            panic!("`{form}(0)`: a loop in blocks of 0 steps never gets on; it must be at least 1");
+            panic!("`{form}(0)`: a loop in blocks of 0 steps never ends; the number must be at least 1");
         };
         Planned { base, plan: Plan { grain: Some(grain), fixed, site: None } }
     }

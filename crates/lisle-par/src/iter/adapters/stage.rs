@@ -26,9 +26,9 @@ pub trait Stage<In>: Send + Sync {
 /// A [`Stage`] out of which exactly one item comes for each that goes in, with
 /// [`ONE_TO_ONE`](Stage::ONE_TO_ONE) set.
 #[diagnostic::on_unimplemented(
-    message = "how many items come out of `{Self}` is not known beforehand",
-    note = "`filter`, `flat_map_iter` and their like are no `IndexedParallelIterator`: `zip`, `enumerate`, `rev`, `take`, \
-            `skip` and `chunks` go before them"
+    message = "the number of items that come out of `{Self}` is not known beforehand",
+    note = "`filter`, `flat_map_iter` and the like do not give an `IndexedParallelIterator`: call `zip`, `enumerate`, \
+            `rev`, `take`, `skip` and `chunks` before them"
 )]
 pub trait OneToOne<In>: Stage<In> {}
 

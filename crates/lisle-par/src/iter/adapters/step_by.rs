@@ -15,7 +15,7 @@ pub struct StepBy<I> {
 impl<I> StepBy<I> {
     #[track_caller]
     pub(in crate::iter) fn new(base: I, step: usize) -> Self {
-        assert!(step != 0, "`step_by(0)`: a loop with a step of 0 never gets on; it must be at least 1");
+        assert!(step != 0, "`step_by(0)`: a loop with a step of 0 never ends; the step must be at least 1");
         StepBy { base, step }
     }
 }

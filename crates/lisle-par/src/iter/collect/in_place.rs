@@ -167,7 +167,11 @@ impl<T> Written<'_, T> {
     ///
     /// Panics if they are not the first `len` slots.
     fn release(self, len: usize) {
-        assert_eq!((self.from, self.len), (0, len), "a parallel iterator has given fewer items than it said");
+        assert_eq!(
+            (self.from, self.len),
+            (0, len),
+            "a parallel iterator has given fewer items than it has announced"
+        );
         std::mem::forget(self);
     }
 }
