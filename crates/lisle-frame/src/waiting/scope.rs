@@ -46,7 +46,7 @@ pub async fn async_scope<F: Future>(future: F) -> F::Output {
 pub(crate) struct Scoped<F> {
     branches: OwnBranches,
     future: F,
-    /// Who has pinned it keeps a reference in a future that others look at meanwhile.
+    /// The code that has pinned it keeps a reference into a future that other code reads meanwhile.
     _pinned: PhantomPinned,
 }
 
