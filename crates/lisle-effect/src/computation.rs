@@ -211,7 +211,7 @@ impl Header {
         unsafe { (*self.segment.get()).write(segment) };
     }
 
-    /// Notes the way back to whoever resumes the computation. Its code calls this first.
+    /// Notes the way back to the code that resumes the computation. The computation's code calls this first.
     #[inline(always)]
     pub(crate) fn has_begun(&self, way: &Way) {
         self.way.set(way);

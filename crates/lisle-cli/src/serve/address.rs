@@ -15,7 +15,7 @@ use rustix::net::sockopt::ipv6_v6only;
 /// The accepted forms.
 const FORMS: &str = "127.0.0.1:8080, [::1]:8080, localhost:8080, or :8080 for all interfaces";
 
-/// An address and a port, or something that stands for several of them.
+/// An address and a port, or a form that stands for several addresses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Address {
     /// All interfaces.

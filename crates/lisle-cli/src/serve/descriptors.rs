@@ -13,8 +13,8 @@ use std::fmt;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// The descriptors that the program itself needs: the standard streams, signals, listening sockets,
-/// and those of libraries.
+/// The descriptors that the program itself needs, for the standard streams, signals, listening
+/// sockets, and libraries.
 const OWN: u64 = 32;
 
 /// The descriptors that each domain needs to wait for sockets.

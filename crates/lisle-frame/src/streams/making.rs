@@ -158,8 +158,8 @@ impl Here {
         self.plain().cosmetic()
     }
 
-    /// Makes a stream whose body is run anew in each frame. What the body returns is the stream's
-    /// value for that frame.
+    /// Makes a stream whose body is run anew in each frame. The body returns the stream's value for
+    /// that frame.
     ///
     /// The body is run at most once in a frame, even if many streams read it. It may wait within the
     /// frame, for other streams and for foreign calls. If it waits over frames, as for

@@ -3,8 +3,8 @@
 use super::{Dag, Spark};
 use crate::shim::sync::{Arc, OnceLock};
 
-/// The sparks whose results a spark uses: a tuple of references to up to eight, or a slice of those
-/// of one type.
+/// The sparks whose results a spark uses: a tuple of references to up to eight sparks, or a slice
+/// of sparks of one type.
 ///
 /// This trait is sealed.
 pub trait Inputs: sealed::Keep {}

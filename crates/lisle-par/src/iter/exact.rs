@@ -5,7 +5,7 @@ use crate::kept::without;
 
 /// A [`Part`] each of whose steps gives exactly one item, and which can also be run from its end.
 ///
-/// Results rely on this property, but memory safety does not: what is collected in place is
+/// Results rely on this property, but memory safety does not: items that are collected in place are
 /// counted, and a wrong count is a panic.
 pub trait ExactPart: Part {
     /// The iterator over the items from the last to the first.
@@ -27,7 +27,7 @@ pub(super) fn first<P: Part>(part: P, count: usize) -> P {
     without(first, rest)
 }
 
-/// Returns what comes after the first `count` steps of `part`.
+/// Returns the steps after the first `count` steps of `part`.
 pub(super) fn rest<P: Part>(part: P, count: usize) -> P {
     let count = count.min(part.len());
     if count == 0 {

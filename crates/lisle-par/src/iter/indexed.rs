@@ -18,13 +18,13 @@ use super::{ExactPart, IntoParallelIterator, ParallelIterator};
             `rev`, `take`, `skip` and `chunks` before them"
 )]
 pub trait IndexedParallelIterator: ParallelIterator {
-    /// The part that is run if the places of the items matter.
+    /// The part that is run if the positions of the items matter.
     type Exact<'a>: ExactPart<Item = Self::Item>
     where
         Self: 'a;
 
-    /// Returns a part with all steps. It is called once: what is moved out of the iterator cannot
-    /// be part of a second one.
+    /// Returns a part with all steps. It is called once: values that are moved out of the iterator
+    /// cannot be in a second part.
     fn exact(&mut self) -> Self::Exact<'_>;
 
     /// Returns the number of items.

@@ -4,14 +4,14 @@ use crate::iter::exact::exact_part;
 use crate::iter::{Consumer, ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
 use std::marker::PhantomData;
 
-/// What is done with a range of items: an iterator that wraps theirs.
+/// An operation on each item of a range: it wraps the iterator of the items.
 ///
 /// All participants share the stage, so a closure in it is borrowed from the stack of the caller
 /// and never cloned.
 pub trait Stage<In>: Send + Sync {
     /// The type of the items that come out.
     type Out: Send;
-    /// The iterator over what comes out of a range.
+    /// The iterator over the items that come out of a range.
     type Items<'a, I: Iterator<Item = In>>: Iterator<Item = Self::Out>
     where
         Self: 'a;

@@ -45,8 +45,8 @@ pub struct Strided<P> {
 }
 
 impl<P: Part> Strided<P> {
-    /// Returns the step, or, if that leads beyond the end, one that just does so: the standard
-    /// library walks the rest of a huge step in a step iterator one by one.
+    /// Returns the step, or, if it leads beyond the end, the least step that does: the
+    /// standard library walks the rest of a huge step in a step iterator one by one.
     fn step_within(&self) -> usize {
         self.step.min(self.base.len().max(1))
     }
