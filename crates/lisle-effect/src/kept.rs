@@ -154,7 +154,7 @@ impl<A, R> Suspended<A, R> {
     ///
     /// # Panics
     ///
-    /// As for [`resume`](Suspended::resume).
+    /// Panics as [`resume`](Suspended::resume) does.
     #[track_caller]
     pub fn resume_unwind(self, payload: Box<dyn Any + Send>) -> R {
         self.check("resumed");

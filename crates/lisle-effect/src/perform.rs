@@ -159,7 +159,7 @@ unsafe fn offer<E: Effect>(
 /// # Safety
 ///
 /// The computation is in the chain of this stack. The code that resumes it expects the request at `place`,
-/// and moves the item out, which has no other owner.
+/// and moves the item out. The item has no other owner.
 #[inline(always)]
 #[track_caller]
 pub(crate) unsafe fn suspend_for<W, T>(

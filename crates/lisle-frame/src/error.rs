@@ -156,7 +156,7 @@ impl fmt::Display for StreamError {
     }
 }
 
-/// The same text, since it is what a program prints whose `main` returns the error.
+/// Writes the same text as `Display`: a program whose `main` returns the error prints its `Debug` form.
 impl fmt::Debug for StreamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -202,7 +202,7 @@ impl fmt::Display for CallError {
     }
 }
 
-/// The same text, since it is what a program prints whose `main` returns the error.
+/// Writes the same text as `Display`: a program whose `main` returns the error prints its `Debug` form.
 impl fmt::Debug for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

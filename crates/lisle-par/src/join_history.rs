@@ -119,7 +119,7 @@ impl Known {
             Way::Shared => self.shared.note(took),
         }
         if took < SHORT {
-            // It takes no longer alone.
+            // Alone, the join does not take longer.
             if way == Way::Shared {
                 self.alone.note(took);
             }

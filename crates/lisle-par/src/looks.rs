@@ -105,7 +105,8 @@ pub(crate) unsafe fn drop_in_place<T>(values: *mut [T]) {
         // SAFETY: there are more values than these.
         let later = unsafe { first.add(PIECE) };
         rest.0 = ptr::slice_from_raw_parts_mut(later, rest.0.len() - PIECE);
-        // SAFETY: these values are no longer in `rest`. The rest is passed on to the caller.
+        // SAFETY: these values are no longer in `rest`. The other conditions are passed on to the
+        // caller.
         unsafe { ptr::slice_from_raw_parts_mut(first, PIECE).drop_in_place() };
         after_a_piece();
     }
@@ -117,7 +118,7 @@ pub(crate) unsafe fn drop_in_place<T>(values: *mut [T]) {
 ///
 /// All slots are initialized, and no other code takes or drops their values.
 pub(crate) unsafe fn drop_slots<T>(slots: &mut [MaybeUninit<T>]) {
-    // SAFETY: the values lie where the slots are. The rest is passed on to the caller.
+    // SAFETY: the values lie in the slots. The other conditions are passed on to the caller.
     unsafe { drop_in_place(ptr::from_mut(slots) as *mut [T]) };
 }
 

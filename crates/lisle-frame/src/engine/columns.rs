@@ -54,8 +54,8 @@ impl Values {
     }
 }
 
-/// The number of the frame of a snapshot, and the number of the last frame, which takes its place
-/// after `restore`.
+/// The number of the snapshot's frame, and the number of the last frame. After `restore`, the last
+/// frame counts as the snapshot's frame.
 #[derive(Clone, Copy)]
 pub(super) struct Epochs {
     pub(super) then: u32,

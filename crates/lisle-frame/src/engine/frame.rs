@@ -98,8 +98,8 @@ impl Core {
         self.caught(|| unsuspended(poll));
     }
 
-    /// Ends the waits within the frame that cannot end in it. Such a stream has dropped the future
-    /// for which it waited. It keeps its value.
+    /// Ends waits within the frame that would not end by themselves. A stream waits in this way if
+    /// it has dropped the future for which it waited. It keeps its value.
     fn end_lost_waits(&self) {
         for group in self.groups.borrow().iter().chain(self.early.borrow().iter()) {
             group.each_slot(|pointer| {

@@ -115,7 +115,7 @@ impl Group {
     ///
     /// `head` is in a slot of a group that is alive, with the provenance of its piece.
     pub(crate) unsafe fn of<'a>(head: NonNull<Head>) -> &'a Group {
-        // SAFETY: the piece of a slot begins where its address is rounded down to.
+        // SAFETY: the address of a slot, rounded down, is the beginning of its piece.
         unsafe { Piece::of(head).as_ref().group.as_ref() }
     }
 

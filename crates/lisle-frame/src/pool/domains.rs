@@ -10,8 +10,8 @@ use std::fmt;
 /// In each frame that sends calls, a fiber on each of the other domains looks for batches, and ends
 /// with the frame. Between two batches it gives way to the other fibers of its domain, so that a server
 /// goes on beside the frames. While the world waits, its own domain runs other fibers as well. A loop
-/// of frames that never waits lets the other fibers of its domain pass before a frame, 10 to 20 ms
-/// after it has last done so. To let them pass before each frame, call `yield_now`.
+/// of frames that never waits lets the other fibers of its domain pass every 10 to 20 ms, between two
+/// frames. To let them pass before each frame, call `yield_now`.
 ///
 /// ```
 /// use lisle_frame::{Domains, Foreign, World};

@@ -42,7 +42,7 @@ unsafe impl<T> Send for Stream<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for Stream<T> {}
 
-// A handle is only the name of a stream. The world is neither.
+// A handle is only the name of a stream, and can be sent. The world of the stream cannot.
 impl<T> UnwindSafe for Stream<T> {}
 impl<T> RefUnwindSafe for Stream<T> {}
 

@@ -54,7 +54,8 @@ impl fmt::Display for Dependence {
     }
 }
 
-/// The same text, since it is what a program prints whose `main` returns the error.
+/// Writes the same text as `Display`: a program whose `main` returns the error prints its `Debug`
+/// form.
 impl fmt::Debug for Dependence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -99,7 +100,7 @@ impl World {
     ///
     /// # Errors
     ///
-    /// Those of [`watch`](World::watch).
+    /// Returns the errors of [`watch`](World::watch).
     pub fn watch_by<T: 'static>(
         &mut self,
         stream: Stream<T>,

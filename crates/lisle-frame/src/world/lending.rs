@@ -94,7 +94,7 @@ impl<'a> Lending<'a> {
     ///
     /// # Panics
     ///
-    /// As [`World::frame`].
+    /// Panics as [`World::frame`] does.
     pub fn frame(self) -> Report {
         self.world.evaluate(false)
     }
@@ -103,7 +103,7 @@ impl<'a> Lending<'a> {
     ///
     /// # Panics
     ///
-    /// As [`World::frame`].
+    /// Panics as [`World::frame`] does.
     pub fn resimulate(self) -> Report {
         self.world.evaluate(true)
     }

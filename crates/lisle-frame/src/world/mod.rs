@@ -159,7 +159,7 @@ impl World {
     ///
     /// # Panics
     ///
-    /// Those of [`frame`](World::frame).
+    /// Panics as [`frame`](World::frame) does.
     pub fn resimulate(&mut self) -> Report {
         self.take_loans_back();
         self.evaluate(true)
@@ -218,7 +218,7 @@ impl World {
     ///
     /// # Errors
     ///
-    /// Those of [`get`](World::get).
+    /// Returns the errors of [`get`](World::get).
     pub fn with<T, R>(&self, stream: Stream<T>, f: impl FnOnce(&T) -> R) -> Result<R, StreamError> {
         use crate::engine::slot::Phase;
         let core = &self.here.core;

@@ -42,7 +42,8 @@ impl fmt::Display for SnapshotError {
     }
 }
 
-/// The same text, since it is what a program prints whose `main` returns the error.
+/// Writes the same text as `Display`: a program whose `main` returns the error prints its `Debug`
+/// form.
 impl fmt::Debug for SnapshotError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

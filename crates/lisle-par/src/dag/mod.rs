@@ -200,8 +200,8 @@ impl<'env> Dag<'env> {
     ///
     /// # Panics
     ///
-    /// Panics with the panic of a spark; if several panic, with that of the spark that was added
-    /// first. Sparks that use the result of a spark that has panicked do not run; all others run
+    /// Panics with the panic of a spark. If several sparks panic, the panic of the one that was added first
+    /// is raised. Sparks that use the result of a spark that has panicked do not run. All others have run
     /// before.
     ///
     /// # Examples

@@ -10,8 +10,8 @@ use crate::kept::without;
 pub trait ExactPart: Part {
     /// The iterator over the items from the last to the first.
     ///
-    /// There is no bound that makes it the reverse of [`Part::Items`], because some of the standard
-    /// iterators need to know their length for that, and a chain does not.
+    /// No bound says that it is the reverse of [`Part::Items`]. Some standard iterators can be
+    /// reversed only if they know their length, and the standard chain does not know it.
     type Back: Iterator<Item = Self::Item>;
 
     /// Returns an iterator over the items from the last to the first.

@@ -16,7 +16,7 @@ use std::vec;
 pub struct FlatMap<I, F> {
     base: I,
     map: F,
-    /// The call of the adapter, which the inner loops of a part run on behalf of.
+    /// The call of the adapter. The inner loops of a part run on behalf of this call.
     site: &'static Location<'static>,
 }
 
