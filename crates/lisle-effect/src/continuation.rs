@@ -302,8 +302,7 @@ impl<'k, 'env, A, R> Continuation<'k, 'env, A, R> {
 }
 
 impl<A, R> Continuation<'_, '_, A, R> {
-    /// Returns `true` if the computation is being unwound. Then a clause does not end it, because it ends
-    /// anyway.
+    /// Returns `true` if the computation is being unwound. Then no step of a clause has to end it.
     pub(crate) fn is_ending(&self) -> bool {
         self.header.state.get() == State::Ending
     }
