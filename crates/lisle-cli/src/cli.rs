@@ -13,7 +13,7 @@ use lisle_check::litmus::Model;
 
 use crate::serve::address::Address;
 
-/// Light threads and first-class events, at work.
+/// A web server and a checker of litmus tests, written on Lisle.
 #[derive(Debug, Parser)]
 #[command(name = "lisle", version, about, propagate_version = true)]
 pub(crate) struct Cli {
@@ -43,7 +43,7 @@ pub(crate) enum Command {
 /// The options of `lisle check`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct CheckOptions {
-    /// Tests, and directories in which to look for files that end in .litmus
+    /// Tests, and directories of tests, whose names end in .litmus
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 
@@ -85,11 +85,11 @@ pub(crate) struct ServeOptions {
     #[arg(long, value_name = "[ADDRESS]:PORT", default_value = "127.0.0.1:8080")]
     pub(crate) addr: Address,
 
-    /// Worker threads [default: one per core]
+    /// OS threads that serve [default: one per core]
     #[arg(long, value_name = "N", value_parser = domains)]
     pub(crate) domains: Option<NonZeroUsize>,
 
-    /// Keep each worker thread on a core of its own
+    /// Keep each thread on a core of its own
     ///
     /// For a machine, or a set of cores, that serves and does little else. Where other programs use
     /// the cores as well, a thread without a core of its own finds a free one sooner.
@@ -121,22 +121,21 @@ pub(crate) struct ServeOptions {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct Limits {
-    /// Connections at once; one more is answered with 503 and closed
+    /// Connections at once; a further one is answered with 503 and closed
     ///
-    /// The number is lower if the system allows too few open files; it is then printed to standard
-    /// error.
+    /// If the system allows too few open files, the number is lower, and is printed to standard error.
     #[arg(long, value_name = "N", default_value = "10000", value_parser = connections)]
     pub(crate) max_connections: usize,
 
-    /// Total size of a request's header fields; beyond it 431
+    /// Total size of a request's header fields; a larger one is answered with 431
     #[arg(long, value_name = "BYTES", default_value = "16K", value_parser = head_bytes)]
     pub(crate) max_header_bytes: usize,
 
-    /// Length of a request line; beyond it 414
+    /// Length of a request line; a longer one is answered with 414
     #[arg(long, value_name = "BYTES", default_value = "8K", value_parser = head_bytes)]
     pub(crate) max_request_line: usize,
 
-    /// Size of a request's body, which is read and discarded; beyond it 413
+    /// Size of a request's body, which is read and discarded; a larger one is answered with 413
     #[arg(long, value_name = "BYTES", default_value = "1M", value_parser = bytes)]
     pub(crate) max_body: u64,
 
@@ -144,15 +143,15 @@ pub(crate) struct Limits {
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = timeout)]
     pub(crate) idle_timeout: Duration,
 
-    /// Time for a request's head to arrive, and the same again for its body; beyond it 408
+    /// Time for a request's head to arrive, and the same again for its body; a later one is answered with 408
     #[arg(long, value_name = "SECONDS", default_value = "15", value_parser = timeout)]
     pub(crate) header_timeout: Duration,
 
-    /// Time for a client to take each 64 KiB of a response; beyond it the connection is closed
+    /// Time for a client to take each 64 KiB of a response; then the connection is closed
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = timeout)]
     pub(crate) write_timeout: Duration,
 
-    /// Memory for file contents, divided evenly between the worker threads
+    /// Memory for file contents, divided evenly between the threads
     #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = bytes)]
     pub(crate) cache_bytes: u64,
 

@@ -1,4 +1,4 @@
-//! Effects of any type, for clauses that do not know which there are.
+//! Effects of any type, for clauses that do not know the types of the effects.
 
 use crate::effect::Effect;
 use std::any::{Any, type_name};
@@ -7,13 +7,13 @@ use std::panic::Location;
 
 /// An effect of some type, as a clause given to [`Handler::answer_any`](crate::Handler::answer_any) sees it.
 ///
-/// It goes on to the handlers around if the clause does not [answer](AnyEffect::answer) it.
+/// If the clause does not [answer](AnyEffect::answer) the effect, it goes on to the handlers around.
 pub struct AnyEffect<'p> {
     slot: &'p mut dyn Offered,
     site: &'static Location<'static>,
 }
 
-/// An effect that is offered to clauses, and the answer when there is one.
+/// An effect that is offered to clauses, and its answer once a clause has given one.
 pub(crate) struct Slot<E: Effect> {
     pub(crate) effect: Option<E>,
     pub(crate) answer: Option<E::Answer>,
@@ -42,8 +42,8 @@ impl<'p> AnyEffect<'p> {
 
     /// Answers the effect, if it is of type `E` and has not been answered.
     ///
-    /// Calls may follow one another, each for another type; `answer` may perform effects and panic as
-    /// a clause given to [`Handler::answer`](crate::Handler::answer) may.
+    /// Calls for different types may follow one another. `answer` may perform effects and panic, as a clause
+    /// given to [`Handler::answer`](crate::Handler::answer) may.
     pub fn answer<E: Effect>(&mut self, answer: impl FnOnce(E) -> E::Answer) -> &mut Self {
         let slot: &mut dyn Any = self.slot;
         if let Some(slot) = slot.downcast_mut::<Slot<E>>()

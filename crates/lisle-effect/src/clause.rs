@@ -1,4 +1,4 @@
-//! The clauses of a handler: how one is found by the type of its effect, and how it is called.
+//! The clauses of a handler: how a clause is found by the type of its effect, and how it is called.
 
 use crate::any::AnyEffect;
 use crate::computation::Header;
@@ -14,7 +14,7 @@ use std::ptr::NonNull;
 ///
 /// # Safety
 ///
-/// What `find` returns can be called for an effect of that type.
+/// The clause that `find` returns can be called for an effect of that type.
 pub(crate) unsafe trait Find {
     /// Returns the clause for the effect of this type.
     ///
@@ -23,12 +23,12 @@ pub(crate) unsafe trait Find {
     /// `this` points to a live value.
     unsafe fn find(this: NonNull<Self>, effect: &TypeId) -> Option<Clause>;
 
-    /// Calls the clause for panics with this one, and writes the result of the whole. Returns the panic if
-    /// there is no such clause.
+    /// Calls the clause for panics with this panic, and writes the result of the whole. Returns the panic
+    /// if there is no such clause.
     ///
     /// # Safety
     ///
-    /// `this` points to a live value, of which no closure runs, and `value` to room for a result.
+    /// `this` points to a live value, whose closures do not run, and `value` points to room for a result.
     unsafe fn catch_panic(this: NonNull<Self>, panic: Payload, value: NonNull<()>) -> Result<(), Payload>;
 }
 
@@ -44,7 +44,7 @@ unsafe impl Find for () {
     }
 }
 
-/// A clause of a handler that is told an effect of type `E` and its continuation.
+/// A clause of a handler that gets an effect of type `E` and its continuation.
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]
 #[repr(C)]
@@ -62,7 +62,7 @@ pub struct Answer<E, K> {
     types: PhantomData<fn(E)>,
 }
 
-/// A clause of a handler that sees the effects for which there is no other.
+/// A clause of a handler that sees the effects for which the handler has no other clause.
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]
 pub struct AnswerAny<K> {
@@ -75,7 +75,7 @@ impl<K> AnswerAny<K> {
     }
 }
 
-/// A clause of a handler that is told a panic of the computation.
+/// A clause of a handler that gets the payload of a panic of the computation.
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]
 pub struct CatchPanic<R, K> {
@@ -187,7 +187,7 @@ unsafe fn answer_any<K: FnMut(&mut AnyEffect<'_>)>(closure: NonNull<()>, effect:
     closure(effect);
 }
 
-// SAFETY: it finds no clause but those of `C`.
+// SAFETY: it finds only clauses of `C`.
 unsafe impl<R, K, C> Find for (CatchPanic<R, K>, C)
 where
     K: FnMut(Payload) -> R,
@@ -244,9 +244,9 @@ unsafe fn answer<E: Effect, K: FnMut(E) -> E::Answer>(
 ///
 /// # Safety
 ///
-/// `asked` is that of a performer of such an effect, suspended with the computation `header`, and
-/// its closure does not run. `activation` is one for results of type `R`, and `value` is room for
-/// such a result.
+/// `asked` lies on the stack of a performer of such an effect, which is suspended with the computation
+/// `header`; the closure of its clause does not run. `activation` is an [`Activation`] for results of
+/// type `R`, and `value` is room for such a result.
 unsafe fn take<'env, E, R, K>(
     asked: NonNull<Asked<()>>,
     header: &Header,
@@ -266,7 +266,7 @@ where
     let clause = unsafe { (*asked.as_ptr()).closure.cast::<On<E, (&'env (), R), K>>() };
     // SAFETY: as above.
     let activation = unsafe { activation.cast::<Activation<R>>().as_ref() };
-    // SAFETY: the clause begins with it, and stays until it has returned.
+    // SAFETY: the clause begins with this field, and stays until the clause has returned.
     let busy = unsafe { clause.cast::<Busy>().as_ref() };
     // SAFETY: the computation is suspended, and its performer waits for this answer. The clause is this
     // one.

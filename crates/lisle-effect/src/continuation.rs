@@ -1,4 +1,4 @@
-//! What a clause is given to go on with, and what it returns.
+//! The continuation that a clause gets, and the value that a clause returns.
 
 use crate::computation::{Header, Order, State};
 use crate::drive::Activation;
@@ -13,22 +13,23 @@ use std::marker::PhantomData;
 use std::mem::{self, MaybeUninit};
 use std::ptr::{NonNull, null_mut};
 
-/// The rest of a computation that has performed an effect: the part between the performer and its
-/// handler, which waits for an answer of type `A`.
+/// The rest of a computation that has performed an effect. It is the part between the performer and its
+/// handler, and waits for an answer of type `A`.
 ///
-/// A clause given to [`Handler::on`](crate::Handler::on) gets it, and does one of these with it:
+/// A clause given to [`Handler::on`](crate::Handler::on) gets the continuation, and has these choices:
 ///
 /// - [`resume`](Continuation::resume): the computation goes on with an answer;
-/// - [`resume_then`](Continuation::resume_then): likewise, and something is done with the result;
+/// - [`resume_then`](Continuation::resume_then): the computation goes on, and a function is applied to the
+///   result;
 /// - [`resume_unwind`](Continuation::resume_unwind): the computation goes on with a panic;
 /// - [`keep`](Continuation::keep): the computation waits, and is resumed at another time;
-/// - it drops it: the computation is unwound, and its destructors run, before the drop returns.
+/// - drop: the computation is unwound, and its destructors run, before the drop returns.
 ///
-/// Each of them consumes it: a computation goes on once. It does not leave the clause, or else it
-/// would have to be [kept](Continuation::keep). A clause may also forget it (`mem::forget`); the
-/// computation is then unwound when the clause has returned.
+/// Each choice consumes the continuation: a computation goes on once. A continuation cannot leave the clause
+/// unless it is [kept](Continuation::keep). A clause may also forget it (`mem::forget`). Then the computation
+/// is unwound when the clause has returned.
 ///
-/// It stays on its thread, also for as long as the clause runs:
+/// A continuation stays on its thread, also while the clause runs:
 ///
 /// ```compile_fail,E0277
 /// # use lisle_effect::{Effect, finish, handle, perform};
@@ -44,22 +45,22 @@ use std::ptr::{NonNull, null_mut};
 ///     .run();
 /// ```
 ///
-/// Its lifetimes are those of the clause and of what the computation borrows.
+/// The lifetimes are that of the clause, and that of the computation's borrows.
 #[must_use = "dropping a continuation unwinds its computation; to go on, return what `resume` returns"]
 pub struct Continuation<'k, 'env, A, R> {
     header: &'k Header,
     activation: &'k Activation<R>,
     room: NonNull<MaybeUninit<A>>,
-    /// That of the clause.
+    /// The mark of the clause.
     busy: &'k Busy,
-    /// Invariant in `'env`, for what is said about `keep`, and not `Send`.
+    /// Invariant in `'env`, because of `keep`, and not `Send`.
     borrows: PhantomData<*mut &'env ()>,
 }
 
-/// What a clause returns: whether the computation goes on, or what the result of the whole is.
+/// The value that a clause returns: either the computation goes on, or this is the result of the whole.
 ///
-/// Lifetime `'k` is that of the call of the clause, so that a clause cannot return what another has
-/// been given.
+/// Lifetime `'k` is the lifetime of the call of the clause, so that a clause cannot return the `Next` of
+/// another clause.
 #[must_use = "a clause returns it"]
 pub struct Next<'k, R> {
     value: Option<R>,
@@ -67,7 +68,7 @@ pub struct Next<'k, R> {
     clause: PhantomData<*mut &'k ()>,
 }
 
-/// An answer that its performer has not taken, and never will if the clause does not return this.
+/// An answer that the performer has not taken. The performer takes it only if the clause returns this.
 struct Given {
     room: *mut (),
     drop: unsafe fn(*mut ()),
@@ -81,7 +82,7 @@ impl Drop for Given {
     #[inline(always)]
     fn drop(&mut self) {
         if !self.room.is_null() {
-            // SAFETY: the answer was written there, and its performer waits, and does not take it.
+            // SAFETY: the answer was written there. Its performer waits, and does not take it.
             unsafe { (self.drop)(self.room) };
         }
     }
@@ -89,16 +90,16 @@ impl Drop for Given {
 
 /// # Safety
 ///
-/// An answer of this type lies there, and nobody else takes it.
+/// An answer of this type lies there, and no other code takes it.
 unsafe fn drop_answer<A>(room: *mut ()) {
     // SAFETY: by the caller's promise.
     unsafe { room.cast::<A>().drop_in_place() };
 }
 
-/// Returns what a clause returns if the computation is not to go on: `value` is the result of the
+/// Makes the value that a clause returns if the computation does not go on. `value` is the result of the
 /// whole, that is, of [`run`](crate::Handler::run).
 ///
-/// The continuation is dropped by then, and so the computation is unwound, unless it is
+/// When the clause returns, its continuation is dropped, and so the computation is unwound, unless it was
 /// [kept](Continuation::keep).
 ///
 /// # Examples
@@ -140,9 +141,9 @@ impl<R> Next<'_, R> {
 impl<'k, 'env, A, R> Continuation<'k, 'env, A, R> {
     /// # Safety
     ///
-    /// The computation is suspended, driven or unwound with this activation, and its performer waits for
-    /// what is put into `room`. `busy` is that of the clause that is given this. No other continuation is
-    /// made of it until it has been resumed.
+    /// The computation is suspended, driven or unwound with this activation, and its performer waits for the
+    /// answer in `room`. `busy` is the mark of the clause that gets this. No other continuation is made of
+    /// the computation until it has been resumed.
     #[inline(always)]
     pub(crate) unsafe fn new(
         header: &'k Header,
@@ -161,8 +162,8 @@ impl<'k, 'env, A, R> Continuation<'k, 'env, A, R> {
 
     /// Goes on with `answer`: [`perform`](crate::perform) returns it.
     ///
-    /// The computation goes on when the clause has returned what this returns. So a clause is never
-    /// called within another of the same handler, and a loop that performs any number of effects
+    /// The computation goes on when the clause has returned the [`Next`] that this returns. So a clause is
+    /// never called within another clause of the same handler, and a loop that performs any number of effects
     /// runs in constant space. The handler stays in place.
     ///
     /// # Examples
@@ -191,11 +192,10 @@ impl<'k, 'env, A, R> Continuation<'k, 'env, A, R> {
         self.go_on(Given { room, drop: drop_answer::<A> })
     }
 
-    /// Goes on with `answer`, and makes `then` of the result of the whole.
+    /// Goes on with `answer`, and applies `then` to the result of the whole.
     ///
-    /// This is what other languages write as `then(resume(answer))`: the clause has something left
-    /// to do when the computation has ended. That is noted down, in memory from the heap, and not
-    /// on the stack; so any number of clauses may do so.
+    /// Other languages write this as `then(resume(answer))`: the clause has work left when the computation
+    /// has ended. `then` is kept on the heap, and not on the stack, so any number of clauses may do this.
     ///
     /// `then` is not called if the computation ends with a panic. It is called in the code around
     /// the handler, as [`returning`](crate::Handler::returning) is.
@@ -224,14 +224,14 @@ impl<'k, 'env, A, R> Continuation<'k, 'env, A, R> {
     /// assert_eq!(said, ["second", "first"]);
     /// ```
     pub fn resume_then(self, answer: A, then: impl FnOnce(R) -> R + 'env) -> Next<'k, R> {
-        // SAFETY: what is borrowed for `'env` outlives the call that drives the computation, in
-        // which `then` is called or dropped.
+        // SAFETY: borrows for `'env` outlive the call that drives the computation, and `then` is called or
+        // dropped in that call.
         unsafe { self.activation.push(then) };
         self.resume(answer)
     }
 
-    /// Goes on with a panic that has this payload: it unwinds from where the effect was performed.
-    /// No message is printed.
+    /// Goes on with a panic that has this payload. The panic unwinds from where the effect was performed. No
+    /// message is printed.
     ///
     /// # Examples
     ///
@@ -254,13 +254,15 @@ impl<'k, 'env, A, R> Continuation<'k, 'env, A, R> {
         self.go_on(Given::NOTHING)
     }
 
-    /// Captures a backtrace of the code that has performed the effect, and waits: from there out to the handler.
+    /// Captures a backtrace of the code that has performed the effect and waits, from the performer out to the
+    /// handler.
     ///
-    /// A backtrace that the clause itself captures has the frames of the clause and those around the handler.
-    /// A clause given to [`answer`](crate::Handler::answer) runs on the performer's stack: there, an
+    /// A backtrace that the clause itself captures has the frames of the clause and the frames around the
+    /// handler. A clause given to [`answer`](crate::Handler::answer) runs on the performer's stack: there, an
     /// ordinary [`Backtrace::force_capture`] has the frames of the performer.
     ///
-    /// The computation does not go on for this: it is taken on its own stack, which needs some KiB of room.
+    /// The computation does not go on for this. The backtrace is taken on the computation's stack, which
+    /// needs some KiB of room.
     ///
     /// # Examples
     ///
@@ -286,7 +288,7 @@ impl<'k, 'env, A, R> Continuation<'k, 'env, A, R> {
     /// ```
     pub fn backtrace(&self) -> Backtrace {
         let mut backtrace = Backtrace::disabled();
-        // SAFETY: the computation is suspended, and this refers to the only right to resume it. To capture
+        // SAFETY: the computation is suspended, and this refers to the only right to resume it. The capture
         // performs no effect and does not wait.
         unsafe { self.header.run_in_performer(&mut || backtrace = Backtrace::force_capture()) };
         backtrace
@@ -300,8 +302,7 @@ impl<'k, 'env, A, R> Continuation<'k, 'env, A, R> {
 }
 
 impl<A, R> Continuation<'_, '_, A, R> {
-    /// Returns `true` if the computation is being unwound: then nothing that a clause does ends it, since it
-    /// ends anyway.
+    /// Returns `true` if the computation is being unwound. Then no step of a clause has to end it.
     pub(crate) fn is_ending(&self) -> bool {
         self.header.state.get() == State::Ending
     }
@@ -310,11 +311,11 @@ impl<A, R> Continuation<'_, '_, A, R> {
 impl<A, R> Continuation<'_, 'static, A, R> {
     /// Keeps the computation, to go on with it at another time and place: see [`Suspended`].
     ///
-    /// The clause has to give a result nevertheless, with [`finish`]: that is what the call returns
-    /// in which the computation has got here.
+    /// The clause has to give a result nevertheless, with [`finish`]. The call that has run the computation
+    /// up to this effect returns this result.
     ///
-    /// Nothing of the computation and its handler may be borrowed: whoever has a kept computation
-    /// may forget it, and what it borrows might be used by threads that it waits for.
+    /// The computation and its handler may borrow nothing. The owner of a kept computation may forget it, and
+    /// then threads for which the computation waits might still use the borrowed data.
     ///
     /// ```compile_fail,E0597
     /// # use lisle_effect::{Effect, finish, handle, perform};
@@ -335,21 +336,23 @@ impl<A, R> Continuation<'_, 'static, A, R> {
     ///
     /// # Panics
     ///
-    /// If the effect was performed in a handler of C++, and the computation was begun in another: C++
-    /// links what the first has caught to what the second has, which may end before. And if the computation
-    /// is being unwound, and one of its destructors has performed the effect: nobody would take its result.
+    /// Panics if the effect was performed in a `catch` block of C++, and the computation was begun in another
+    /// one: C++ links the exception of the first block to the exception of the second, which may end first.
+    /// Panics if the computation is being unwound and one of its destructors has performed the effect: no
+    /// code would take the result of the computation.
     #[track_caller]
     pub fn keep(self) -> Suspended<A, R> {
         assert!(
             !self.is_ending(),
-            "the computation begun at {} is kept while it is unwound, for an effect that one of its destructors has \
-             performed: resume it at once, or do not perform the effect in destructors",
+            "the computation begun at {} is kept while it is unwound: one of its destructors has performed the effect. \
+             Resume the computation in the clause, or do not perform the effect in destructors",
             self.header.link.site(),
         );
         assert!(
             !self.header.exceptions.are_linked(),
-            "the computation begun at {} is kept in a handler of C++, and was begun in another, whose exception may end \
-             before: begin it outside of that handler, or leave its own before the effect is performed",
+            "the computation begun at {} is kept in a `catch` block of C++, and was begun in another one, whose \
+             exception may end first. Begin the computation outside of that block, or have the computation leave its \
+             own block before it performs the effect",
             self.header.link.site(),
         );
         self.header.state.set(State::Kept);
@@ -357,15 +360,15 @@ impl<A, R> Continuation<'_, 'static, A, R> {
         self.busy.set(true);
         let (header, room) = (NonNull::from(self.header), self.room);
         mem::forget(self);
-        // SAFETY: the computation is suspended, and it borrows nothing. Its owner is the result of
-        // this: the code that drives it finds that it is kept.
+        // SAFETY: the computation is suspended, and it borrows nothing. The result of this is its owner: the
+        // code that drives the computation finds that it is kept.
         unsafe { Suspended::new(header, room) }
     }
 }
 
 impl<A, R> Drop for Continuation<'_, '_, A, R> {
-    /// Unwinds the computation. In a fiber of a runtime that the clause has started, this is left
-    /// to the end of the clause; so it is if the computation is being unwound.
+    /// Unwinds the computation. In a fiber of a runtime that the clause has started, and if the computation
+    /// is being unwound already, the computation is unwound at the end of the clause.
     fn drop(&mut self) {
         if self.is_ending() || !self.header.is_on(this_stack().state()) {
             return;

@@ -1,9 +1,9 @@
-//! The loop that runs a computation: it resumes it, calls the clause for what it has performed, and
-//! resumes it again, until there is a result.
+//! The loop that runs a computation. It resumes the computation, calls the clause for the effect that the
+//! computation has performed, and resumes it again, until there is a result.
 //!
-//! The loop is not inlined into the user's code: the tables of the unwinder describe the innermost
-//! `catch_unwind` of a frame only, and the frame that raises a panic of the computation again must
-//! not be one that catches.
+//! The loop is not inlined into the user's code. The tables of the unwinder describe only the innermost
+//! `catch_unwind` of a frame, and the frame that raises a panic of the computation again must not be a frame
+//! that catches.
 
 use crate::computation::{Header, Order, State};
 use crate::request::{Asked, Busy, Payload};
@@ -20,9 +20,9 @@ use std::ptr::NonNull;
 
 type Then<R> = Box<dyn FnOnce(R) -> R>;
 
-/// What a call keeps that drives a computation with results of type `R`.
+/// The state of a call that drives a computation with results of type `R`.
 pub(crate) struct Activation<R> {
-    /// What is to be done with the result, the last first.
+    /// The functions that are applied to the result, the last first.
     #[allow(clippy::box_collection, reason = "a word, for what most have not")]
     thens: Cell<Option<Box<Vec<Then<R>>>>>,
 }
@@ -33,11 +33,11 @@ impl<R> Activation<R> {
         Activation { thens: Cell::new(None) }
     }
 
-    /// Notes what is to be done with the result.
+    /// Notes a function that is applied to the result.
     ///
     /// # Safety
     ///
-    /// What `then` borrows outlives the activation.
+    /// The borrows of `then` outlive the activation.
     pub(crate) unsafe fn push<'env>(&self, then: impl FnOnce(R) -> R + 'env)
     where
         R: 'env,
@@ -60,26 +60,26 @@ impl<R> Activation<R> {
     }
 }
 
-/// The payload with which a computation is unwound that nobody will resume.
+/// The payload with which a computation is unwound that will not be resumed.
 pub(crate) struct Unwound {
     pub(crate) of: NonNull<Header>,
-    /// Where it cannot be unwound, it stays.
+    /// Whether the computation stays if it cannot be unwound.
     may_stay: bool,
 }
 
 // SAFETY: the address is only compared.
 unsafe impl Send for Unwound {}
 
-/// Goes on with a computation until there is a result of the whole: what its handler makes of its
-/// end, or what a clause gives.
+/// Runs a computation until there is a result of the whole. The handler makes the result of the computation's
+/// end, or a clause gives it.
 ///
 /// # Safety
 ///
-/// The computation is begun or kept, results of its handler are of type `R`, and the caller, who
-/// owns the computation, gives it up.
+/// The computation is begun or kept, and the results of its handler are of type `R`. The caller owns the
+/// computation, and gives it up.
 #[inline(never)]
 pub(crate) unsafe fn drive<R>(header: NonNull<Header>) -> R {
-    // SAFETY: the owner's.
+    // SAFETY: the caller's computation.
     let this = unsafe { header.as_ref() };
     let here = this_stack();
     let stack = here.state();
@@ -95,8 +95,8 @@ pub(crate) unsafe fn drive<R>(header: NonNull<Header>) -> R {
         let (take, clause) = unsafe { ((*asked.as_ptr()).take, (*asked.as_ptr()).closure) };
         let owner = Driven { header, busy: clause.cast() };
         let moves = stack.handled.moves.get();
-        // SAFETY: the performer has found the clause in the handler of this computation, whose
-        // types are those of the caller.
+        // SAFETY: the performer has found the clause in the handler of this computation, which has the types
+        // of the caller.
         let goes_on = unsafe {
             this.call(take, asked, NonNull::from(&activation).cast(), NonNull::from(&mut value).cast())
         };
@@ -125,15 +125,17 @@ pub(crate) unsafe fn drive<R>(header: NonNull<Header>) -> R {
     activation.finish(unsafe { result.assume_init() })
 }
 
-/// Frees a computation that has ended with a panic, and returns what its handler makes of that. If it
-/// makes nothing of it, or if it is none but an unwinding for others, this goes on with it.
+/// Frees a computation that has ended with a panic, and returns the result that its handler makes of the
+/// panic. If the handler has no clause for panics, or if this is not a panic but an unwinding that began
+/// further out, this raises the payload again.
 ///
 /// # Safety
 ///
-/// The computation has ended, the caller owns it and gives it up, and results of its handler are of type `R`.
+/// The computation has ended, the caller owns it and gives it up, and the results of its handler are of type
+/// `R`.
 #[cold]
 unsafe fn end_with_panic<R>(header: NonNull<Header>, panic: Payload) -> R {
-    // SAFETY: the caller's.
+    // SAFETY: the caller's computation.
     let this = unsafe { header.as_ref() };
     let free = Free(header);
     let mut value = MaybeUninit::<R>::uninit();
@@ -151,20 +153,22 @@ unsafe fn end_with_panic<R>(header: NonNull<Header>, panic: Payload) -> R {
     resume_unwind(panic)
 }
 
-/// A guard for a computation whose clause runs: ends it if the clause neither goes on nor keeps it.
+/// A guard for a computation whose clause runs. It ends the computation if the clause neither resumes nor
+/// keeps it.
 ///
-/// The clause, and this with it, may be suspended in its turn, and what it has kept may end first.
-/// Therefore the state does not tell who owns a kept computation, but `is_in_clause`: as long as it
-/// is set, there are this and the value, and the one that goes later frees it.
+/// The clause, and this guard with it, may itself be suspended, and the computation that it has kept may end
+/// first. Therefore `is_in_clause` tells the owner of a kept computation, and the state does not. As long as
+/// the mark is set, this guard and the value both exist, and the later of the two frees the computation.
 struct Driven {
     header: NonNull<Header>,
-    /// That of the clause.
+    /// The mark of the clause.
     busy: NonNull<Busy>,
 }
 
 impl Drop for Driven {
     fn drop(&mut self) {
-        // SAFETY: who drives a computation owns it, or it waits for this before it is freed.
+        // SAFETY: the code that drives a computation owns it, or the computation waits for this before it is
+        // freed.
         let this = unsafe { self.header.as_ref() };
         // SAFETY: as above. The closure does not run any more.
         unsafe { self.busy.as_ref() }.set(false);
@@ -172,17 +176,19 @@ impl Drop for Driven {
             return;
         }
         if this.state.get() == State::Ending {
-            // A destructor of the computation has ended the clause. Whoever unwinds it frees it.
+            // A destructor of the computation has ended the clause. The code that unwinds the computation
+            // frees it.
             this.is_left.set(true);
             return;
         }
-        // SAFETY: as above, and nobody will resume it.
+        // SAFETY: as above, and it will not be resumed.
         unsafe { end(self.header) };
     }
 }
 
-/// Returns the payload with which the performer is to be unwound, as its handler has ordered instead of giving
-/// an answer. It ends the process if that cannot be. The caller raises it: a frame less is to be unwound.
+/// Returns the payload with which the performer is unwound, because its handler has ordered this instead of
+/// giving an answer. Ends the process if the performer cannot be unwound. The caller raises the payload, so
+/// that one frame less has to be unwound.
 #[cold]
 #[inline(never)]
 pub(crate) fn payload_of(
@@ -194,8 +200,8 @@ pub(crate) fn payload_of(
 ) -> Payload {
     let why = match (refusal, order) {
         (Some(why), _) => why,
-        (None, Order::Raise) => "it answers with a panic",
-        (None, _) => "its clause does not resume the computation",
+        (None, Order::Raise) => "the handler answers with a panic",
+        (None, _) => "the clause does not resume the computation",
     };
     let may_stay = order == Order::UnwindOrStay;
     let payload: Payload = match (order, this.payload.take()) {
@@ -208,9 +214,9 @@ pub(crate) fn payload_of(
     payload
 }
 
-/// Goes on in a consumer with the panic that has ended its producer. If that is part of a computation
-/// that is unwound when its fiber ends, this looks again: the first look has not seen what the consumer's
-/// frame would do.
+/// Raises in a consumer the panic that has ended its producer. If the panic unwinds a computation because its
+/// fiber ends, this looks again whether the code can be unwound: the first look has not seen the consumer's
+/// frame.
 #[cold]
 pub(crate) fn raise(panic: Payload) -> ! {
     if let Some(&Unwound { of, may_stay: true }) = panic.downcast_ref() {
@@ -227,17 +233,18 @@ pub(crate) fn raise(panic: Payload) -> ! {
     lisle_runtime::loops::owner::raise(panic)
 }
 
-/// Returns if the code that runs here can be unwound, up to the root of the computation.
+/// Returns if the code that runs here can be unwound up to the root of the computation. Otherwise it does not
+/// return.
 fn look(this: &Header, may_stay: bool, why: &str, what: fmt::Arguments<'_>) {
     if is_possible_within(this.stack()) {
         return;
     }
-    // A thread on which a destructor stays that a panic runs would count as panicking for ever.
+    // If a destructor that a panic runs stayed on a thread, the thread would count as panicking for ever.
     if std::thread::panicking() {
         lisle_core::abort::process(format_args!(
-            "{what} by a destructor that runs because of a panic, or since its computation is dropped. The handler begun \
-             at {} has not answered it: {why}. Such a destructor cannot be unwound. Handle the effect in the destructor, \
-             or do not perform it there",
+            "{what} by a destructor that runs because of a panic, or because its computation is dropped. The handler \
+             begun at {} has not answered: {why}. Such a destructor cannot be unwound. Handle the effect in the \
+             destructor, or do not perform it there",
             this.link.site(),
         ));
     }
@@ -245,31 +252,32 @@ fn look(this: &Header, may_stay: bool, why: &str, what: fmt::Arguments<'_>) {
         stay(this, what);
     }
     lisle_core::abort::process(format_args!(
-        "{what}, called through a function of another language that would catch a panic, or must not be left by one, and \
-         its handler has not answered it. Answer the effect (`answer`, `resume`), or do not perform it in what such \
-         functions call"
+        "{what}. The call went through a function of another language, which would catch a panic, or which a panic must \
+         not leave, and the handler has not answered. Answer the effect (`answer`, `resume`), or do not perform it \
+         below such a function"
     ));
 }
 
-/// Leaves the computation in which this runs as it is, for ever, since a frame of it cannot be unwound.
+/// Leaves the computation in which this runs as it is, for ever, because one of its frames cannot be unwound.
 fn stay(this: &Header, what: fmt::Arguments<'_>) -> ! {
     lisle_core::seam::write(&format!(
-        "the computation begun at {} was not resumed before its fiber ended, and cannot be unwound: {what}, called \
-         through a function of another language that would catch a panic, or must not be left by one. Its stack stays \
-         for ever, and its destructors do not run",
+        "the computation begun at {} was not resumed before its fiber ended, and cannot be unwound: {what}. The call \
+         went through a function of another language, which would catch a panic, or which a panic must not leave. \
+         The stack of the computation stays for ever, and its destructors do not run",
         this.link.site(),
     ));
     let outer = this.marks.get();
     outer.noted.set();
-    // SAFETY: this code runs in what gives the answers between it and the computation, and they are not
-    // gone on with.
+    // SAFETY: this code runs within the answers between it and the computation, and these do not go on.
     unsafe { this_stack().state().handled.put_aside(outer.answering) };
-    // SAFETY: it runs, and this is on its stack, or on that of one within it.
+    // SAFETY: the computation runs, and this is on its stack, or on the stack of a computation within it.
     unsafe { this.suspend(STAYS) };
-    lisle_core::abort::process(format_args!("a computation that stays as it is was resumed"));
+    lisle_core::abort::process(format_args!(
+        "a computation was resumed that had been left suspended for ever"
+    ));
 }
 
-/// Calls `f`, and returns the payload of its panic, if it panics.
+/// Calls `f`, and returns the payload if it panics.
 #[inline(always)]
 pub(crate) fn caught<T>(f: impl FnOnce() -> T) -> Result<T, Payload> {
     let (mut f, mut result) = (Some(f), None);
@@ -278,8 +286,8 @@ pub(crate) fn caught<T>(f: impl FnOnce() -> T) -> Result<T, Payload> {
     Ok(result)
 }
 
-/// Calls `f`, in a frame of its own: if the code of `f` were inlined into the frame that catches, the table
-/// of the unwinder would not say of a destructor in it that nothing catches within that.
+/// Calls `f` in a frame of its own. If `f` were inlined into the frame that catches, the table of the
+/// unwinder would not say that no frame catches a panic within a destructor of `f`.
 #[inline(never)]
 fn catching(f: &mut dyn FnMut()) -> Result<(), Payload> {
     let result = catch_unwind(AssertUnwindSafe(&mut *f));

@@ -1,12 +1,12 @@
-//! What an effect is.
+//! The trait of effects.
 
 /// An operation that code asks of its surroundings, see [`perform`](crate::perform).
 ///
 /// An effect is a value of a type that names the operation and holds its arguments. The nearest
-/// handler for that type decides what it means, and what the answer is.
+/// handler for that type decides what the effect means, and gives the answer.
 ///
-/// An effect owns what it holds: handlers are found by the type, and types can be told from each
-/// other at run time only if they are `'static`.
+/// An effect borrows nothing: handlers are found by the type, and only `'static` types can be
+/// told apart at run time.
 ///
 /// ```compile_fail,E0478
 /// # use lisle_effect::Effect;
@@ -37,11 +37,12 @@
 /// assert_eq!(count, 2);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no effect",
-    label = "this is no effect",
-    note = "an effect is a type with an answer: `impl Effect for {Self} {{ type Answer = ...; }}`"
+    message = "`{Self}` is not an effect",
+    label = "this is not an effect",
+    note = "an effect is a type that names the type of its answer: `impl Effect for {Self} {{ type Answer = ...; }}`"
 )]
 pub trait Effect: Sized + 'static {
-    /// What [`perform`](crate::perform) returns for this effect; `()` if there is nothing to say.
+    /// The type that [`perform`](crate::perform) returns for this effect; `()` if there is no
+    /// answer.
     type Answer;
 }

@@ -19,26 +19,26 @@ use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::ptr::NonNull;
 
-/// Creates an iterator over what `producer` gives.
+/// Creates an iterator over the items that `producer` gives.
 ///
-/// The producer runs in between the calls of [`next`](Iterator::next), on a stack of its own, from
-/// one [`give`](Items::give) to the next. It is ordinary code: it may recurse, hold what it likes
-/// across a `give`, wait for events (its fiber then waits), and perform effects, which go to the
-/// handlers around the call of `next`.
+/// The producer runs within the calls of [`next`](Iterator::next), on a stack of its own, from one
+/// [`give`](Items::give) to the next. It is ordinary code. It may recurse, hold any values across a `give`,
+/// and wait for events (its fiber then waits). It may perform effects, which go to the handlers around the
+/// call of `next`.
 ///
-/// It may not borrow, since whoever has the iterator may forget it: use [`generate`] for that.
+/// The producer must not borrow, because the owner of the iterator may forget it. [`generate`] takes a
+/// producer that borrows.
 ///
 /// # Deadlines, and the end of a runtime
 ///
-/// A wait of the producer ends as one of the consumer would that calls `next` meanwhile: by a
-/// [deadline](lisle_core::time::with_deadline) around that call, or by the end of the runtime. The
-/// producer is unwound, then the consumer, and there are no more items. Where the consumer cannot be
-/// unwound, since foreign code has called it back or since it is a destructor that runs because of a panic,
-/// a deadline does not end the wait. The end of a runtime unwinds the producer, and leaves the consumer
-/// where it is.
+/// A wait of the producer ends as a wait of the consumer would that calls `next`: by a
+/// [deadline](lisle_core::time::with_deadline) around the call, or by the end of the runtime. The producer
+/// is unwound first, then the consumer, and there are no more items. If the consumer cannot be unwound,
+/// because foreign code has called it back or because it is a destructor that runs because of a panic, a
+/// deadline does not end the wait. The end of a runtime unwinds the producer, and leaves the consumer where
+/// it is.
 ///
-/// Below a deadline the producer is called, and not switched to in place. An item takes some
-/// nanoseconds more.
+/// Below a deadline the producer is resumed in a frame of its own, and an item costs some nanoseconds more.
 ///
 /// # Examples
 ///
@@ -58,7 +58,7 @@ use std::ptr::NonNull;
 ///
 /// # Panics
 ///
-/// If there is no memory for a stack.
+/// Panics if there is no memory for a stack.
 #[inline]
 #[track_caller]
 pub fn generator<T, P>(producer: P) -> Generator<T>
@@ -66,17 +66,17 @@ where
     P: FnOnce(&Items<T>) + 'static,
     T: 'static,
 {
-    // SAFETY: nothing is borrowed. Whoever owns the result owns the computation.
+    // SAFETY: nothing is borrowed. The owner of the result owns the computation.
     let header = unsafe { Producing::create(producer, None, Location::caller()) };
     // SAFETY: it has just been made.
     Owned::wait_here(unsafe { header.as_ref() });
     Generator { header: Some(header), items: PhantomData }
 }
 
-/// Calls `consumer` with an iterator over what `producer` gives. Both may borrow.
+/// Calls `consumer` with an iterator over the items that `producer` gives. Both may borrow.
 ///
-/// The producer has ended when this returns: it is unwound if the consumer has not come to its end.
-/// Its waits end as those of a [`generator`] do.
+/// The producer has ended when this returns: it is unwound if the consumer has not taken all items. Its
+/// waits end as the waits of a [`generator`] do.
 ///
 /// # Examples
 ///
@@ -111,8 +111,8 @@ where
 ///
 /// # Panics
 ///
-/// With a panic of the consumer, or of the producer, which comes to the consumer from `next`. Also
-/// if there is no memory for a stack.
+/// Panics if the consumer panics, or if the producer panics: `next` raises the producer's panic in the
+/// consumer. Panics if there is no memory for a stack.
 #[inline]
 #[track_caller]
 pub fn generate<T, R, P, C>(producer: P, consumer: C) -> R
@@ -122,7 +122,7 @@ where
 {
     // SAFETY: the computation is ended before this returns, whatever happens.
     let header = unsafe { Producing::create(producer, None, Location::caller()) };
-    // SAFETY: this owns it. When the consumer has returned, the iterator that it had is gone.
+    // SAFETY: this owns the computation. When the consumer has returned, its iterator is gone.
     let owner = unsafe { Owned::new(header) };
     let header = owner.header();
     consumer(Values { header, stack: this_stack().state(), items: PhantomData })
@@ -135,13 +135,12 @@ pub struct Items<T> {
 }
 
 impl<T> Items<T> {
-    /// Gives an item to the consumer, and waits until it wants another.
+    /// Gives an item to the consumer, and waits until the consumer asks for another.
     ///
     /// # Panics
     ///
-    /// If this is called where the producer must not be suspended, as for
-    /// [`perform`](crate::perform). If the generator is dropped meanwhile, the call does not
-    /// return, and the producer is unwound.
+    /// Panics if this is called where the producer must not be suspended, as [`perform`](crate::perform)
+    /// does. If the generator is dropped meanwhile, the call does not return, and the producer is unwound.
     #[inline(always)]
     #[track_caller]
     pub fn give(&self, item: T) {
@@ -155,7 +154,7 @@ impl<T> Items<T> {
             unsafe { place.drop_in_place() };
             given_elsewhere(header);
         }
-        // SAFETY: this runs in the computation, or in one within it. The consumer moves the item
+        // SAFETY: this runs in the computation, or in a computation within it. The consumer moves the item
         // out.
         unsafe { suspend_for::<Given, T>(stack, header, place.cast(), place) };
     }
@@ -165,21 +164,22 @@ impl<T> Items<T> {
 #[track_caller]
 fn given_elsewhere(header: &Header) -> ! {
     panic!(
-        "the producer begun at {} gives an item in a fiber of a runtime that it has started: that would leave the \
-         runtime. Give it in the producer itself",
+        "the producer begun at {} gives an item in a fiber of a runtime that the producer has started: the suspension \
+         would leave that runtime. Give the item in the producer itself",
         header.link.site()
     )
 }
 
-/// The name of what a producer does, in messages.
+/// The name of the operation of a producer, in messages.
 struct Given;
 
-/// An iterator over what a producer gives, see [`generator`].
+/// An iterator over the items of a producer, see [`generator`].
 ///
-/// It stays in the fiber, task or thread in which it was made, like a
-/// [`Suspended`](crate::Suspended) computation, and for the same reasons. When it is dropped, its
-/// producer is unwound; at the latest when its fiber ends, and there are no more items then. What
-/// is said there of tasks, of what is left, and of the end of a thread is true of it, too.
+/// An iterator stays in the fiber, task or thread in which it was made, like a
+/// [`Suspended`](crate::Suspended) computation, and for the same reasons. When it is dropped, its producer
+/// is unwound. At the latest the producer is unwound when its fiber ends, and there are no more items then.
+/// The paragraphs about tasks, about computations that are left, and about the end of a thread apply to
+/// generators, too.
 ///
 /// ```compile_fail,E0277
 /// # use lisle_effect::generator;
@@ -197,15 +197,16 @@ impl<T> Iterator for Generator<T> {
 
     /// # Panics
     ///
-    /// With a panic of the producer; there are no more items then. Also in another fiber, task or
-    /// thread.
+    /// Panics with the panic of the producer; there are no more items then. Panics in another fiber, task
+    /// or thread than that which made the generator.
     #[inline(always)]
     fn next(&mut self) -> Option<T> {
         let header = self.header?;
         assert!(
             // SAFETY: the generator owns it.
             unsafe { header.as_ref() }.is_at_home(),
-            "a generator is used in {} to which it does not belong: use it in the fiber, task or thread that made it",
+            "a generator is used in {} to which it does not belong: use the generator in the fiber, task or thread that \
+             made it",
             Home::describe(),
         );
         // SAFETY: the generator owns it.
@@ -224,7 +225,8 @@ impl<T> Generator<T> {
         // SAFETY: the generator owns it.
         let this = unsafe { header.as_ref() };
         if this.state.get() == State::Ending {
-            // A destructor of the producer asks, which is unwound since its fiber ends.
+            // A destructor of the producer asks for an item. The producer is unwound because its fiber
+            // ends.
             return None;
         }
         let panic = this.payload.take();
@@ -245,18 +247,18 @@ impl<T> Drop for Generator<T> {
     }
 }
 
-/// Returns nothing, if the producer has been unwound, or is, since its fiber ends.
+/// Returns `None` if the producer was unwound, or is being unwound, because its fiber ends.
 #[cold]
 fn not_waiting<T>(header: &Header) -> Option<T> {
     assert!(header.state.get() != State::Running, "a generator is asked for an item by its own producer");
     None
 }
 
-/// An iterator over what a producer gives, see [`generate`].
+/// An iterator over the items of a producer, see [`generate`].
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Values<'s, T> {
     header: &'s Header,
-    /// That of the fiber or thread in which the consumer runs.
+    /// The state of the stack on which the consumer runs.
     stack: &'s StackState,
     /// Not `Send`, and invariant.
     items: PhantomData<*mut (&'s (), T)>,
@@ -267,7 +269,7 @@ impl<T> Iterator for Values<'_, T> {
 
     /// # Panics
     ///
-    /// With a panic of the producer; there are no more items then. Also in a fiber of a runtime
+    /// Panics with the panic of the producer; there are no more items then. Panics in a fiber of a runtime
     /// that the consumer has started.
     #[inline(always)]
     fn next(&mut self) -> Option<T> {
@@ -276,9 +278,10 @@ impl<T> Iterator for Values<'_, T> {
         }
         assert!(
             std::ptr::eq(self.stack, this_stack().state()),
-            "a consumer takes an item in a fiber of a runtime that it has started: take it in the consumer itself"
+            "a consumer takes an item in a fiber of a runtime that the consumer has started: take the item in the consumer \
+             itself"
         );
-        // SAFETY: the computation is owned by the call that lends this, and is resumed only here.
+        // SAFETY: the call that lends this owns the computation, which is resumed only here.
         match unsafe { next(self.header) } {
             Some(item) => Some(item),
             None => raise_if_some(self.header.payload.take()),
@@ -288,22 +291,22 @@ impl<T> Iterator for Values<'_, T> {
 
 impl<T> FusedIterator for Values<'_, T> {}
 
-/// Goes on with the panic that has ended a producer, if there is one.
+/// Raises the panic that has ended a producer, if there is one.
 #[cold]
 #[inline(never)]
 fn raise_if_some<T>(panic: Option<Payload>) -> Option<T> {
     panic.and_then(|panic| raise(panic))
 }
 
-/// Returns the next item of a producer, or `None` if it has ended. If a panic has ended it, that is in
-/// its header.
+/// Returns the next item of a producer, or `None` if the producer has ended. If a panic has ended it, its
+/// payload is in the header.
 ///
-/// This is inlined into the consumer's loop, for the reason given in `lisle_core::segment`. So the
-/// frame that has resumed the producer may be one that no panic leaves, such as that of a function
-/// that foreign code calls, and the walk that looks whether a fiber can be unwound
-/// (`lisle_core::unwinding`) does not see what that frame would do. Therefore the end of a runtime,
-/// which may have unwound a producer, looks again in `raise`, before it goes on with the consumer.
-/// Where there is a deadline, a producer runs below a frame of its own, see `Header::turn`.
+/// This is inlined into the consumer's loop, for the reason given in `lisle_core::segment`. So the frame
+/// that has resumed the producer may be a frame that no panic leaves, such as a function that foreign code
+/// calls. The walk that looks whether a fiber can be unwound (`lisle_core::unwinding`) does not see how
+/// that frame treats a panic. Therefore the end of a runtime, which may have unwound a producer, looks
+/// again in `raise` before it goes on with the consumer. Below a deadline a producer runs in a frame of its
+/// own, see `Header::turn`.
 ///
 /// # Safety
 ///
@@ -320,7 +323,7 @@ unsafe fn next<T>(header: &Header) -> Option<T> {
     // SAFETY: attached, and by the caller's promise.
     if let Some(request) = unsafe { header.turn(stack) } {
         header.state.set(State::Suspended);
-        // SAFETY: what a producer asks is to take the item that lies there.
+        // SAFETY: a producer's request is to take the item that lies there.
         return Some(unsafe { request.0.cast::<T>().read() });
     }
     header.state.set(State::Ended);
@@ -346,7 +349,7 @@ impl<T, P: FnOnce(&Items<T>)> Producing<P, T> {
 
     /// # Safety
     ///
-    /// What the producer borrows outlives the computation, which the caller owns.
+    /// The borrows of the producer outlive the computation, which the caller owns.
     #[inline(always)]
     unsafe fn create(
         producer: P,
@@ -355,7 +358,8 @@ impl<T, P: FnOnce(&Items<T>)> Producing<P, T> {
     ) -> NonNull<Header> {
         let make = |header: Header| {
             header.state.set(State::Suspended);
-            // The next item may be asked for when a handler of C++ has ended that this one is asked for in.
+            // The consumer may ask for the next item when the `catch` block of C++ has ended in which it
+            // asks for this one.
             header.exceptions.set_apart();
             let items = Items { header: Cell::new(std::ptr::null()), items: PhantomData };
             Producing { header, items, producer: Cell::new(Some(producer)) }
@@ -389,12 +393,12 @@ impl<T, P: FnOnce(&Items<T>)> Producing<P, T> {
     }
 
     unsafe fn settle(_: NonNull<Header>, _: Request) -> Settled {
-        Settled::Refused("its items are no longer wanted")
+        Settled::Refused("the items of this generator are no longer wanted")
     }
 
     /// # Safety
     ///
-    /// The header is that of such a producer, which has ended, and whose owner gives it up.
+    /// The header belongs to such a producer, which has ended, and whose owner gives it up.
     unsafe fn free(header: NonNull<Header>) {
         let this = header.cast::<Self>().as_ptr();
         // SAFETY: by the caller's promise.

@@ -13,8 +13,8 @@ use std::panic::Location;
 
 /// Begins a handler around `f`: add clauses, then [`run`](Handler::run) it.
 ///
-/// Nothing happens before `run`. A handler that has not begun is a value like others, and may be
-/// sent to another thread if what it consists of may.
+/// Nothing happens before `run`. A handler that has not begun is an ordinary value, and is `Send` if its
+/// closures are.
 ///
 /// # Examples
 ///
@@ -60,12 +60,12 @@ pub struct Handler<'env, F, T, R, C, V> {
     types: PhantomData<fn(&'env ()) -> (&'env (), T, R)>,
 }
 
-/// What is made of the computation's value: nothing else.
+/// A handler's result is the computation's value.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct Same;
 
-/// What is made of the computation's value: what a function makes of it.
+/// A function makes the handler's result of the computation's value.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct With<V>(V);
@@ -73,23 +73,23 @@ pub struct With<V>(V);
 /// The clauses of a handler that has none yet.
 #[diagnostic::on_unimplemented(
     message = "`returning` comes before the clauses",
-    label = "this is given after a clause",
-    note = "`returning` decides the type of the result, which the clauses give, too: write \
+    label = "`returning` is called after a clause was given",
+    note = "`returning` decides the type of the result, and the clauses give a result of that type: write \
             `handle(...).returning(...).on(...)`"
 )]
 trait NoClauses {}
 impl NoClauses for () {}
 
-/// What a handler makes of the value to which `returning` has not been given yet.
+/// A handler on which `returning` has not been called yet.
 #[diagnostic::on_unimplemented(
     message = "`returning` is given twice",
-    label = "this handler has a function for the computation's value",
+    label = "this handler has a function for the computation's value already",
     note = "have the first one make the final result"
 )]
 trait NoReturning {}
 impl NoReturning for Same {}
 
-/// What is made of the computation's value.
+/// The function that makes the handler's result of the computation's value.
 #[doc(hidden)]
 pub trait Returning<T, R> {
     fn apply(self, value: T) -> R;
@@ -110,8 +110,8 @@ impl<T, R, V: FnOnce(T) -> R> Returning<T, R> for With<V> {
 }
 
 impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
-    /// Makes the result of the whole of the computation's value. It comes before the clauses, since
-    /// it decides the type of the result.
+    /// Sets the function that makes the result of the whole from the computation's value. It comes before the
+    /// clauses, because it decides the type of the result.
     ///
     /// `f` runs when the computation has ended, in the code around the handler. It is not called if
     /// a clause gives the result.
@@ -132,7 +132,7 @@ impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
     /// assert_eq!(result, Err("no"));
     /// ```
     ///
-    /// After a clause, the compiler says that it comes too late:
+    /// After a clause, `returning` does not compile:
     ///
     /// ```compile_fail,E0277
     /// # use lisle_effect::{Effect, handle, perform};
@@ -170,17 +170,17 @@ impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
         }
     }
 
-    /// Adds a clause that is told an effect of type `E` and its continuation.
+    /// Adds a clause that gets an effect of type `E` and its continuation.
     ///
-    /// The computation is suspended, and the clause runs where [`run`](Handler::run) was called, or
-    /// where the computation was last resumed. It decides how to go on, see [`Continuation`].
-    /// Effects that it performs go to the handlers around this one.
+    /// The computation is suspended, and the clause runs where [`run`](Handler::run) was called, or where the
+    /// computation was last resumed. The clause decides how the computation goes on, see [`Continuation`].
+    /// Effects that the clause performs go to the handlers around this one.
     ///
     /// If a handler has several clauses for one effect, it uses the one that was added last.
     ///
     /// # Panics
     ///
-    /// A panic of the clause leaves `run`, or what has resumed the computation. The computation is
+    /// A panic of the clause leaves `run`, or the call that has resumed the computation. The computation is
     /// unwound before, unless it was kept.
     #[inline(always)]
     #[allow(clippy::type_complexity, reason = "a handler is one value, with the types of its parts")]
@@ -194,12 +194,12 @@ impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
 
     /// Adds a clause that answers effects of type `E`, at once and always.
     ///
-    /// The clause is called like a function, on the stack of the performer: this is the fast way.
-    /// Effects that it performs go to the handlers around this one.
+    /// The clause is called like a function, on the stack of the performer. This is the fastest kind of
+    /// clause. Effects that it performs go to the handlers around this one.
     ///
     /// # Panics
     ///
-    /// A panic of the clause unwinds from where the effect was performed, as that of a function.
+    /// A panic of the clause unwinds from where the effect was performed, like a panic of a function.
     #[inline(always)]
     pub fn answer<E, K>(self, clause: K) -> Handler<'env, F, T, R, (Answer<E, K>, C), V>
     where
@@ -209,11 +209,11 @@ impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
         self.with(Answer::new(clause))
     }
 
-    /// Adds a clause that ends the computation when it performs an effect of type `E`, and gives
-    /// the result of the whole: what other languages call an exception.
+    /// Adds a clause that ends the computation when it performs an effect of type `E`, and gives the result
+    /// of the whole. Other languages call such an effect an exception.
     ///
-    /// The computation is unwound before `clause` is called. An effect that one of its destructors performs
-    /// meanwhile does not end it a second time: see [`perform`](crate::perform).
+    /// The computation is unwound before `clause` is called. An effect of a destructor that runs meanwhile
+    /// does not end the computation a second time: see [`perform`](crate::perform).
     #[inline(always)]
     #[allow(clippy::type_complexity, reason = "likewise, and with a closure of its own")]
     pub fn catch<E, K>(
@@ -247,11 +247,11 @@ impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
         })
     }
 
-    /// Adds a clause that sees each effect for which this handler has no other clause, whatever its type. It
-    /// answers the effect, or leaves it to the handlers around.
+    /// Adds a clause that sees each effect for which this handler has no other clause, whatever its type. The
+    /// clause answers the effect, or leaves it to the handlers around.
     ///
-    /// The clause is called like that of [`answer`](Handler::answer), on the stack of the performer. What it
-    /// costs is paid by the effects that it sees.
+    /// The clause is called on the stack of the performer, as a clause of [`answer`](Handler::answer) is.
+    /// Only the effects that it sees cost more.
     ///
     /// # Examples
     ///
@@ -294,18 +294,18 @@ impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
         self.with(AnswerAny::new(clause))
     }
 
-    /// Adds a clause that gives the result of the whole if the computation ends with a panic, whose payload
-    /// it gets: OCaml's `exnc`.
+    /// Adds a clause that gives the result of the whole if the computation ends with a panic. The clause gets
+    /// the payload. In OCaml it is called `exnc`.
     ///
     /// `clause` runs when the computation has ended, in the code around the handler, as
     /// [`returning`](Handler::returning) does. It may raise the panic again, by
-    /// [`resume_unwind`](std::panic::resume_unwind). It sees the panics of the computation's own code, also one
-    /// that [`Continuation::resume_unwind`] has raised there, or a clause given to
-    /// [`answer`](Handler::answer). Those of other clauses it does not see, nor what unwinds the computation without
-    /// being a panic: a dropped continuation, a [deadline](lisle_core::time::with_deadline), the end of the
-    /// runtime.
+    /// [`resume_unwind`](std::panic::resume_unwind). The clause sees the panics of the computation's own code,
+    /// and also panics that [`Continuation::resume_unwind`] or a clause given to [`answer`](Handler::answer)
+    /// has raised there. It does not see the panics of other clauses. It does not see an unwinding that is not
+    /// a panic: that of a dropped continuation, of a [deadline](lisle_core::time::with_deadline), or of the
+    /// end of the runtime.
     ///
-    /// If a handler has several, it uses the one that was added last.
+    /// If a handler has several such clauses, it uses the one that was added last.
     ///
     /// # Examples
     ///
@@ -333,10 +333,11 @@ impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
         self.with(CatchPanic::new(clause))
     }
 
-    /// Sets the size of the computation's stack in bytes. It is rounded up to whole pages, and to
-    /// 16 KiB. Otherwise it is that of the fibers of the domain, or 1 MiB on a plain thread.
+    /// Sets the size of the computation's stack in bytes. The size is rounded up to whole pages, and to 16
+    /// KiB. By default the stack is as large as the stacks of the domain's fibers, or 1 MiB on a plain
+    /// thread.
     ///
-    /// The size is address space. Of that, as much is memory as has been used.
+    /// The size is address space. Only the pages that were used take memory.
     #[inline(always)]
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
@@ -347,8 +348,8 @@ impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
     ///
     /// # Panics
     ///
-    /// With a panic of the computation, whose payload is kept, or of a clause. Also if there is no
-    /// memory for a stack, or if the closures are too large for it.
+    /// Panics if the computation or a clause panics; the payload is kept. Panics if there is no memory for a
+    /// stack, or if the closures are too large for the stack.
     #[inline(always)]
     #[allow(private_bounds, reason = "clauses are made by the methods above")]
     pub fn run(self) -> R

@@ -11,25 +11,26 @@ use std::marker::PhantomData;
 use std::mem::{self, MaybeUninit};
 use std::ptr::NonNull;
 
-/// A continuation that was [kept](crate::Continuation::keep): a suspended computation with its
-/// handler, that waits for an answer of type `A` and comes to a result of type `R`.
+/// A continuation that was [kept](crate::Continuation::keep). It is a suspended computation with its handler,
+/// which waits for an answer of type `A` and has a result of type `R`.
 ///
-/// It is resumed by a call that returns the next result: that of the whole if the computation ends,
-/// or what a clause gives that [keeps](crate::Continuation::keep) or drops the continuation again.
-/// A scheduler has a queue of these.
+/// A call of [`resume`](Suspended::resume) returns the next result. This is the result of the whole if the
+/// computation ends, or the result of a clause that [keeps](crate::Continuation::keep) or drops the
+/// continuation again. A scheduler has a queue of `Suspended` values.
 ///
 /// # Where it may go on
 ///
-/// In the fiber in which it was kept, or, if that was none, on the thread, outside of fibers and
-/// tasks. It is not [`Send`]: its frames hold whatever they hold. And it does not go on in another
-/// fiber of the same thread: frames may refer to what belongs to their fiber, such as the values of a
-/// [`fiber_local!`](lisle_runtime::fiber_local).
+/// It goes on in the fiber in which it was kept. If it was kept outside of fibers and tasks, it goes on
+/// outside of them, on the same thread. It is not [`Send`], because its frames may hold values of any type.
+/// And it does not go on in another fiber of the same thread, because its frames may refer to values of their
+/// fiber, such as those of a [`fiber_local!`](lisle_runtime::fiber_local).
 ///
-/// What was kept in a task goes on in that task, as long as it runs on the same stack: its frames
-/// may refer to the locals of the task, and to those of the fiber or thread that polls it. A task
-/// that has waited may go on on another stack.
+/// A continuation that was kept in a task goes on in that task, as long as the task runs on the same stack.
+/// Its frames may refer to the locals of the task, and to the locals of the fiber or thread that polls the
+/// task. A task that has waited may go on on another stack.
 ///
-/// What was kept in a [hook](lisle_runtime::fiber::Hooks) goes on in the same call of the hook.
+/// A continuation that was kept in a [hook](lisle_runtime::fiber::Hooks) goes on in the same call of the
+/// hook.
 ///
 /// ```compile_fail,E0277
 /// # use lisle_effect::Suspended;
@@ -40,42 +41,41 @@ use std::ptr::NonNull;
 ///
 /// # When it is dropped
 ///
-/// The computation is unwound, and its destructors run. Its handler stays in place meanwhile: effects that
-/// they perform are [answered](crate::perform#while-a-computation-is-unwound).
+/// The computation is unwound, and its destructors run. Its handler stays in place meanwhile: effects of the
+/// destructors are [answered](crate::perform#while-a-computation-is-unwound).
 ///
-/// One that was kept in a fiber is unwound when that fiber ends, before the fiber's locals are
-/// dropped, if it has not been resumed or dropped by then. So it may lie in a `fiber_local!`, and
-/// frames of it may refer to others. It may also lie elsewhere, be forgotten, or be dropped in
-/// another fiber of the thread: its computation is unwound with its own fiber nevertheless.
+/// If a continuation that was kept in a fiber has not been resumed or dropped when the fiber ends, it is
+/// unwound then, before the fiber's locals are dropped. So it may lie in a `fiber_local!`, and its frames may
+/// refer to other fiber-locals. It may also lie elsewhere, be forgotten, or be dropped in another fiber of
+/// the thread: its computation is unwound with its own fiber nevertheless.
 ///
-/// Where it cannot be unwound with its fiber, since it waits in what foreign code has called (an
-/// `extern "C"` function, or one of C++ with `catch (...)`), it is left as it is: its stack is lost to the
-/// process, its destructors do not run, and a line on standard error says so.
+/// A computation that waits below foreign code (in an `extern "C"` function, or below C++ with `catch (...)`)
+/// cannot be unwound with its fiber. It is left as it is: its stack is lost to the process, its destructors
+/// do not run, and a line on standard error says so.
 ///
-/// One that was kept in a task, on a plain thread, or in a hook, and that is dropped where it must
-/// not be resumed, is left in the same way. So is one that is forgotten there, without the line.
+/// A continuation that was kept in a task, on a plain thread, or in a hook, and that is dropped where it must
+/// not be resumed, is left in the same way. So is a continuation that is forgotten there, without the line.
 ///
-/// Frames that are left may have lent what they refer to: to the threads of a
-/// [`std::thread::scope`], for example, which go on. Therefore, if one is left, the values of
-/// `fiber_local!` and `task_local!` stay, too, that it may refer to, and a line says so: those of the
-/// task when that ends, and those of the fiber or thread on which it was kept. So drop or resume
-/// what is kept before its task or thread ends.
+/// Frames that are left may have lent values to other threads, such as the threads of a
+/// [`std::thread::scope`], which go on. Therefore, if a computation is left, the values of `fiber_local!` and
+/// `task_local!` to which its frames may refer stay, too, and a line says so. These are the values of the
+/// task when it ends, and the values of the fiber or thread on which the computation was kept. So drop or
+/// resume a kept continuation before its task or thread ends.
 ///
 /// # At the end of a thread
 ///
-/// The values of a `thread_local!` are destroyed one after another, and frames of a computation may
-/// refer to one that is gone. Therefore one that a `thread_local!` keeps until then is not unwound,
-/// but left as above: take it out before the thread ends, or keep it in a local of a function. In
-/// the destructor of a thread-local, nothing that was kept before is resumed: that panics.
+/// The values of a `thread_local!` are destroyed one after another, and frames of a computation may refer to
+/// a value that is gone. Therefore a continuation that a `thread_local!` holds until then is not unwound, but
+/// left as above. Take it out before the thread ends, or hold it in a local variable of a function. In the
+/// destructor of a thread-local, resuming a continuation that was kept before is a panic.
 ///
-/// The library cannot make the values of a `thread_local!` stay. So there are limits, which are the
-/// program's to respect:
+/// The library cannot make the values of a `thread_local!` stay. So the program has to respect these limits:
 ///
 /// - A computation that borrows from a `thread_local!` and lends that to others, as to the threads of
 ///   a scope, must end before its thread does, and must not be forgotten.
-/// - That a thread ends is only known everywhere with the C library of GNU. And a destructor that
-///   *resumes* a computation whose frames refer to a thread-local that was first used very lately
-///   may still reach it after its end. Do not resume in such destructors.
+/// - Only with the C library of GNU does the library always know that a thread ends. And a destructor that
+///   *resumes* a computation may reach a thread-local after its end, if the frames refer to a thread-local
+///   that was first used very late. Do not resume in such destructors.
 #[must_use = "dropping it unwinds the computation"]
 pub struct Suspended<A, R> {
     header: NonNull<Header>,
@@ -86,8 +86,8 @@ pub struct Suspended<A, R> {
 impl<A, R> Suspended<A, R> {
     /// # Safety
     ///
-    /// The computation is suspended and borrows nothing. Its performer waits for what is put into
-    /// `room`, and its handler's results are of type `R`. The result of this owns it.
+    /// The computation is suspended and borrows nothing. Its performer waits for the answer in `room`, and
+    /// its handler's results are of type `R`. The result of this owns the computation.
     pub(crate) unsafe fn new(header: NonNull<Header>, room: NonNull<MaybeUninit<A>>) -> Self {
         // SAFETY: by the caller's promise.
         Owned::wait_here(unsafe { header.as_ref() });
@@ -101,26 +101,26 @@ impl<A, R> Suspended<A, R> {
 
     /// # Panics
     ///
-    /// If the computation must not be resumed here and now, for what `what` says.
+    /// Panics if the computation must not be resumed here and now. `what` names the operation.
     #[inline]
     #[track_caller]
     fn check(&self, what: &str) {
         assert!(
             !self.header().is_in_clause.get(),
-            "a continuation is {what} within the clause that has kept it: do so when the clause has returned, or \
-             return what `resume` returns"
+            "a continuation is {what} within the clause that has kept it: wait until the clause has returned, or do not \
+             keep the continuation, and return the result of its `resume`"
         );
         assert!(
             self.header().is_at_home(),
-            "a continuation of the computation begun at {} is {what} in {} to which it does not belong: do so in the \
-             fiber, task or thread in which it was kept",
+            "a continuation of the computation begun at {} is {what} in {} to which it does not belong: use the \
+             continuation in the fiber, task or thread in which it was kept",
             self.header().link.site(),
             Home::describe(),
         );
         assert!(
             self.header().state.get() == State::Kept,
-            "a continuation of the computation begun at {} is {what} while its fiber ends: the computation is unwound, \
-             before the fiber's locals are dropped",
+            "a continuation of the computation begun at {} is {what} while its fiber ends: the end of the fiber unwinds \
+             the computation, before the fiber's locals are dropped",
             self.header().link.site(),
         );
     }
@@ -137,9 +137,9 @@ impl<A, R> Suspended<A, R> {
     ///
     /// # Panics
     ///
-    /// With the panic of the computation or of a clause. Also if this is called in another fiber,
-    /// task or thread than that in which it was kept, or within the clause that has kept it; the
-    /// computation is then unwound, or, elsewhere, left.
+    /// Panics if the computation or a clause panics. Panics within the clause that has kept the continuation;
+    /// the computation is then unwound. Panics in another fiber, task or thread than that in which the
+    /// continuation was kept; the computation is then left.
     #[inline]
     #[track_caller]
     pub fn resume(self, answer: A) -> R {
@@ -149,12 +149,12 @@ impl<A, R> Suspended<A, R> {
         self.go_on()
     }
 
-    /// Goes on with a panic that has this payload, and returns the next result: see
+    /// Goes on with a panic that has this payload, and returns the next result. See
     /// [`Continuation::resume_unwind`](crate::Continuation::resume_unwind).
     ///
     /// # Panics
     ///
-    /// As for [`resume`](Suspended::resume).
+    /// Panics as [`resume`](Suspended::resume) does.
     #[track_caller]
     pub fn resume_unwind(self, payload: Box<dyn Any + Send>) -> R {
         self.check("resumed");
@@ -164,12 +164,12 @@ impl<A, R> Suspended<A, R> {
     }
 
     /// Captures a backtrace of the code that waits, from the performer out to the handler, like
-    /// [`Continuation::backtrace`](crate::Continuation::backtrace). A scheduler can show with it
-    /// where each of its computations stands.
+    /// [`Continuation::backtrace`](crate::Continuation::backtrace). With it a scheduler can show where each
+    /// of its computations waits.
     ///
     /// # Panics
     ///
-    /// As [`resume`](Suspended::resume) does: the computation's stack is used for it.
+    /// Panics where [`resume`](Suspended::resume) does: the backtrace is taken on the computation's stack.
     ///
     /// # Examples
     ///
@@ -197,7 +197,7 @@ impl<A, R> Suspended<A, R> {
     pub fn backtrace(&self) -> Backtrace {
         self.check("asked for a backtrace");
         let mut backtrace = Backtrace::disabled();
-        // SAFETY: the computation is suspended, and this refers to the only right to resume it. To capture
+        // SAFETY: the computation is suspended, and this refers to the only right to resume it. The capture
         // performs no effect and does not wait.
         unsafe { self.header().run_in_performer(&mut || backtrace = Backtrace::force_capture()) };
         backtrace
@@ -207,8 +207,8 @@ impl<A, R> Suspended<A, R> {
 impl<A, R> Drop for Suspended<A, R> {
     fn drop(&mut self) {
         if self.header().is_in_clause.replace(false) {
-            // Whoever has called the clause owns it again, and frees it. The clause may be suspended,
-            // and the end of its fiber may have come to this computation first.
+            // The call that runs the clause owns the computation again, and frees it. The clause may be
+            // suspended, and the end of its fiber may have come to this computation first.
             if self.header().state.get() == State::Kept && self.header().is_at_home() && !Home::is_ending() {
                 handled::wait_no_more(&self.header().entry);
                 // SAFETY: it is suspended, and this was the right to resume it. Its clause is marked.

@@ -1,8 +1,9 @@
 //! The effect handlers of [`lisle`](https://docs.rs/lisle). Programs depend on `lisle`, whose
 //! module `effect` has all of this crate and explains it.
 //!
-//! - [`perform`], [`Effect`]: what code asks.
-//! - [`handle`], [`Handler`], [`Continuation`], [`Suspended`]: what handlers do with that.
+//! - [`perform`], [`Effect`]: the code that performs effects.
+//! - [`handle`], [`Handler`], [`Continuation`], [`Suspended`]: the handlers, and the rest of
+//!   a computation.
 //! - [`generator`], [`generate`]: iterators whose items are given by code in direct style.
 //!
 //! The examples use the names of the facade: read `lisle::effect` as `lisle_effect`.

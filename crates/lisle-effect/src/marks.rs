@@ -1,10 +1,10 @@
-//! What surrounds a computation: what the library keeps, for the stack of a fiber or for the
-//! thread, about the calls that are under way.
+//! The surroundings of a computation. For the stack of a fiber, or for the thread, the library keeps notes
+//! of the calls that are under way; marks are a copy of these notes.
 //!
-//! A computation that is suspended takes its frames away, and leaves what they have noted there. So
-//! the marks are compared: where they are those of when the computation was resumed, its frames
-//! have noted nothing. Otherwise some of it can be put aside meanwhile, and the rest must not be
-//! left.
+//! A computation that is suspended takes its frames away, and leaves the notes that these frames have made.
+//! So the marks are compared. If they are equal to the marks of when the computation was resumed, its
+//! frames have noted nothing. Otherwise some notes can be put aside meanwhile, and the others belong to
+//! calls that must not be left.
 
 use lisle_core::event::parker::Noted;
 use lisle_core::event::step;
@@ -13,36 +13,37 @@ use lisle_runtime::jobs::pending::Inside;
 use lisle_runtime::spawned::this_stack::ThisStack;
 use std::ptr::null;
 
-/// What surrounds the code that runs here.
+/// The surroundings of the code that runs here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Marks {
     /// The innermost step of an event, lock of a source, or `no_suspend`.
     step: usize,
     /// The task whose code runs.
     task: usize,
-    /// The computation that is run has one of its own, see `around`.
+    /// A computation that is run has a value of its own, see `around`.
     pub(crate) inside: Inside,
-    /// The frames that raise panics again, the calls that must complete, and those with a deadline.
+    /// The frames that raise panics again, the calls that must complete, and the calls with a deadline.
     pub(crate) noted: Noted,
     /// The innermost answer that is being given.
     pub(crate) answering: *const Answering,
 }
 
-/// What a computation must not leave when it is suspended, nor an effect be performed out of.
+/// A call that a computation must not leave when it is suspended, and that an effect must not leave when it
+/// is performed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Barrier {
-    /// A task begins where it is spawned, or elsewhere.
+    /// A task: it runs where it is spawned, or elsewhere.
     Task,
-    /// A part of a loop or join runs here, or elsewhere.
+    /// A part of a loop or join: it runs here, or elsewhere.
     Loop,
     /// `no_suspend`, or a function that an event has called.
     Step,
-    /// A call with a deadline, or without those around it.
+    /// A call with a deadline, or without the deadlines around it.
     Deadline,
 }
 
 impl Marks {
-    /// Those of no code.
+    /// The marks of no code.
     pub(crate) const NONE: Marks = Marks {
         step: usize::MAX,
         task: usize::MAX,
@@ -51,8 +52,8 @@ impl Marks {
         answering: null(),
     };
 
-    /// Returns what these marks are when what surrounds an outer computation is no longer `before`,
-    /// but `now`. There was no barrier between the two.
+    /// Returns these marks after the surroundings of an outer computation have changed from `before` to
+    /// `now`. There was no barrier between the two.
     #[cold]
     pub(crate) fn moved(self, before: Marks, now: Marks) -> Self {
         let answering = if self.answering == before.answering { now.answering } else { self.answering };
@@ -60,7 +61,8 @@ impl Marks {
         Marks { step, noted: self.noted.moved(before.noted, now.noted), answering, ..now }
     }
 
-    /// Returns `true` if these are the same marks: what each perform asks, without a jump for each of them.
+    /// Returns `true` if these are the same marks. Each `perform` asks this, so the comparison has no jump
+    /// for each mark.
     #[inline(always)]
     pub(crate) fn are(self, other: Marks) -> bool {
         let words =
@@ -81,9 +83,9 @@ impl Marks {
         }
     }
 
-    /// Returns the marks of a computation that is run here. If this is a part of a join or a loop,
-    /// the computation is in none of its own: so what leaves those within it is seen, whatever
-    /// becomes of those around it.
+    /// Returns the marks of a computation that is run here. If this code is a part of a join or a loop, the
+    /// computation counts as being in none. So a suspension that leaves a join or loop within the
+    /// computation is seen, whatever joins and loops are around it.
     #[inline(always)]
     pub(crate) fn around(stack: ThisStack<'_>) -> Self {
         let marks = Self::of(stack);
@@ -102,8 +104,8 @@ impl Marks {
         (self.task ^ outer.task) as u64 | (self.inside.bits() ^ outer.inside.bits()) == 0
     }
 
-    /// Returns what the code with these marks would leave if it left the code with the marks
-    /// `outer`. An `answer` is given on the performer's stack, which nothing leaves.
+    /// Returns the barrier that code with these marks would leave if it left for the code with the marks
+    /// `outer`. An answer is given on the performer's stack, so that no frame is left.
     #[cold]
     pub(crate) fn barrier(self, outer: Marks, is_answer: bool) -> Option<Barrier> {
         if self.task != outer.task {

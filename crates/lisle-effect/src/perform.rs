@@ -1,8 +1,8 @@
-//! Performing an effect: the handler is found, and either it answers in place, or the computation
-//! that it handles is suspended.
+//! Performing an effect: the handler is found, and either answers in place, or the computation that it
+//! handles is suspended.
 //!
-//! What suspends is inlined into the user's code, for the reason given in `lisle_core::segment`.
-//! What comes before need not be.
+//! The code that suspends is inlined into the user's code, for the reason given in `lisle_core::segment`.
+//! The code before it need not be.
 
 use crate::any::{AnyEffect, Slot};
 use crate::computation::{Header, Order};
@@ -18,11 +18,12 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::{Location, resume_unwind};
 use std::ptr::NonNull;
 
-/// Asks the nearest handler for what `effect` stands for, and returns its answer.
+/// Performs `effect`, and returns the answer of the nearest handler for it.
 ///
-/// Handlers are looked at from the innermost outwards, among those that run in the same fiber, task
-/// or thread. A clause that [takes any](crate::Handler::answer_any) effect sees those that come by. Within
-/// a clause of a handler, and in what follows its computation, they are those around that handler.
+/// Handlers are looked at from the innermost outwards, within the same fiber, task or thread. A clause for
+/// [any effect](crate::Handler::answer_any) sees the effects that no inner handler has taken. Within a
+/// clause of a handler, and in code that runs after its computation, only the handlers around that handler
+/// count.
 ///
 /// # Examples
 ///
@@ -39,31 +40,31 @@ use std::ptr::NonNull;
 ///
 /// # Panics
 ///
-/// If no handler for the effect is in place; the message names the effect and the place of the
-/// call. Also if the handler is around something that an effect must not leave:
+/// Panics if no handler for the effect is in place; the message names the effect and the place of the call.
+/// Panics if the effect would leave one of these calls to reach the handler:
 ///
-/// - a task, a part of a loop of `par`, or a half of a join: these may run elsewhere. Handle the
-///   effect inside of it, or perform it before;
-/// - [`no_suspend`](lisle_runtime::fiber::no_suspend), a function that an event calls: these are
-///   not to be suspended. A handler that [answers](crate::Handler::answer) does not suspend, and
-///   may;
-/// - a call with a [deadline](lisle_core::time::with_deadline), which counts for the code on one stack.
-///   An answer in place is part of that call.
+/// - a task, a part of a loop of `par`, or a half of a join, because these may run elsewhere. Handle the
+///   effect inside, or perform it before;
+/// - [`no_suspend`](lisle_runtime::fiber::no_suspend), or a function that an event calls, because these
+///   must not be suspended. A handler that [answers](crate::Handler::answer) does not suspend, and may be
+///   outside;
+/// - a call with a [deadline](lisle_core::time::with_deadline), because a deadline counts for the code on
+///   one stack. An answer in place is part of that call, and may be given from outside.
 ///
-/// The handler may answer with a panic. If it drops the continuation, the call does not return: it
-/// unwinds the computation.
+/// Panics if the handler answers with a panic. If the handler drops the continuation, the call does not
+/// return: it unwinds the computation.
 ///
 /// # While a computation is unwound
 ///
-/// Its handler stays in place, as in OCaml. Effects that destructors perform are answered, be it by
-/// [`answer`](crate::Handler::answer) or by [`on`](crate::Handler::on), as long as the clause resumes. So
-/// it is if a scheduler drops what it has [kept](crate::Continuation::keep).
+/// Its handler stays in place, as in OCaml. Effects that destructors perform are answered, by
+/// [`answer`](crate::Handler::answer) or by [`on`](crate::Handler::on), as long as the clause resumes. This
+/// is also true if a scheduler drops a continuation that it has [kept](crate::Continuation::keep).
 ///
 /// If the clause does not resume, the unwinding goes on from where the effect was performed. A value that
-/// the clause gives is dropped, and the clause of a [`catch`](crate::Handler::catch) is not called. Nor is
-/// the clause called that has dropped the continuation, before it has returned. A destructor cannot be
-/// unwound, if a panic or another unwinding runs it: then the process ends, with a message that names the
-/// effect and the handler.
+/// the clause gives is dropped, and the clause of a [`catch`](crate::Handler::catch) is not called. A
+/// clause that has dropped the continuation is not called again before it has returned. A destructor that a
+/// panic or another unwinding runs cannot be unwound itself: then the process ends, with a message that
+/// names the effect and the handler.
 #[inline(always)]
 #[track_caller]
 pub fn perform<E: Effect>(effect: E) -> E::Answer {
@@ -71,7 +72,7 @@ pub fn perform<E: Effect>(effect: E) -> E::Answer {
     perform_from(stack, stack.state().handled.top.get(), effect)
 }
 
-/// Does the same, for the handlers from that of the computation with this link.
+/// Performs the effect, for the handlers from that of the computation with this link outwards.
 #[inline(always)]
 #[track_caller]
 fn perform_from<E: Effect>(stack: ThisStack<'_>, innermost: *const Link, effect: E) -> E::Answer {
@@ -88,7 +89,7 @@ fn perform_from<E: Effect>(stack: ThisStack<'_>, innermost: *const Link, effect:
             // SAFETY: the handler's computation is in the chain of this stack, and its clause moves
             // the effect out.
             unsafe { suspend_for::<E, E>(stack, header, place.cast(), effect) };
-            // SAFETY: whoever resumes a performer without an order has written the answer.
+            // SAFETY: code that resumes a performer without an order has written the answer.
             unsafe { (*place.as_ptr()).what.answer.assume_init_read() }
         }
         Some((header, Clause { closure, call: &Call::InPlace(answer) })) => {
@@ -113,7 +114,8 @@ fn perform_from<E: Effect>(stack: ThisStack<'_>, innermost: *const Link, effect:
     }
 }
 
-/// Offers an effect to a clause that takes any, and to the handlers around if that does not answer it.
+/// Offers an effect to a clause for effects of any type, and then to the handlers around if the clause does
+/// not answer it.
 ///
 /// # Safety
 ///
@@ -143,21 +145,21 @@ unsafe fn offer<E: Effect>(
         Slot { answer: Some(answer), .. } => answer,
         Slot { effect: Some(effect), .. } => perform_from(stack, header.link.outer.get(), effect),
         Slot { effect: None, answer: None } => panic!(
-            "the clause for any effect of the handler at {} has caught a panic of its answer to the effect {}",
+            "the `answer_any` clause of the handler at {} has caught the panic with which it answers the effect {}, and \
+             gives no answer",
             header.link.site(),
             type_name::<E>(),
         ),
     }
 }
 
-/// Suspends a computation for what is at `place`. `W` is the type by which messages name it, and
-/// `item` is what is lost if that is refused. Returns when the computation is resumed with an
-/// answer.
+/// Suspends a computation with the request at `place`. Messages name the request by the type `W`. If the
+/// request is refused, `item` is dropped. Returns when the computation is resumed with an answer.
 ///
 /// # Safety
 ///
-/// The computation is in the chain of this stack. Whoever resumes it is to take what is at `place`,
-/// and moves the item out, of which there is no other owner.
+/// The computation is in the chain of this stack. The code that resumes it expects the request at `place`,
+/// and moves the item out. The item has no other owner.
 #[inline(always)]
 #[track_caller]
 pub(crate) unsafe fn suspend_for<W, T>(
@@ -177,7 +179,7 @@ pub(crate) unsafe fn suspend_for<W, T>(
         unsafe { suspend_within(stack, header, Request(place), &refused) }
     };
     if !goes_on {
-        // SAFETY: of what is refused, nobody moves the item out.
+        // SAFETY: if a request is refused, its item is not moved out.
         unsafe { obey::<W, T>(item, header, site) };
     }
 }
@@ -201,8 +203,8 @@ unsafe fn look_up<'a>(mut link: *const Link, effect: &TypeId) -> Option<(&'a Hea
     None
 }
 
-/// Suspends a computation from within frames that have noted something on the stack of the fiber:
-/// puts that aside meanwhile, or calls `refused`. Returns `true` if it is resumed with an answer.
+/// Suspends a computation from within frames that have made notes on the stack of the fiber. Puts the notes
+/// aside meanwhile, or calls `refused`. Returns `true` if the computation is resumed with an answer.
 ///
 /// # Safety
 ///
@@ -221,24 +223,24 @@ unsafe fn suspend_within(
     }
     outer.noted.set();
     let handled = &stack.state().handled;
-    // SAFETY: this code runs in what gives those answers.
+    // SAFETY: this code runs within those answers.
     let aside = unsafe { handled.put_aside(outer.answering) };
-    // SAFETY: by the caller's promise, and nothing is left to what surrounds the computation.
+    // SAFETY: by the caller's promise, and no note is left in the surroundings of the computation.
     let goes_on = unsafe { header.suspend(request) };
     let now = Marks::of(stack);
     here.noted.set_moved(outer.noted, now.noted);
-    // SAFETY: these links are those of headers.
+    // SAFETY: these links are first fields of headers.
     let moved = |link| unsafe { Header::moved(link, outer, now) };
-    // SAFETY: those that were put aside.
+    // SAFETY: these answers were put aside.
     unsafe { handled.put_back(aside, outer.answering, &moved) };
     goes_on
 }
 
-/// Drops what would have been asked and panics, since the performer is not suspended.
+/// Drops the request and panics, because the performer is not suspended.
 ///
 /// # Safety
 ///
-/// Nobody has moved the item out, nor will.
+/// The item was not moved out, and will not be.
 #[cold]
 unsafe fn refuse<W, T>(
     item: NonNull<T>,
@@ -251,12 +253,13 @@ unsafe fn refuse<W, T>(
     barred_at(barrier, header, type_name::<W>(), site)
 }
 
-/// Does what the handler has ordered instead of giving an answer. If it has refused what was asked, that is
+/// Obeys the order that the handler has given instead of an answer. If the request was refused, it is
 /// dropped before.
 ///
 /// # Safety
 ///
-/// The performer was resumed with an order. If that is a refusal, nobody has moved the item out, nor will.
+/// The performer was resumed with an order. If the order is a refusal, the item was not moved out, and will
+/// not be.
 #[cold]
 unsafe fn obey<W, T>(item: NonNull<T>, header: &Header, site: &'static Location<'static>) -> ! {
     let (order, refusal) = (header.order.replace(Order::GoOn), header.refusal.take());
@@ -276,27 +279,29 @@ fn unhandled(effect: &str) -> ! {
     )
 }
 
-/// Panics, because `effect` would leave what it must not leave.
+/// Panics, because `effect` would leave a call that it must not leave.
 #[cold]
 fn barred_at(barrier: Barrier, header: &Header, effect: &str, site: &Location<'_>) -> ! {
     let handler = header.link.site();
     match barrier {
         Barrier::Task => panic!(
-            "the effect {effect}, performed at {site} in a task, does not reach the handler at {handler} around it: a task \
-             may run elsewhere. Handle the effect in the task, or perform it before the task is spawned"
+            "the effect {effect}, performed at {site} in a task, does not reach the handler at {handler} around the task: a \
+             task may run on another domain. Handle the effect in the task, or perform it before the task is spawned"
         ),
         Barrier::Loop => panic!(
             "the effect {effect}, performed at {site} in a part of a loop or join, does not reach the handler at {handler} \
-             around it: a part may run on another domain. Handle the effect in the part, or perform it before the loop"
+             around the loop: a part may run on another domain. Handle the effect in the part, or perform it before \
+             the loop"
         ),
         Barrier::Step => panic!(
-            "the effect {effect}, performed at {site}, would suspend `no_suspend`, or a function that an event calls, for \
-             the handler at {handler}. Have the handler answer it in place (`answer`), or perform it outside"
+            "the effect {effect}, performed at {site}, would suspend `no_suspend`, or a function that an event calls: the \
+             handler at {handler} is outside of it. Have the handler answer the effect in place (`answer`), or perform \
+             the effect outside"
         ),
         Barrier::Deadline => panic!(
-            "the effect {effect}, performed at {site}, would suspend `with_deadline` or `without_deadline`, for the \
-             handler at {handler}. Have the handler answer it in place (`answer`), perform it outside, or put the \
-             deadline around the handler"
+            "the effect {effect}, performed at {site}, would suspend `with_deadline` or `without_deadline`: the handler at \
+             {handler} is outside of it. Have the handler answer the effect in place (`answer`), perform the effect \
+             outside, or put the deadline around the handler"
         ),
     }
 }

@@ -21,8 +21,8 @@ use std::ptr::NonNull;
 ///
 /// # Safety
 ///
-/// The header is the first field of a `C`, whose functions are in the table. What the computation
-/// borrows outlives it. The caller owns it.
+/// The header is the first field of a `C`, whose functions are in the table. The borrows of the
+/// computation outlive it. The caller owns the computation.
 #[inline(always)]
 pub(crate) unsafe fn place_computation<C>(
     table: &'static Table,
@@ -42,12 +42,13 @@ pub(crate) unsafe fn place_computation<C>(
     // SAFETY: the stack is ours, and this is the uppermost part of it.
     unsafe { this.write(make(Header::new(table, stack, site))) };
     let header = NonNull::new(this).expect("a stack is not at address 0").cast::<Header>();
-    // SAFETY: what is below belongs to the segment until it has ended, and then only is the stack
-    // given back. The place is a multiple of 16, and so is the limit.
+    // SAFETY: the memory below belongs to the segment until the segment has ended, and the stack
+    // is given back only then. The place is a multiple of 16, and so is the limit.
     let below = unsafe { Place::new(place, limit) };
-    // SAFETY: what the code borrows outlives it. A computation that is forgotten keeps its stack.
+    // SAFETY: the borrows of the code outlive it. A computation that is forgotten keeps its
+    // stack.
     let segment = unsafe { Segment::new(below, move |way: &Way| root(this, way)) };
-    // SAFETY: it is in place, and nobody else has it.
+    // SAFETY: the computation is in place, and no other code has it.
     unsafe { header.as_ref().begin(segment) };
     header
 }
@@ -68,7 +69,7 @@ union Body<F, T> {
     value: ManuallyDrop<T>,
 }
 
-/// What a stack has at least for the frames of a computation.
+/// The least number of bytes that a stack has for the frames of a computation.
 const LEAST: usize = 12 * 1024;
 
 impl<F, T, R, C, V> Computation<F, T, R, C, V>
@@ -95,8 +96,9 @@ where
             body: UnsafeCell::new(Body { closure: ManuallyDrop::new(handler.f) }),
             types: PhantomData,
         };
-        // SAFETY: whatever the parts of the handler borrow outlives the owner of the computation:
-        // the call of `run`, which ends it before it returns; if it is kept, nothing is borrowed.
+        // SAFETY: the borrows of the handler outlive the owner of the computation. The owner is
+        // the call of `run`, which ends the computation before it returns. If the computation is
+        // kept, nothing is borrowed.
         unsafe {
             place_computation(const { &Self::TABLE }, handler.stack_size, handler.site, make, Self::root)
         }
@@ -109,7 +111,8 @@ where
         // SAFETY: the computation stays while it runs.
         let header = unsafe { &(*this).header };
         header.has_begun(way);
-        // SAFETY: it begins here, once, and nothing else uses the body before it has ended.
+        // SAFETY: the computation begins here, once, and no other code uses the body before it
+        // has ended.
         let body = unsafe { &mut *(*this).body.get() };
         // SAFETY: the closure has not been taken.
         let closure = unsafe { ManuallyDrop::take(&mut body.closure) };
@@ -118,7 +121,7 @@ where
             Err(panic) => header.payload.set(Some(panic)),
         }
         if header.state.get() == State::Ending && header.has_no_payload() {
-            // SAFETY: the value was just put there, and nobody wants it.
+            // SAFETY: the value was just put there, and it will not be used.
             if let Err(panic) = caught(|| unsafe { ManuallyDrop::drop(&mut body.value) }) {
                 header.payload.set(Some(panic));
             }
@@ -127,7 +130,7 @@ where
 
     /// # Safety
     ///
-    /// The header is that of such a computation. This holds for all functions of the table.
+    /// The header belongs to such a computation. This holds for all functions of the table.
     unsafe fn find(header: NonNull<Header>, effect: &TypeId) -> Option<Clause> {
         let this = header.cast::<Self>();
         // SAFETY: a field of a live computation.
@@ -161,7 +164,7 @@ where
     }
 
     unsafe fn settle(header: NonNull<Header>, request: Request) -> Settled {
-        // SAFETY: it is suspended by `perform` for a clause of this handler.
+        // SAFETY: the computation is suspended by `perform` for a clause of this handler.
         unsafe { unwind::settle::<R>(header, request) }
     }
 
@@ -198,8 +201,8 @@ fn too_small(stack: Taken, size: usize, site: &Location<'_>) -> ! {
     let usable = stack.usable();
     handled::give(stack);
     panic!(
-        "the handled computation begun at {site} and its clauses hold {size} bytes, too much for a stack of {usable} bytes: \
-         give it a larger one (`stack_size`), or keep large values on the heap"
+        "the handled computation begun at {site} and its clauses hold {size} bytes, too much for a stack of {usable} \
+         bytes: give the computation a larger stack (`stack_size`), or keep large values on the heap"
     )
 }
 

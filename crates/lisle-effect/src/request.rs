@@ -1,4 +1,5 @@
-//! What a performer asks of a handler, and the clause that it has found there, without their types.
+//! The request of a performer to a handler, and the clause that the performer has found there,
+//! without their types.
 
 use crate::any::AnyEffect;
 use crate::computation::Header;
@@ -11,7 +12,8 @@ use std::ptr::NonNull;
 /// A clause that was found, without its types.
 #[derive(Clone, Copy)]
 pub(crate) struct Clause {
-    /// The closure of one that answers, or else the whole clause, which begins with its [`Busy`].
+    /// The closure of a clause that answers, or otherwise the whole clause, which begins with its
+    /// [`Busy`].
     pub(crate) closure: NonNull<()>,
     pub(crate) call: &'static Call,
 }
@@ -23,18 +25,19 @@ pub(crate) type Busy = Cell<bool>;
 pub(crate) enum Call {
     /// On the performer's stack. The closure, the effect, and the room for its answer.
     InPlace(unsafe fn(NonNull<()>, NonNull<()>, NonNull<()>)),
-    /// Likewise, for an effect of any type, which goes on if it is not answered.
+    /// On the performer's stack, for an effect of any type, which goes on to outer handlers if it
+    /// is not answered.
     OfAny(unsafe fn(NonNull<()>, &mut AnyEffect<'_>)),
-    /// On the stack of whoever drives or unwinds the computation, which is suspended. It is called
-    /// with what the performer asks.
+    /// On the stack of the code that drives or unwinds the computation, which is suspended. It is
+    /// called with the request of the performer.
     Suspended(Take),
 }
 
-/// Calls a clause for what a performer asks. Returns `true` if the computation goes on. Otherwise
-/// it has written the value of the whole to the last argument.
+/// Calls a clause for the request of a performer. Returns `true` if the computation goes on.
+/// Otherwise it has written the result of the whole to the last argument.
 pub(crate) type Take = unsafe fn(NonNull<Asked<()>>, &Header, NonNull<()>, NonNull<()>) -> bool;
 
-/// What a performer asks, on its stack.
+/// The request of a performer, which lies on its stack.
 #[repr(C)]
 pub(crate) struct Asked<T> {
     pub(crate) take: Take,
@@ -49,5 +52,5 @@ pub(crate) struct Exchange<E: Effect> {
     pub(crate) effect: ManuallyDrop<E>,
 }
 
-/// What a panic has in it.
+/// The payload of a panic.
 pub(crate) type Payload = Box<dyn Any + Send>;

@@ -1,4 +1,4 @@
-//! Where a computation was that has ended.
+//! The memory of a computation that has ended.
 
 use lisle_runtime::handled::{self, Taken};
 

@@ -1,8 +1,8 @@
-//! How a computation is unwound that nobody will resume, and who does so.
+//! How a computation is unwound that will not be resumed, and which code unwinds it.
 //!
-//! Its handler stays in place meanwhile, as in OCaml: a destructor may perform effects, and the clauses
-//! answer. But a clause that has begun is not called within itself, since it is `FnMut`; and what a
-//! clause does other than to resume has the unwinding go on.
+//! The handler stays in place meanwhile, as in OCaml: a destructor may perform effects, and the clauses
+//! answer. But a clause that has begun is not called within itself, because it is `FnMut`. And if a clause
+//! does anything but resume, the unwinding goes on.
 
 use crate::computation::{Header, Order, Settled, State};
 use crate::drive::{Activation, Unwound, caught};
@@ -17,7 +17,7 @@ use std::mem::{self, MaybeUninit, offset_of};
 use std::panic::resume_unwind;
 use std::ptr::NonNull;
 
-/// The owner of a computation that no clause runs for: ends it when this is dropped.
+/// The owner of a computation for which no clause runs. It ends the computation when it is dropped.
 pub(crate) struct Owned(NonNull<Header>);
 
 impl Owned {
@@ -33,29 +33,29 @@ impl Owned {
         unsafe { self.0.as_ref() }
     }
 
-    /// Puts the computation, which has just been suspended or made, among those that wait here. The
-    /// end of a fiber unwinds those that wait in it; a thread and a task leave theirs.
+    /// Adds the computation, which was just suspended or made, to the list of the computations that wait
+    /// here. The end of a fiber unwinds the computations that wait in it; a thread and a task leave theirs.
     #[inline(always)]
     pub(crate) fn wait_here(header: &Header) {
-        // SAFETY: it is taken out before it is freed, and only the code that has taken it out uses it
-        // then.
+        // SAFETY: the computation is taken out of the list before it is freed, and only the code that has
+        // taken it out uses it then.
         unsafe { handled::wait(&header.entry, end_in_fiber) };
     }
 
-    /// Ends the computation, which waits or has waited, as far as it can be ended where this runs.
+    /// Ends the computation, which waits or has waited, as far as it can be ended here.
     pub(crate) fn give_up(self) {
         let this = self.header();
         match this.state.get() {
-            // The end of its fiber has come before, and what this is called for is a destructor of
-            // the computation, or comes after it.
+            // The end of its fiber has come before. A destructor of the computation calls this, or this is
+            // called after it.
             State::Ending => self.leave(),
-            // It waits as a part of another one, which stays as it is.
+            // It waits as a part of another computation, which stays as it is.
             State::Running => self.leak(),
             State::Ended => {
                 this.lose_stack();
                 drop(self);
             }
-            // Nothing of it has begun.
+            // The code of the computation has not begun.
             _ if !this.is_begun() => drop(self),
             _ if this.is_at_home() && !Home::is_ending() => drop(self),
             _ if this.entry.is_unwound_at_the_end() => self.leave(),
@@ -69,15 +69,15 @@ impl Owned {
         mem::forget(self);
     }
 
-    /// Leaves the computation as it is, for ever, since it cannot be unwound where this runs.
+    /// Leaves the computation as it is, for ever, because it cannot be unwound here.
     #[cold]
     fn leak(self) {
         let why = if self.header().state.get() == State::Running {
-            "while it waited as a part of another one".to_owned()
+            "while it was suspended as a part of another computation".to_owned()
         } else if Home::is_ending() {
-            "while the locals of its thread are destroyed, to which its frames may refer".to_owned()
+            "while the locals of its thread are destroyed, and its frames may refer to these".to_owned()
         } else {
-            format!("in {}, and belongs elsewhere", Home::describe())
+            format!("in {} to which it does not belong", Home::describe())
         };
         lisle_core::seam::write(&format!(
             "a continuation of the computation begun at {} was dropped {why}: its stack stays for ever, and its destructors \
@@ -95,7 +95,7 @@ impl Drop for Owned {
     }
 }
 
-/// A guard that frees a computation that has ended, also if a destructor panics.
+/// A guard that frees a computation that has ended, even if a destructor panics.
 pub(crate) struct Free(pub(crate) NonNull<Header>);
 
 impl Drop for Free {
@@ -105,19 +105,19 @@ impl Drop for Free {
     }
 }
 
-/// Unwinds a computation that waits in a fiber which ends. It is freed if no value owns it. Returns `false`
-/// if it stays as it is.
+/// Unwinds a computation that waits in a fiber which ends, and frees the computation if no value owns it.
+/// Returns `false` if the computation stays as it is.
 ///
 /// # Safety
 ///
-/// The entry is that of a computation that waits in the fiber which calls this, and it has just been
-/// taken out of the list.
+/// The entry belongs to a computation that waits in the fiber which calls this, and it was just taken out
+/// of the list.
 unsafe fn end_in_fiber(entry: NonNull<Entry>) -> bool {
     // SAFETY: the entry is a field of the header.
     let header = unsafe { entry.byte_sub(offset_of!(Header, entry)) }.cast::<Header>();
     // SAFETY: by the caller's promise.
     let this = unsafe { header.as_ref() };
-    // A producer that waits as a part of another computation ends with that one.
+    // A producer that waits as a part of another computation ends with that computation.
     if matches!(this.state.get(), State::Kept | State::Suspended) {
         if this.is_begun() {
             // SAFETY: it is suspended. Values that refer to it find that it has ended.
@@ -128,18 +128,18 @@ unsafe fn end_in_fiber(entry: NonNull<Entry>) -> bool {
     true
 }
 
-/// Unwinds a suspended computation that another owns, by this order, and frees it if the owner has left
-/// it meanwhile. Returns `false` if it stays as it is.
+/// Unwinds a suspended computation that other code owns, by this order, and frees it if the owner has left
+/// it meanwhile. Returns `false` if the computation stays as it is.
 ///
 /// # Safety
 ///
 /// The computation is suspended, and nobody else resumes it.
 pub(crate) unsafe fn unwind_owned(header: NonNull<Header>, order: Order) -> bool {
-    /// A guard that frees what has been left.
+    /// A guard that frees a computation that was left.
     struct FreeLeft(NonNull<Header>);
     impl Drop for FreeLeft {
         fn drop(&mut self) {
-            // SAFETY: an owner leaves a computation that is unwound as it is.
+            // SAFETY: an owner does not touch a computation while it is unwound.
             if unsafe { self.0.as_ref() }.is_left.get() {
                 drop(Free(self.0));
             }
@@ -172,23 +172,23 @@ pub(crate) unsafe fn end(header: NonNull<Header>) {
     }
 }
 
-/// Unwinds a suspended computation. If that ends with a panic, it goes on with it, unless this is
-/// called because of a panic.
+/// Unwinds a suspended computation. If the unwinding ends with a panic, this raises the panic, unless this
+/// is called because of another panic.
 ///
 /// # Safety
 ///
-/// The computation is suspended, and nobody else resumes it. If a closure of a clause of its handler runs,
-/// that clause is marked as busy.
+/// The computation is suspended, and no other code resumes it. If a closure of a clause of its handler
+/// runs, that clause is marked as busy.
 pub(crate) unsafe fn unwind(this: &Header) {
     // SAFETY: by the caller's promise.
     let has_ended = unsafe { unwind_by(Order::Unwind, this) };
     debug_assert!(has_ended, "a computation that is unwound has been suspended");
 }
 
-/// What a performer asks that stays as it is. It is no place: those of effects are even.
+/// The request of a performer that stays as it is. It is not an address of a request: addresses are even.
 pub(crate) const STAYS: Request = Request(NonNull::dangling());
 
-/// Does the same by this order. Returns `false` if the computation stays as it is.
+/// Does the same as [`unwind`], by this order. Returns `false` if the computation stays as it is.
 ///
 /// # Safety
 ///
@@ -203,7 +203,7 @@ unsafe fn unwind_by(order: Order, this: &Header) -> bool {
     this.payload.set(None);
     this.order.set(order);
     let mut of_clause = None;
-    // SAFETY: by the caller's promise, and it has been attached.
+    // SAFETY: by the caller's promise, and the computation has been attached.
     while let Some(request) = unsafe { this.turn(stack) } {
         if request.0 == STAYS.0 {
             return false;
@@ -239,7 +239,7 @@ unsafe fn unwind_by(order: Order, this: &Header) -> bool {
         (None, None) => return true,
     };
     if parker::is_unwinding() {
-        // Whoever drops this would otherwise end the process.
+        // A panic out of this drop would end the process.
         panics::told("a handled computation that was dropped", || resume_unwind(panic));
     } else {
         resume_unwind(panic);
@@ -247,7 +247,7 @@ unsafe fn unwind_by(order: Order, this: &Header) -> bool {
     true
 }
 
-/// Returns `true` if the payload is that by which this computation is unwound.
+/// Returns `true` if this is the payload with which this computation is unwound.
 fn is_of(payload: &(dyn Any + Send), this: &Header) -> bool {
     payload.downcast_ref().is_some_and(|Unwound { of, .. }| *of == NonNull::from(this))
 }
@@ -264,15 +264,15 @@ pub(crate) unsafe fn settle<R>(header: NonNull<Header>, request: Request) -> Set
     let (take, clause) = unsafe { ((*asked.as_ptr()).take, (*asked.as_ptr()).closure) };
     // SAFETY: a clause begins with this.
     if unsafe { clause.cast::<Busy>().as_ref() }.get() {
-        return Settled::Refused("its clause for that has let the computation go, and still runs");
+        return Settled::Refused("the clause for the effect has dropped the continuation, and still runs");
     }
     // SAFETY: it stays while it is unwound.
     let this = unsafe { header.as_ref() };
     let activation = Activation::<R>::new();
     let mut value = MaybeUninit::<R>::uninit();
-    // SAFETY: the types are those of the handler, in which the performer has found the clause. It does
-    // not run: it is not marked, and what calls clauses for a computation that is unwound is only this,
-    // once at a time.
+    // SAFETY: the types are those of the handler in which the performer has found the clause. The clause
+    // does not run: it is not marked, and only this calls clauses for a computation that is unwound, one at
+    // a time.
     let goes_on = unsafe {
         this.call(take, asked, NonNull::from(&activation).cast(), NonNull::from(&mut value).cast())
     };

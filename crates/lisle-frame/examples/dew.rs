@@ -1,5 +1,5 @@
-//! The programs with which Dew, the language that this crate comes from, has shown its parallelism,
-//! line by line: Dew's text in a comment, and below it what it is here.
+//! The programs by which Dew, the language that this crate comes from, has shown its parallelism,
+//! line by line. Dew's text is in a comment, and the line for this crate is below it.
 //!
 //! Run it with `cargo run --release -p lisle-frame --example dew`. Without `--release` the
 //! benchmark is a small one.
@@ -9,11 +9,11 @@ use std::mem::take;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
-/// The frames that are timed, after one that is not.
+/// The number of frames that are timed, after one that is not.
 const FRAMES: u32 = 10;
 
-/// A block of memory that the engine works on. Dew has a pointer to it; here it is owned by the
-/// stream, goes to the call, and comes back as its result.
+/// A block of memory that the engine works on. Dew has a pointer to it. Here the stream owns it,
+/// moves it to the call, and gets it back as the result.
 type Chunk = Vec<i32>;
 
 /// The engine's function, for one of Dew's three workloads.
@@ -33,7 +33,7 @@ fn main() {
 
 /// Two streams that call a function of the engine in each frame.
 fn two_streams() {
-    // What the engine's function does, so that it is seen that it was called.
+    // The body of the engine's function, which shows that it was called.
     static SUM: AtomicI32 = AtomicI32::new(0);
     let native = |n: i32| {
         SUM.fetch_add(n, Ordering::Relaxed);
@@ -64,7 +64,7 @@ fn two_streams() {
     println!("func1 was called with 1 and 2, asynchronously");
 }
 
-/// The benchmark: a list of streams, each of which has the engine work on its chunk once a frame.
+/// The benchmark: a list of streams. In each frame each stream has the engine work on its chunk.
 fn benchmark(workload: &str, native: Work, workers: usize, nchunks: usize, chunksize: i32) {
     let pool = Workers::new(workers).expect("the system gives threads");
     let mut world = World::builder().pool(&pool).build();
@@ -94,8 +94,8 @@ fn benchmark(workload: &str, native: Work, workers: usize, nchunks: usize, chunk
     assert!(main.iter().all(|&stream| world.get(stream).is_ok_and(|first| first == doubled)));
 }
 
-/// The same with many calls in a row in each stream, which lose the cache if each goes to another
-/// core. Here all calls of a stream go to the same one.
+/// The same with many calls in a row in each stream. The calls would lose the cache if each went
+/// to another core. Here all calls of a stream go to the same core.
 fn in_a_row(workers: usize, nchunks: usize, seq: u32, chunksize: i32) {
     let pool = Workers::new(workers).expect("the system gives threads");
     let mut world = World::builder().pool(&pool).build();

@@ -1,9 +1,9 @@
-//! How long a snapshot takes, and the way back, for a world of half a million streams.
+//! How long `snapshot` and `restore` take for a world of half a million streams.
 //!
 //!     cargo run --release -p lisle-frame --example rollback -- [STREAMS]
 //!
-//! Times are the least of several rounds, in nanoseconds for each stream. The last number is that of
-//! the way back divided by that of the snapshot.
+//! Times are the least of several rounds, in nanoseconds for each stream. The last number is the
+//! time of `restore` divided by the time of `snapshot`.
 
 use lisle_frame::{World, here};
 use std::time::Instant;
@@ -55,7 +55,7 @@ fn main() {
     world.frame();
     measure("vectors", streams, &mut world, |_, _| {});
 
-    // A tenth of the members goes, and as many come.
+    // A tenth of the members is replaced.
     let mut world = World::new();
     let one = world.stream(async || 1_u64);
     let members = streams as u64 / 2;

@@ -1,11 +1,11 @@
-//! What goes wrong in a world, and with whom.
+//! The errors of a world, and the streams that they name.
 
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// Which stream is meant: its name if it has one, its place among those made there, and where it
-/// was made.
+/// The origin of a stream: its name if it has one, the place in the program where it was made, and
+/// its position among the streams made there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
     pub(crate) name: Option<&'static str>,
@@ -22,7 +22,7 @@ impl Origin {
     pub fn site(&self) -> &'static Location<'static> {
         self.site
     }
-    /// Returns the position of the stream among those that are made there, from 0.
+    /// Returns the position of the stream among the streams that are made at its place, from 0.
     pub fn ordinal(&self) -> usize {
         self.ordinal
     }
@@ -51,30 +51,33 @@ pub struct StreamError(Arc<Failure>);
 pub enum Failure {
     /// The body has panicked, with this message.
     Panicked(Origin, String),
-    /// The stream reads one that has failed, or that has read one, and so on.
+    /// The stream reads a stream that has failed, directly or through other streams.
     Read {
-        /// The stream that failed for that reason.
+        /// The stream that has read.
         reader: Origin,
-        /// The failure at the beginning.
+        /// The first failure.
         cause: StreamError,
     },
     /// The stream has awaited a foreign call that failed.
     Called(Origin, CallError),
-    /// The streams wait for each other within one frame, each for the next, the last for the first.
+    /// The streams wait for each other within one frame: each for the next, and the last for the
+    /// first.
     Cycle(Vec<Origin>),
-    /// The stream was removed, or the owner that has made it.
+    /// The stream was removed, or its owner was.
     Removed {
         /// The stream.
         stream: Origin,
-        /// That is why: the body that made it is run anew in each frame, and has run again. It is
-        /// known until another stream is made in the same place in memory, and `false` after that.
+        /// Whether this is the reason: the body that made the stream is run anew in each frame,
+        /// and has run again. The reason is known until another stream is made in the same place
+        /// in memory; after that this is `false`.
         maker_ran_again: bool,
     },
     /// The stream was made after the last frame, or in it, and has not run yet.
     NotRun(Origin),
-    /// The stream has not given a value yet. Streams that live over frames are made with one.
+    /// The stream has not given a value yet. (Streams that live over frames are made with a
+    /// value.)
     NoValue(Origin),
-    /// A stream has read one that is [cosmetic](crate::Here::cosmetic), and is not so itself.
+    /// A stream that is not [cosmetic](crate::Here::cosmetic) has read a cosmetic stream.
     Cosmetic {
         /// The stream that has read.
         reader: Origin,
@@ -92,12 +95,12 @@ impl StreamError {
         StreamError(Arc::new(failure))
     }
 
-    /// Returns what has happened.
+    /// Returns the kind of the error.
     pub fn failure(&self) -> &Failure {
         &self.0
     }
 
-    /// Returns the stream that has read what it must not.
+    /// Returns the stream that has read a cosmetic stream, if this is the error.
     pub(crate) fn reader(&self) -> Option<&Origin> {
         match self.failure() {
             Failure::Cosmetic { reader, .. } => Some(reader),
@@ -105,7 +108,7 @@ impl StreamError {
         }
     }
 
-    /// Returns the error at the beginning: that of the stream that failed by itself.
+    /// Returns the first error: the error of the stream that failed by itself.
     pub fn root(&self) -> &StreamError {
         match self.failure() {
             Failure::Read { cause, .. } => cause,
@@ -119,7 +122,7 @@ impl fmt::Display for StreamError {
         match self.failure() {
             Failure::Panicked(origin, message) => write!(f, "{origin} has panicked: {message}"),
             Failure::Read { reader, .. } => {
-                write!(f, "{reader} has read what has failed: {}", self.root())
+                write!(f, "{reader} has read a stream that has failed: {}", self.root())
             }
             Failure::Called(origin, error) => write!(f, "{origin} has failed: {error}"),
             Failure::Cycle(streams) => {
@@ -128,22 +131,22 @@ impl fmt::Display for StreamError {
                     write!(f, "{origin}, which reads ")?;
                 }
                 f.write_str(
-                    "the first again; let one of them read the last value of another, which is `previous`, \
-                     or `delay` for one that is not made yet",
+                    "the first again; have one of them read the last value of another: `previous`, or `delay` \
+                     if that stream is made later",
                 )
             }
             Failure::Removed { stream, maker_ran_again: false } => write!(f, "{stream} was removed"),
             Failure::Removed { stream, maker_ran_again: true } => {
-                write!(f, "{stream} was removed, since the body that made it has run again")
+                write!(f, "{stream} was removed, because the body that made it has run again")
             }
             Failure::NotRun(origin) => write!(f, "{origin} has not run yet; run a frame first"),
             Failure::NoValue(origin) => {
-                write!(f, "{origin} has given no value yet; make it with a value to start from, by `live`")
+                write!(f, "{origin} has given no value yet; make it by `live`, with a first value")
             }
             Failure::Cosmetic { reader, stream } => write!(
                 f,
-                "{reader} has read what is cosmetic, {stream}; a stream whose value is in snapshots cannot \
-                 depend on one whose value is not"
+                "{reader} has read {stream}, which is cosmetic; a stream that is in snapshots cannot depend on a \
+                 stream that is not"
             ),
             Failure::OtherWorld => f.write_str("the stream belongs to another world"),
             Failure::Outside => {
@@ -153,7 +156,7 @@ impl fmt::Display for StreamError {
     }
 }
 
-/// The same text, since it is what a program prints whose `main` returns the error.
+/// Writes the same text as `Display`: a program whose `main` returns the error prints its `Debug` form.
 impl fmt::Debug for StreamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -199,7 +202,7 @@ impl fmt::Display for CallError {
     }
 }
 
-/// The same text, since it is what a program prints whose `main` returns the error.
+/// Writes the same text as `Display`: a program whose `main` returns the error prints its `Debug` form.
 impl fmt::Debug for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -2,10 +2,10 @@
 //!
 //! # Features
 //!
-//! - `threads` (default): foreign calls are run by other threads: [`Workers`], or any [`Pool`].
+//! - `threads` (default): other threads run foreign calls: [`Workers`], or any [`Pool`].
 //! - `runtime`: the domains of a Lisle runtime are a pool: `Domains`. It brings `lisle-runtime`.
 
-// Whoever copies the code of the documentation gets no warnings.
+// Code that is copied from the documentation gives no warnings.
 #![doc(test(attr(deny(warnings))))]
 
 // In an interpreter, models run on plain threads.

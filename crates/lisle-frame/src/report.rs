@@ -1,9 +1,9 @@
-//! What a frame has to say about itself.
+//! The report of a frame.
 
 use std::fmt;
 use std::time::Duration;
 
-/// What happened in a frame.
+/// Numbers and times of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
@@ -15,23 +15,23 @@ pub struct Report {
     pub calls: usize,
     /// In how many batches.
     pub batches: usize,
-    /// How often the world has waited for a batch that others ran or had not begun.
+    /// How often the world has waited for a batch that a worker ran, or had not begun.
     pub stalls: usize,
     /// How many batches had not returned before their deadline.
     pub late: usize,
     /// The slowest call of those that ended in this frame, by the name of its function. Calls that
-    /// take less than five microseconds are not timed one by one: for those it is the mean of their
+    /// take less than five microseconds are not timed one by one: their time is the mean of their
     /// batch.
     pub slowest: Option<(&'static str, Duration)>,
-    /// The time in which each stream was run as far as it came without the result of a call.
+    /// The time in which each stream ran as far as it got without the result of a call.
     pub in_streams: Duration,
     /// The time in which the world waited for calls, and ran some itself.
     pub waiting: Duration,
-    /// The time in which results were given to streams, and these went on.
+    /// The time in which streams got results, and went on.
     pub retiring: Duration,
     /// The whole time.
     pub total: Duration,
-    /// Whether that was within the budget; `true` if there is none.
+    /// Whether the whole time was within the budget; `true` if there is none.
     pub within_budget: bool,
 }
 

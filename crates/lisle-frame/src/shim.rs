@@ -1,5 +1,5 @@
-//! The single source of what several threads share, of memory for batches and of the clock:
-//! `std`'s, or loom's where the protocols are explored.
+//! The atomics, the memory for batches, and the clock: those of `std`, or those of loom in builds
+//! that explore the protocols.
 
 #[cfg(not(lisle_loom))]
 pub(crate) mod atomic {
@@ -38,10 +38,10 @@ pub(crate) mod memory {
     pub(crate) use loom::alloc::{alloc, dealloc};
 }
 
-/// A point in time, in nanoseconds since the first one that was asked for.
+/// Returns the time in nanoseconds since the first call.
 ///
-/// WebAssembly without a host has no clock; there the time stands still. So it does for loom, whose
-/// runs are to be the same each time.
+/// WebAssembly without a host has no clock; there the time stands still. It stands still under
+/// loom, too, whose runs must be the same each time.
 #[inline]
 pub(crate) fn now() -> u64 {
     #[cfg(any(lisle_loom, all(target_family = "wasm", target_os = "unknown")))]

@@ -1,14 +1,14 @@
-//! What is under way on a thread, one within the other: frames, and batches of calls.
+//! The frames, or the batches of calls, that are under way on a thread, one within the other.
 //!
-//! The one whose code runs is the current one. Code of a fiber, or of a generator, may go on after the one
-//! around it is over. Then there is no current one: it may be gone.
+//! The frame or batch whose code runs is the current one. Code of a fiber, or of a generator, may go on
+//! after the frame around it is over. Then there is no current one, because it may be gone.
 
 use std::cell::Cell;
 use std::ptr::null;
 use std::thread::LocalKey;
 
-/// A list of a thread, whose nodes are on the stack. It has no destructor, so it is there also where a
-/// thread ends.
+/// A list of a thread, whose nodes are on the stack. It has no destructor, so it exists also while a thread
+/// ends.
 pub(crate) struct UnderWay<T> {
     innermost: Cell<*const Node<T>>,
     /// The last number that was given.
@@ -16,7 +16,7 @@ pub(crate) struct UnderWay<T> {
     current: Cell<Current<T>>,
 }
 
-/// The number of the current one, or 0, and what it has.
+/// The number of the current one, or 0, and its value.
 struct Current<T> {
     number: u64,
     value: *const T,
@@ -36,7 +36,7 @@ impl<T> Current<T> {
 
 struct Node<T> {
     number: u64,
-    /// The one that was the innermost before. They may end in another order than they have begun.
+    /// The node that was innermost before. Nodes may end in another order than they have begun.
     around: Cell<*const Node<T>>,
 }
 
@@ -49,8 +49,8 @@ impl<T> UnderWay<T> {
     fn all(&self) -> impl Iterator<Item = &Node<T>> {
         let mut next = self.innermost.get();
         std::iter::from_fn(move || {
-            // SAFETY: a node stays until it has been taken out of the list, which only this thread changes,
-            // and nobody keeps what is returned here.
+            // SAFETY: a node stays until it is taken out of the list, which only this thread changes, and
+            // no caller keeps the reference.
             let node = unsafe { next.as_ref() }?;
             next = node.around.get();
             Some(node)
@@ -71,13 +71,13 @@ impl<T> UnderWay<T> {
     }
 }
 
-/// Returns what the current one has, or null.
+/// Returns the value of the current one, or null.
 #[inline(always)]
 pub(crate) fn current<T>(list: &'static LocalKey<UnderWay<T>>) -> *const T {
     list.with(|list| list.current.get().value)
 }
 
-/// Notes while `f` runs that something is under way, and current.
+/// Notes while `f` runs that this value is under way, and current.
 pub(crate) fn enter<T, R>(list: &'static LocalKey<UnderWay<T>>, value: *const T, f: impl FnOnce() -> R) -> R {
     struct Leaves<'a, T: 'static> {
         list: &'static LocalKey<UnderWay<T>>,

@@ -1,17 +1,19 @@
-//! The cost history of each thread: what loops have cost. Short ones are not divided.
+//! The cost history of each thread, which remembers what loops have cost. Short loops are not
+//! divided.
 //!
-//! Giving work away costs microseconds. A loop that is shorter is best left undivided, and its
-//! length cannot be known beforehand; but the same code mostly takes about as long as it did
-//! before. A small table remembers the cost of each piece of code, by the address of a function
-//! that was instantiated for it. Of two pieces of code that fall on the same place, the later one
-//! wins. The history errs if the same code is given a much larger job. That job begins undivided,
-//! until the monitor finds what it has put off, see `drive.rs`. What joins have cost is in
+//! Giving work away costs microseconds. A loop that is shorter is best left undivided. Its length
+//! cannot be known beforehand, but the same code mostly takes about as long as it did before. A
+//! small table remembers the cost of each piece of code, by the address of a function that was
+//! instantiated for it. Of two pieces of code that fall on the same place, the later one wins.
+//! The history errs if the same code is given a much larger job. That job begins undivided, until
+//! the monitor finds the part that it has put off, see `drive.rs`. The costs of joins are in
 //! `join_history.rs`.
 
 use crate::shim::ticks;
 use std::cell::Cell;
 
-/// What takes at least as long as this, in ticks, is divided at once, if there is an idle domain.
+/// A loop that takes at least this time, in ticks, is divided at once, if there is an idle
+/// domain.
 pub(super) const LONG: u64 = 1_000 * ticks::A_MICROSECOND;
 /// The number of pieces of code that are remembered at a time; a power of two.
 pub(super) const PLACES: usize = 64;
@@ -22,7 +24,7 @@ thread_local! {
 
 struct Place {
     code: Cell<usize>,
-    /// In ticks: of 1,024 steps of a loop, or of a node of a graph.
+    /// The cost of 1,024 steps of a loop, or of a node of a graph, in ticks.
     cost: Cell<u64>,
 }
 
@@ -38,7 +40,7 @@ pub(super) fn place_of(code: usize) -> usize {
     (code >> 4 ^ code >> 10) % PLACES
 }
 
-/// Returns what `code` has cost, if that is remembered.
+/// Returns the cost of `code`, if it is remembered.
 #[inline]
 pub(super) fn recall(code: usize) -> Option<u64> {
     MEMORY.with(|memory| {

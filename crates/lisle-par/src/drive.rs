@@ -1,16 +1,16 @@
-//! Runs a loop block by block until another domain wants work, and then divides what is left.
+//! Runs a loop block by block until another domain wants work, and then divides the rest.
 //!
 //! A loop records its *rest*: the steps that have not begun. To offer the rest is to divide it in
-//! two: the second half becomes a job, and the first half stays. The loop notices that after its
-//! current block, and runs the first half as a loop of its own. Then it either takes the second
-//! half back and runs it, or waits for the thread that has taken it. Hence there are never more
-//! merges than halves given away, and only neighbours are merged. The stack holds one frame for
-//! each half that has been given away and not yet merged, at most as many as the number of steps
-//! can be halved.
+//! two: the second half becomes a job, and the first half stays. The loop notices the division
+//! after its current block, and runs the first half as a loop of its own. Then it either takes the
+//! second half back and runs it, or waits for the thread that has taken it. Hence there are never
+//! more merges than halves given away, and only neighbours are merged. The stack holds one frame
+//! for each half that was given away and not yet merged. There are at most as many frames as the
+//! number of steps can be halved.
 //!
-//! A loop whose cost is known is dealt out as it begins: it is divided at once, for as many domains
-//! as look for work then, and each that takes a part for several divides it in turn. Otherwise they
-//! would come in one after the other, one for each block.
+//! A loop whose cost is known is dealt out as it begins. It is divided at once, for as many domains
+//! as look for work then, and a domain that takes a part for several domains divides it in turn.
+//! Otherwise the domains would come in one after the other, one for each block.
 //!
 //! This is the lazy binary splitting of A. Tzannes, G. Caragea, R. Barua and U. Vishkin (*Lazy
 //! binary-splitting: a run-time adaptive work-stealing scheduler*, PPoPP 2010), except that the
@@ -94,8 +94,8 @@ fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
     let mut known = cost_history::recall(code);
     let mut expected = known.map(|known| (u128::from(known) * part.len() as u128) >> STEPS);
     if expected.is_some_and(|ticks| ticks < u128::from(SHORT)) && looping.grain.is_none() {
-        // The steps may cost more this time. A first part shows whether they do, and others may
-        // take the rest meanwhile.
+        // The steps may cost more this time. A first part shows whether they do, and other domains
+        // may take the rest meanwhile.
         at = part.len().div_ceil(TRIAL);
         let (trial, rest) = part.split_at(at);
         let pace =
@@ -130,13 +130,14 @@ fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
     looping.run(part, at, acc, pace)
 }
 
-/// Returns how many domains a loop is for as it begins that is expected to take so many ticks.
+/// Returns the number of domains among which a loop is dealt out as it begins, if it is expected to
+/// take `expected` ticks.
 fn share(expected: u128) -> usize {
     let most = usize::try_from(expected / u128::from(SHARE)).unwrap_or(usize::MAX);
     most.min(1 + owner::looking()).max(1)
 }
 
-/// What all participants of a loop share.
+/// The state that all participants of a loop share.
 struct Loop<'c, C> {
     consumer: &'c C,
     /// Set when a participant has panicked: then no more steps are begun.
@@ -155,7 +156,7 @@ struct Pace {
     is_proven: bool,
     /// Whether the loop was dealt out as it began.
     is_dealt: bool,
-    /// For how many domains the steps are: at first for as many as looked for work then, or for
+    /// The number of domains for which the steps are: at first all that looked for work then, or
     /// one.
     share: usize,
     code: usize,
@@ -163,8 +164,8 @@ struct Pace {
 
 impl Pace {
     /// Returns the least number of steps that are handed over of a rest of `left`. To hand over
-    /// less than a block takes as long as to run it. What is remembered of a block is not relied on
-    /// before one has been run.
+    /// less than a block takes as long as running it. The remembered length of a block does not
+    /// count before a block has been run.
     fn least(&self, left: usize) -> usize {
         match self.is_fixed || self.is_proven || self.is_dealt {
             true => self.block,
@@ -172,8 +173,8 @@ impl Pace {
         }
     }
 
-    /// Returns how many steps of a rest of `left` are kept if the others are handed over; `None` if
-    /// nothing is.
+    /// Returns how many steps of a rest of `left` are kept if the others are handed over, or `None`
+    /// if none are handed over.
     fn kept(&self, left: usize) -> Option<usize> {
         if left / 2 < self.least(left) {
             return None;
@@ -199,7 +200,7 @@ impl Pace {
         let cost = ((u128::from(took)) << STEPS) / steps.max(1) as u128;
         cost_history::learn(self.code, u64::try_from(cost).unwrap_or(u64::MAX));
         let block = (u128::from(BLOCK) * steps as u128) / u128::from(took);
-        // Steps may differ much from each other: a cheap one says little of those that follow.
+        // Steps may differ much from each other: a cheap step says little about the next ones.
         let most = steps.saturating_mul(2);
         self.block = usize::try_from(block).unwrap_or(usize::MAX).clamp(1, most.max(1));
     }
@@ -231,7 +232,7 @@ struct Given<P, A> {
 
 type Panic = Box<dyn Any + Send>;
 
-/// What follows after the first block of a loop.
+/// The state of a loop after its first block.
 struct Rest<'l, 'c, P: Part, C: Consumer<Item = P::Item>> {
     looping: &'l Loop<'c, C>,
     part: P,
@@ -301,7 +302,7 @@ impl<C: Consumer> Loop<'_, C> {
         self.consumer.merge(left, right)
     }
 
-    /// Feeds `part` on top of `acc`, which is of no steps. Divides by the number of steps alone:
+    /// Feeds `part` on top of `acc`, which has no steps yet. Divides by the number of steps alone:
     /// into halves of whole blocks, down to one block.
     fn fixed<P: Part<Item = C::Item>>(&self, part: P, at: usize, acc: C::Acc) -> C::Acc {
         if self.stop.load(Ordering::Relaxed) || self.consumer.is_done(&acc, at) {
@@ -347,8 +348,8 @@ impl<C: Consumer> Loop<'_, C> {
             },
         };
         loop {
-            // SAFETY: the frame stays in place until its entry has been popped, below. All that the
-            // steps push they pop before they end.
+            // SAFETY: the frame stays in place until its entry has been popped, below. The steps
+            // pop all entries that they push before they end.
             let older = unsafe { pending.push(NonNull::from(&frame).cast()) };
             let fed = catch_unwind(AssertUnwindSafe(|| frame.feed(pending, acc)));
             if fed.is_err() {
@@ -369,13 +370,13 @@ impl<C: Consumer> Loop<'_, C> {
 enum Settled<A> {
     /// Another thread has run it; this is the result of the whole.
     Merged(A),
-    /// It was taken back and is the rest now; this is the accumulator of what comes before it.
+    /// It was taken back and is the rest now; this is the accumulator of the steps before it.
     TakenBack(A),
 }
 
 impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
-    /// Feeds the rest block by block until nothing is left or the rest was divided. In the latter
-    /// case feeds the half that is left, too.
+    /// Feeds the rest block by block until no step is left or the rest was divided. In the latter
+    /// case it feeds the first half, too.
     fn feed(&self, pending: &Pending, mut acc: C::Acc) -> C::Acc {
         let consumer = self.looping.consumer;
         let mut pace = self.pace.get();
@@ -387,7 +388,7 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         pace = self.pace.get();
         loop {
             if !pending.is_youngest(&self.entry) {
-                // The rest was divided. What is left goes on in a frame of its own, which can be
+                // The rest was divided. The first half goes on in a frame of its own, which can be
                 // divided in turn.
                 return match self.rest.take() {
                     Some(part) => self.looping.run(part, self.at.get(), acc, pace),
@@ -436,8 +437,8 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         }
     }
 
-    /// Offers the rest for some of those that it is for. Whoever takes it divides it in turn.
-    /// Returns `false` if that cannot be; then the rest is for one domain.
+    /// Offers a part of the rest for some of its domains. The domain that takes the part divides it
+    /// in turn. Returns `false` if the rest cannot be divided; then it is for one domain.
     fn deal(&self, pending: &Pending) -> bool {
         owner::offer(pending);
         let is_dealt = !pending.is_youngest(&self.entry);
@@ -451,14 +452,14 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         self.pace.set(Pace { share: 1, ..self.pace.get() });
     }
 
-    /// Drops what has not begun and resumes `panic`.
+    /// Drops the steps that have not begun and resumes `panic`.
     fn fail(&self, panic: Panic) -> ! {
         forget_panic(self.rest.take());
         owner::raise(panic)
     }
 
-    /// Takes back the half that was given away, or waits for its result and merges it, after what
-    /// comes before it has been fed.
+    /// Takes back the half that was given away, or waits for its result and merges it, after the
+    /// steps before it have been fed.
     #[cold]
     fn settle(&self, fed: thread::Result<C::Acc>) -> Settled<C::Acc> {
         // SAFETY: the job was initialized when it was offered, and since then it has been changed
@@ -470,7 +471,7 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
             let part = unsafe { (*self.given.part.get()).assume_init_read() };
             self.rest.set(Some(part));
             self.at.set(self.given.at.get());
-            // Those that it was for had something else to do.
+            // The domains for which it was meant had other work.
             self.is_for_one();
             return Settled::TakenBack(fed.unwrap_or_else(|panic| self.fail(panic)));
         }

@@ -21,7 +21,7 @@ use std::thread;
 ///
 /// `a` runs on the caller's stack. `b` is put off until `a` has ended, and is then called like any
 /// function, unless another domain has taken it in the meantime. In that case the caller waits for
-/// it; a fiber parks and gives its worker away.
+/// it. A fiber that waits lets its domain run other fibers.
 ///
 /// Works in fibers, in tasks and on plain threads, and inside joins and loops. The halves of a
 /// plain thread are taken by the domains of the default runtime. The depth of a recursion is
@@ -31,22 +31,22 @@ use std::thread;
 /// # Waiting for each other
 ///
 /// The halves must not wait for each other, because nothing guarantees that they run at the same
-/// time. A half may wait for anything else. `join` may let other fibers of the domain run before it
-/// returns, so do not call it while holding a lock of the standard library that they want, too.
-/// Parts of the same loop do not run meanwhile, unless they belong to `b`.
+/// time. A half may wait for any other event. `join` may let other fibers of the domain run before
+/// it returns, so do not call it while holding a lock of the standard library that they want, too.
+/// Other parts of the same loop do not run on the domain meanwhile, unless they belong to `b`.
 ///
 /// # Panics
 ///
 /// Panics with the panic of `a`, or else with that of `b`, after both have ended: `b` runs even if
-/// `a` panics. Only if `a` is unwound because its runtime shuts down, `b` is not started.
+/// `a` panics. `b` is not started only if `a` is unwound because its runtime shuts down.
 ///
 /// # Cost
 ///
-/// In the first three levels of joins within a join, and deeper if a domain is idle, `b` is
-/// recorded, which takes some nanoseconds. Otherwise a join is a check of one byte and two calls. A
-/// join that is not part of another takes some ten nanoseconds more. Giving `b` away takes some
-/// hundred nanoseconds, and happens at most every 50 microseconds unless another domain waits for
-/// work. Nothing is allocated.
+/// In the first three levels of joins within a join, `b` is recorded, which takes some nanoseconds;
+/// at deeper levels it is recorded if a domain is idle. Otherwise a join is a check of one byte and
+/// two calls. A join that is not part of another takes some ten nanoseconds more. Giving `b` away
+/// takes some hundred nanoseconds, and happens at most every 50 microseconds unless another domain
+/// waits for work. Nothing is allocated.
 ///
 /// The idea to divide only when it pays is from U. Acar, A. Charguéraud, A. Guatto, M. Rainey and
 /// F. Sieczkowski, *Heartbeat scheduling: provable efficiency for nested parallelism* (PLDI 2018).
@@ -67,7 +67,7 @@ use std::thread;
 /// assert_eq!(lisle::run(|| fibonacci(20)), 6765);
 /// ```
 ///
-/// What the halves use must be safe to use from two threads at once:
+/// The values that the halves use must be safe to use from two threads at once:
 ///
 /// ```compile_fail,E0277
 /// # use lisle_par::facade as lisle;
@@ -156,7 +156,7 @@ fn after_panic<R>(panic: Panic, b: impl FnOnce() -> R) -> ! {
     resume_unwind(panic)
 }
 
-/// Something that is put off, and run later by its owner or by another thread.
+/// A piece of work that is put off, and that its owner or another thread runs later.
 pub(super) trait PutOff {
     /// The result if another thread runs it.
     type Out;
@@ -172,7 +172,7 @@ impl<F: FnOnce() -> R, R> PutOff for F {
     }
 }
 
-/// The outcome of something that was put off.
+/// The outcome of work that was put off.
 pub(super) enum Second<B, R> {
     /// Its owner has taken it back.
     Back(B),
@@ -290,7 +290,8 @@ where
         if let Some(way) = way {
             join_history::learn(code, way, now.wrapping_sub(start));
         }
-        // Nothing has looked at the clock meanwhile, and others of the domain may want their turn.
+        // No code has looked at the clock meanwhile, and other fibers of the domain may want their
+        // turn.
         if way == Some(Way::Alone) && owner::is_due(now) {
             owner::heartbeat(pending);
         }
@@ -299,8 +300,8 @@ where
     results
 }
 
-/// Runs a join of one of the first levels. It is recorded even if no other domain could take
-/// anything now.
+/// Runs a join of one of the first levels. It is recorded even if no other domain could take its
+/// second half now.
 #[inline(never)]
 fn put_off_first<A, B, RA, RB>(
     levels: u32,
@@ -319,7 +320,8 @@ where
     put_off_inside(a, b, site, pending)
 }
 
-/// Marks what runs here as one level further down, of `levels` levels, until it is dropped.
+/// Marks the code that runs here as one level further down, of `levels` levels, until this is
+/// dropped.
 struct Level<'a> {
     pending: &'a Pending,
     levels: u32,
@@ -410,8 +412,8 @@ pub(super) fn beside<RA, B: PutOff>(
         result: UnsafeCell::new(MaybeUninit::uninit()),
         site,
     };
-    // SAFETY: `half` stays in place until `first` has ended and `half` has been popped, below. All
-    // that `first` pushes it pops before it ends.
+    // SAFETY: `half` stays in place until `first` has ended and `half` has been popped, below.
+    // `first` pops all entries that it pushes before it ends.
     let older = unsafe { pending.push(NonNull::from(&half).cast()) };
     let first = catch_unwind(AssertUnwindSafe(first));
     if !pending.pop(&half.entry, older) {
@@ -438,7 +440,7 @@ impl<B, R> Half<B, R> {
     }
 }
 
-/// Makes the job of a half that is to be offered.
+/// Makes the job of a half that will be offered.
 ///
 /// # Safety
 ///
@@ -489,8 +491,8 @@ mod tests {
         }
     }
 
-    /// On the only domain there is, since another one could take the second half before the first
-    /// has come to its end. Miri runs no domains.
+    /// The test has one domain, since another one could take the second half before the end of the
+    /// first. Miri runs no domains.
     #[test]
     fn what_is_to_end_begins_no_second_half() {
         if cfg!(miri) { begin_none() } else { lisle_runtime::Builder::default().domains(1).run(begin_none) }

@@ -1,28 +1,28 @@
-//! What each thread remembers of the joins that are part of no other: whether it pays to share
-//! them.
+//! The history of the joins that are part of no other join, which each thread keeps: whether it
+//! pays to share them.
 //!
-//! To hand a half over and to hear of its end takes microseconds, more of them the more domains
-//! take part. So a join may take longer shared than alone, and what it took shared does not tell
-//! what it would take alone: a tree of 1,023 nodes, which takes 3 µs on one core, took 37 where
-//! fifteen other domains helped, and for that counted as too long to be left alone. So this
-//! remembers both times, and takes the shorter way. A way of which nothing is known is tried once,
-//! and the longer one again now and then. A join that takes long although it is shared is never
-//! tried alone: that might take longer by as many times as there are domains.
+//! Handing a half over and hearing of its end takes microseconds, and more with each domain that
+//! takes part. So a join may take longer shared than alone, and its shared time does not tell its
+//! time alone. A tree of 1,023 nodes, which takes 3 µs on one core, took 37 when fifteen other
+//! domains helped, and therefore counted as too long to be left alone. So the history remembers
+//! both times, and takes the shorter way. An unknown way is tried once, and the longer way is tried
+//! again now and then. A join that takes long although it is shared is never tried alone: it might
+//! take longer by as many times as there are domains.
 //!
-//! A single slow run may be the system's doing. So what counts is the shorter of the last two runs.
+//! The system may have slowed down a single run. So the shorter of the last two runs counts.
 //!
 //! The history errs if the same code is given a much larger job. That job begins alone, until the
-//! monitor finds what it has put off, see `join.rs`.
+//! monitor finds the half that it has put off, see `join.rs`.
 
 use super::cost_history::{LONG, PLACES, place_of};
 use crate::shim::ticks;
 use std::cell::Cell;
 
-/// A join that takes less alone, in ticks, is not shared: to share it takes longer.
+/// A join that takes less time alone, in ticks, is not shared: sharing it takes longer.
 const SHORT: u64 = 10 * ticks::A_MICROSECOND;
-/// A join that takes more although it is shared is not tried alone.
+/// A join that takes more time although it is shared is not tried alone.
 const TRIED: u64 = 100 * ticks::A_MICROSECOND;
-/// The number of times that what is known of a short join is used before it is measured again.
+/// The number of runs of a short join until it is measured again.
 const RELIANCE: u32 = 15;
 /// The number of times that one way is taken before the other is tried again.
 const PATIENCE: u32 = 1_023;
@@ -34,9 +34,9 @@ thread_local! {
 /// How a join is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// Without a look whether others want its second half.
+    /// Without a check whether other domains want its second half.
     Alone,
-    /// By all domains that have nothing else to do.
+    /// By all domains that have no other work.
     Shared,
 }
 
@@ -49,7 +49,7 @@ impl Way {
     }
 }
 
-/// What is known of one join.
+/// The history of one join.
 #[derive(Debug, Clone, Copy)]
 struct Known {
     /// The address of a function that was instantiated for the join.
@@ -62,7 +62,7 @@ struct Known {
     until_tried: u32,
 }
 
-/// What the last two runs in one way took, in ticks; `u64::MAX` for those that have not been.
+/// The times of the last two runs in one way, in ticks; `u64::MAX` for a run that has not been.
 #[derive(Debug, Clone, Copy)]
 struct Cost {
     last: u64,
@@ -91,7 +91,7 @@ impl Known {
         Known { code, alone, shared, until_measured: 0, until_tried: PATIENCE }
     }
 
-    /// Returns the way of the next run, and whether that is to be measured.
+    /// Returns the way of the next run, and whether the run is measured.
     #[inline]
     fn choose(&mut self) -> (Way, bool) {
         let alone = self.alone.least();
@@ -103,7 +103,7 @@ impl Known {
         let shared = self.shared.least();
         let is_alone_better = self.alone.is_known() && self.shared.is_known() && alone <= shared;
         let better = if is_alone_better { Way::Alone } else { Way::Shared };
-        // What would be tried alone must not take long when it is shared.
+        // A join that is tried alone must not take long when it is shared.
         let may_be_tried = is_alone_better || shared < TRIED;
         if may_be_tried && (self.until_tried == 0 || !self.alone.is_known()) {
             self.until_tried = PATIENCE;
@@ -119,7 +119,7 @@ impl Known {
             Way::Shared => self.shared.note(took),
         }
         if took < SHORT {
-            // It takes no longer alone.
+            // Alone, the join does not take longer.
             if way == Way::Shared {
                 self.alone.note(took);
             }
@@ -143,30 +143,30 @@ fn with<R>(code: usize, f: impl FnOnce(&mut Known) -> R) -> R {
     })
 }
 
-/// Returns how the join `code` is to be run, and whether the run is to be measured.
+/// Returns the way in which the join `code` is run, and whether the run is measured.
 #[inline]
 pub(super) fn choose(code: usize) -> (Way, bool) {
     with(code, Known::choose)
 }
 
-/// Notes what a run of the join `code` took.
+/// Notes the time that a run of the join `code` took.
 pub(super) fn learn(code: usize, way: Way, took: u64) {
     with(code, |known| known.learn(way, took));
 }
 
-/// Has the next run of the join `code` measured, since this one was disturbed: others look for
-/// work, or it took so long that the monitor has looked at it.
+/// Has the next run of the join `code` measured, because this one was disturbed: other domains look
+/// for work, or the run took so long that the monitor has looked at it.
 #[cold]
 pub(super) fn was_disturbed(code: usize) {
     with(code, |known| known.until_measured = 0);
 }
 
-/// Notes that a run of the join `code`, which was to be alone, lasted until others found it.
+/// Notes that a run of the join `code` began alone, and lasted until other domains found it.
 pub(super) fn was_found(code: usize) {
     with(code, |known| *known = Known { shared: Cost { last: LONG, before: u64::MAX }, ..Known::of(code) });
 }
 
-/// Returns `true` if the join `code` may be so long that it is worth to wake others for it at once.
+/// Returns `true` if the join `code` may be so long that waking other domains for it at once pays.
 pub(super) fn may_be_long(code: usize) -> bool {
     with(code, |known| known.shared.least() >= LONG)
 }
@@ -177,8 +177,8 @@ mod tests {
 
     const MANY: u32 = 3 * PATIENCE;
 
-    /// Runs a join that takes so long in each way, many times. Returns how many of these runs were
-    /// alone, and how many of the last three.
+    /// Runs a join that takes these times in the two ways, many times. Returns how many of these
+    /// runs were alone, and how many of the last three.
     fn run(known: &mut Known, alone: u64, shared: u64) -> (u32, u32) {
         let (mut all, mut last) = (0, 0);
         for run in 0..MANY {

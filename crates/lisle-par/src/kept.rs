@@ -1,11 +1,11 @@
-//! Results that outlive what is dropped beside them.
+//! Results that are kept while other values are dropped.
 
 /// Drops `unwanted`, and returns `kept`. If the destructor panics, `kept` is dropped, too.
 ///
-/// A function that returns a value and leaves another to be dropped at its end would lose the
-/// first: if a destructor at the end of a function panics, the compiler forgets what the function
-/// was about to return (<https://github.com/rust-lang/rust/issues/47949>). Hence all functions here
-/// that return something of the user's call this if they have something else of the user's left.
+/// If a destructor at the end of a function panics, the compiler forgets the value that the
+/// function was about to return (<https://github.com/rust-lang/rust/issues/47949>). Hence a
+/// function here that returns a value of the user calls this if it has another value of the user to
+/// drop.
 #[inline(always)]
 pub(crate) fn without<T, U>(kept: T, unwanted: U) -> T {
     drop(unwanted);

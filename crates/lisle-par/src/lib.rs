@@ -85,8 +85,9 @@ pub use scope::{Promise, Scope, scope};
 #[cfg(not(lisle_loom))]
 use workers::workers;
 
-/// What the facade exports of this crate and of those below: the examples here call it `lisle`.
-/// They cannot use the facade itself, since a package must not depend on what depends on it.
+/// The names that the facade exports of this crate and of the crates below. The examples here
+/// call it `lisle`. They cannot use the facade itself, because a package must not depend on a
+/// package that depends on it.
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 pub mod facade {

@@ -1,13 +1,13 @@
-//! Looks at what others want, in work that puts nothing off for long.
+//! Looks whether others want a turn or work, in long calls of the library that put nothing off.
 //!
-//! A loop looks between its blocks, and a join where it puts a half off. Other work of the library
-//! is one long call: a sort of a part, a copy, items that go into a map one by one. Such work
-//! either is cut into pieces and looks after each ([`after_a_piece`]), or counts the calls of the
-//! user's code in it ([`count`]), of which nothing else is known. The number of calls from one look
-//! to the next is adapted to the time that they take.
+//! A loop looks between its blocks, and a join looks when it puts a half off. Other work of the
+//! library is one long call: a sort of a part, a copy, items that go into a map one by one. Such
+//! work is cut into pieces and looks after each ([`after_a_piece`]), or it counts the calls of the
+//! user's code in it ([`count`]), whose lengths are not known. The number of calls from one look to
+//! the next is adapted to the time that they take.
 //!
-//! A look may be a heartbeat: it gives work away, and other fibers of the domain have their turn
-//! meanwhile. It does not unwind.
+//! A look may be a heartbeat: then it gives work away, and other fibers of the domain have their
+//! turn meanwhile. A look does not unwind.
 
 use crate::event::is_modelled;
 use crate::shim::ticks;
@@ -18,8 +18,8 @@ use std::ptr;
 
 /// The intended time between two looks.
 const PERIOD: u64 = 5 * ticks::A_MICROSECOND;
-/// The most calls that are counted between two looks: calls differ, and a cheap one says little of
-/// those that follow.
+/// The most calls that are counted between two looks: calls differ, and a cheap call says little
+/// about the next ones.
 const MOST: u32 = 256;
 /// The number of calls before the first look of work that begins.
 const FIRST: u32 = 4;
@@ -30,7 +30,7 @@ thread_local! {
     };
 }
 
-/// What a thread knows of its looks. Fibers that compute in turn share it, and adapt it anew.
+/// The state of a thread's looks. Fibers that compute in turn share it, and adapt it anew.
 struct Here {
     /// The number of calls until the next look.
     left: Cell<u32>,
@@ -38,7 +38,7 @@ struct Here {
     period: Cell<u32>,
     /// When the last look ended, in ticks.
     last: Cell<u64>,
-    /// The ticks that others had in heartbeats.
+    /// The ticks that other fibers had in heartbeats.
     away: Cell<u64>,
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn time() -> u64 {
     ticks::now().wrapping_sub(HERE.with(|here| here.away.get()))
 }
 
-/// Returns the items, and counts what is done with each.
+/// Returns the items, and counts a call for each.
 pub(crate) fn counted<T>(items: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
     begin();
     items.into_iter().inspect(|_| count())
@@ -105,24 +105,25 @@ pub(crate) unsafe fn drop_in_place<T>(values: *mut [T]) {
         // SAFETY: there are more values than these.
         let later = unsafe { first.add(PIECE) };
         rest.0 = ptr::slice_from_raw_parts_mut(later, rest.0.len() - PIECE);
-        // SAFETY: these values are no longer in `rest`. The rest is passed on to the caller.
+        // SAFETY: these values are no longer in `rest`. The other conditions are passed on to the
+        // caller.
         unsafe { ptr::slice_from_raw_parts_mut(first, PIECE).drop_in_place() };
         after_a_piece();
     }
 }
 
-/// Drops what is in these slots, as [`drop_in_place`] does.
+/// Drops the values in these slots, as [`drop_in_place`] does.
 ///
 /// # Safety
 ///
-/// All of them are initialized, and nothing else takes or drops what is in them.
+/// All slots are initialized, and no other code takes or drops their values.
 pub(crate) unsafe fn drop_slots<T>(slots: &mut [MaybeUninit<T>]) {
-    // SAFETY: the values lie where the slots are. The rest is passed on to the caller.
+    // SAFETY: the values lie in the slots. The other conditions are passed on to the caller.
     unsafe { drop_in_place(ptr::from_mut(slots) as *mut [T]) };
 }
 
-/// The lengths of the pieces of something that is done step by step, so that each takes some
-/// microseconds. A look follows each but the last.
+/// The lengths of the pieces of work that is done step by step, so that each piece takes some
+/// microseconds. A look follows each piece but the last.
 pub(crate) struct Pieces {
     left: usize,
     len: usize,
@@ -140,7 +141,7 @@ impl Iterator for Pieces {
     type Item = usize;
 
     fn next(&mut self) -> Option<usize> {
-        /// The most steps of a piece, and those of the first.
+        /// The most steps of a piece, and the steps of the first piece.
         const STEPS: (u64, usize) = (1 << 12, FIRST as usize);
 
         let now = ticks::now();

@@ -1,4 +1,4 @@
-//! What the models of this crate share.
+//! Code that the models of this crate share.
 
 /// Calls `a` and then `b`: in models of code that is built on joins, a join is two calls.
 pub(super) fn join<A, B>(a: impl FnOnce() -> A, b: impl FnOnce() -> B) -> (A, B) {

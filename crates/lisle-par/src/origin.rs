@@ -1,7 +1,8 @@
-//! The call on behalf of which the library runs loops of its own. A sort joins and a scan loops;
-//! reports about their parts name the place where the user called them.
+//! The call on behalf of which the library runs loops of its own. A sort runs joins, and a scan
+//! runs loops. Reports about their parts name the place where the user has called the sort or the
+//! scan.
 //!
-//! The place is kept at the stack for as long as the call runs there, and goes along with the
+//! The place is kept with the stack as long as the call runs there, and goes along with the
 //! halves that are put off.
 
 use super::join::join_at;
@@ -16,8 +17,8 @@ pub(super) fn here<R>(f: impl FnOnce() -> R) -> R {
     within(of(pending, Location::caller()), f)
 }
 
-/// Returns the place on behalf of which the code at `site` runs if that code is the library's, or
-/// else `site`.
+/// Returns the place on behalf of which the code at `site` runs if this is code of the library.
+/// Otherwise returns `site`.
 pub(super) fn of(pending: &Pending, site: &'static Location<'static>) -> &'static Location<'static> {
     pending.origin.get().unwrap_or(site)
 }

@@ -1,9 +1,9 @@
-//! What a loop runs over: items in an order, which can be divided.
+//! Parts: items in an order, which a loop runs over and divides.
 
 /// A part of the work of a loop: some steps, in order. A step usually gives at most one item.
 ///
 /// A loop takes a block of steps off the front, runs it as a plain iterator, and goes on. If
-/// another domain wants work, the loop divides what is left in two and gives the second half away.
+/// another domain wants work, the loop divides the rest in two and gives the second half away.
 pub trait Part: Sized + Send {
     /// The type of the items.
     type Item;

@@ -1,12 +1,12 @@
-//! How a loop is to be divided.
+//! How a loop is divided.
 
 use std::panic::Location;
 
-/// How a loop is to be divided, and on behalf of which call it runs.
+/// How a loop is divided, and on behalf of which call it runs.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Plan {
-    /// The number of steps between two checks whether another domain wants work. With `None`, as
-    /// many as take some microseconds, by measurement.
+    /// The number of steps between two checks whether another domain wants work. With `None`, the
+    /// number is measured, so that the steps take some microseconds.
     pub(crate) grain: Option<std::num::NonZeroUsize>,
     /// Whether to divide by the number of steps and the grain alone. Then the order of all merges
     /// is the same on any number of domains.

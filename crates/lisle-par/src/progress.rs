@@ -1,9 +1,9 @@
 //! How far loops have come.
 //!
-//! The participants of a loop add up what they have done, and compare the count with the least
-//! count that a waiter waits for, the mark. A waiter sets the mark before it reads the count for
-//! the last time; a participant adds before it reads the mark. In the single total order of these
-//! accesses, one of the two comes second and sees the other.
+//! The participants of a loop add up the steps that they have done, and compare the count with the
+//! *mark*, the least count that a waiter waits for. A waiter sets the mark before it reads the
+//! count for the last time; a participant adds before it reads the mark. In the single total order
+//! of these accesses, one of the two comes second and sees the other.
 
 use crate::event::{
     Description, Hidden, Label, Source, add_to, awaitable, declare, gone, single, visible_on,
@@ -27,19 +27,19 @@ const NO_MARK: u64 = u64::MAX;
 ///
 /// The steps of the iterator on which `progress` was called are counted. A loop is run in blocks of
 /// steps, see [`grain`](crate::iter::ParallelIterator::grain). All steps of a block count as done
-/// when the block ends, either because its last item was consumed or because no more of its items
-/// were wanted, as in a search. A block that ends in a panic is not counted, nor is a block that is
+/// when the block ends, because its last item was consumed or because no more of its items were
+/// wanted, as in a search. A block that ends in a panic is not counted, nor is a block that is
 /// never begun because a search was over before or the loop was stopped. Hence the count never
 /// falls. It reaches the total if the loop is run to its end, and may stay below it if not.
 ///
 /// A loop adds its length to the total when it begins.
 ///
-/// A thread that sees a count also sees what was written in the steps that are counted.
+/// A thread that sees a count also sees the writes of the steps that are counted.
 ///
 /// # Cost
 ///
-/// One atomic addition for each block of some microseconds, and nothing else as long as no waiter
-/// waits. The counter has room for 2^64 steps.
+/// It costs one atomic addition for each block of some microseconds, and nothing else as long as no
+/// waiter waits. The counter has room for 2^64 steps.
 ///
 /// ```
 /// # use lisle_par::facade as lisle;
@@ -169,8 +169,8 @@ impl Progress {
     /// Returns the event that `count` steps are done. Its value is the number of steps that are
     /// done, and it stays ready from then on.
     ///
-    /// The event may never happen if the loop is stopped or panics. In that case, choose between it
-    /// and the end of the code that runs the loop.
+    /// If the loop is stopped or panics, the event may never happen. If that is possible, choose
+    /// between the event and the end of the code that runs the loop.
     ///
     /// # Cancel safety
     ///
@@ -202,9 +202,9 @@ impl Progress {
     /// Returns the event that more than `since` steps are done:
     /// [`reached_evt`](Progress::reached_evt) of `since + 1`.
     ///
-    /// If it is performed repeatedly, each time with the value that it gave before, it wakes the
-    /// caller as often as after each block. To look less often, wait for a larger step, or for a
-    /// time as well.
+    /// A caller that performs it repeatedly, each time with the value that it gave before, may be
+    /// woken after each block. To be woken less often, wait for a larger step, or for a time as
+    /// well.
     ///
     /// # Examples
     ///
@@ -236,7 +236,7 @@ impl Progress {
         add_to(total, || total.fetch_add(steps as u64, Ordering::Relaxed), |_| true);
     }
 
-    /// Returns what a model knows the counts by.
+    /// Returns the object by which a model knows the counts.
     #[inline(always)]
     fn words(&self) -> &Counts {
         &self.counts
@@ -256,7 +256,7 @@ impl Progress {
         }
     }
 
-    /// Has all waiters look at the count, after the mark has been reached. Those for which it is
+    /// Has all waiters look at the count, after the mark has been reached. Waiters for which it is
     /// too early set the mark anew.
     #[cold]
     fn wake(&self) {
@@ -267,7 +267,7 @@ impl Progress {
     }
 }
 
-/// A model has to know that other counts may come to the same place.
+/// A model has to know that other counts may come to the same place in memory.
 impl Drop for Counts {
     #[inline]
     fn drop(&mut self) {

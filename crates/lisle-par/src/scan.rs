@@ -7,7 +7,7 @@
 //! A scan is one pass over the memory. The slice is cut into chunks that fit the cache of a core,
 //! and the participants claim them in order. A chunk is added up first if the sum of all chunks
 //! before it is not known yet, and is scanned while it is still in the cache, after D. Merrill and
-//! M. Garland, *Single-pass parallel prefix scan with decoupled look-back* (2016). With one worker
+//! M. Garland, *Single-pass parallel prefix scan with decoupled look-back* (2016). With one domain
 //! it is a plain loop.
 
 mod chain;
@@ -28,7 +28,7 @@ use std::num::NonZeroUsize;
 /// place: `op` of all of them, in their order.
 ///
 /// `op` has to be associative; it need not be commutative. It is called once for each element, or
-/// up to twice if several workers take part. How sums are associated then depends on how the work
+/// up to twice if several domains take part. How sums are associated then depends on how the work
 /// was divided; for floating-point numbers see [`Scan::fixed`].
 ///
 /// # Panics
@@ -55,7 +55,7 @@ where
 /// place, and returns the sum of all.
 ///
 /// `op` has to be associative; it need not be commutative. It is called once for each element, or
-/// up to twice if several workers take part. How sums are associated then depends on how the work
+/// up to twice if several domains take part. How sums are associated then depends on how the work
 /// was divided; for floating-point numbers see [`Scan::fixed`].
 ///
 /// # Panics
@@ -126,14 +126,13 @@ where
     Scan::new(op).exclusive_in_place(slice, init)
 }
 
-/// A scan with some operation, and how it is carried out.
+/// A scan with an operation, and its settings.
 ///
 /// The operation has to be associative, at least nearly, as the addition of floating-point numbers
 /// is. It need not be commutative: the order of the elements is kept. It is called once for each
-/// element, or up to twice if several workers take part. Where the operation takes most of the
-/// time, two workers are therefore at best one and a half times as fast as one, and *n* workers are
-/// (*n* + 1) / 2 times as fast. Where the memory takes most of the time, they are as fast as the
-/// memory.
+/// element, or up to twice if several domains take part. If the operation takes most of the time,
+/// two domains are therefore at best one and a half times as fast as one, and *n* domains are (*n*
+/// + 1) / 2 times as fast. If the memory takes most of the time, they are as fast as the memory.
 ///
 /// ```
 /// # use lisle_par::facade as lisle;
@@ -172,8 +171,8 @@ impl<F> Scan<F> {
 
     /// Sets the number of elements of a chunk (at least two).
     ///
-    /// By default there are enough chunks for all workers, but none of fewer than some hundred
-    /// elements. That is too few chunks if the operation takes milliseconds.
+    /// By default there are enough chunks for all domains, but no chunk of fewer than some hundred
+    /// elements. These are too few chunks if the operation takes milliseconds.
     ///
     /// # Examples
     ///
@@ -193,18 +192,18 @@ impl<F> Scan<F> {
         Scan { grain: Some(elements), ..self }
     }
 
-    /// Associates the sums in the same way for any number of workers and any timing. Floating-point
+    /// Associates the sums in the same way for any number of domains and any timing. Floating-point
     /// numbers give the same results each time, to the last bit.
     ///
     /// The chunks depend only on the number of elements, their size, and the
     /// [`grain`](Self::grain). The sum of a chunk is computed from its elements from the left. The
     /// sum that is carried into a chunk is computed from the initial value, if there is one, and
     /// the sums of the chunks before, from the left. The outputs of a chunk are computed from that
-    /// sum and its elements, from the left. They are as close to the exact sums as those of a plain
-    /// loop, or closer. Where two chunks meet, however, outputs may fall by a rounding error
-    /// although all elements are positive.
+    /// sum and its elements, from the left. The outputs are as close to the exact sums as the
+    /// outputs of a plain loop, or closer. Where two chunks meet, however, outputs may fall by a
+    /// rounding error although all elements are positive.
     ///
-    /// The operation is called twice for each element, even with one worker.
+    /// The operation is called twice for each element, even with one domain.
     ///
     /// ```
     /// # use lisle_par::facade as lisle;
@@ -399,7 +398,10 @@ impl<F> Scan<F> {
         S: Form<Item = T, Piece = (&'a [A], &'a mut [T])>,
     {
         let (inputs, outputs) = (input.len(), output.len());
-        assert!(inputs == outputs, "a scan has as many outputs as inputs: not {outputs} for {inputs}");
+        assert!(
+            inputs == outputs,
+            "a scan needs one output for each input: there are {inputs} inputs and {outputs} outputs"
+        );
         let Some(chunks) = self.chunks(input.len(), size_of::<A>() + size_of::<T>()) else {
             return form.scan((input, output), carry, S::TOTAL);
         };
@@ -438,8 +440,9 @@ impl<F> Scan<F> {
         /// additions.
         const SHORTEST: usize = 512;
 
-        // Some for each worker. A fixed scan must not depend on the number of workers, nor on who
-        // decides its schedule. Else a model divides a short one as well, of which no chunk pays.
+        // There are some chunks for each domain. A fixed scan must not depend on the number of
+        // domains, nor on whether a model decides its schedule. In a model, other scans are divided
+        // even if they are so short that no chunk pays.
         let (wanted, most, shortest) = match is_modelled() {
             _ if self.is_fixed => (64, 64, SHORTEST),
             true => (in_model::most_parts(), in_model::most_parts(), 2),

@@ -39,7 +39,8 @@ thread_local! {
 /// Records that a span has been entered on this thread.
 pub(crate) fn enter(owner: &Arc<Owner>, id: &Id) {
     let entered = Entered { owner: owner.clone(), id: id.clone() };
-    // The destructors of a thread's locals may come after that of the list. They are in no span.
+    // The destructors of a thread's locals may come after the destructor of the list. They are in
+    // no span.
     let _ = ENTERED.try_with(|all| all.borrow_mut().push(entered));
 }
 
@@ -85,7 +86,8 @@ impl Hooks for Keep {
                 dispatch.exit(id);
             }
         }
-        // Spans whose subscriber or span is gone caused no exit call, so they are removed here.
+        // Spans that are gone, or whose subscriber is gone, have caused no exit call, so they are
+        // removed here.
         let _ = ENTERED.try_with(|all| all.borrow_mut().truncate(kept.below));
     }
 }

@@ -5,7 +5,7 @@ use tracing::Span;
 /// Wraps `f` in a function that runs it in the span that is current now. Use it for code that is
 /// spawned as a part of that span.
 ///
-/// A fiber, like a thread, begins in no span, regardless of the span that it is spawned in.
+/// A fiber, like a thread, begins in no span, whatever the span in which it is spawned.
 ///
 /// ```
 /// let _span = tracing::info_span!("request").entered();

@@ -10,14 +10,13 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
-/// A layer that keeps the spans that a fiber has entered to that fiber, while the fiber waits and
-/// others run on its thread. Created by [`layer`].
+/// A layer that keeps the entered spans of a fiber apart, while the fiber waits and other fibers
+/// run on its thread. Created by [`layer`].
 pub struct FiberSpans {
     owner: Arc<Owner>,
 }
 
-/// Creates a layer that keeps the spans of fibers apart: the spans of the subscriber that it is
-/// added to.
+/// Creates a layer that keeps the spans of fibers apart, for the subscriber to which it is added.
 ///
 /// It applies to fibers of runtimes that are started after the first call of this function, also of
 /// the default runtime. Call it at the beginning of the program, where the subscriber is set up.
@@ -51,7 +50,7 @@ pub fn layer() -> FiberSpans {
     FiberSpans { owner: Arc::default() }
 }
 
-// It remembers which subscriber it belongs to, which is written once.
+// It remembers its subscriber, which is written once.
 impl UnwindSafe for FiberSpans {}
 impl RefUnwindSafe for FiberSpans {}
 
@@ -62,8 +61,8 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for FiberSpans {
 
     fn on_enter(&self, id: &Id, _: Context<'_, S>) {
         if !self.owner.is_registered() {
-            // An `Option` or a `Vec` of layers does not pass on the dispatch that it is registered
-            // with.
+            // An `Option` or a `Vec` of layers does not pass on the dispatch with which it is
+            // registered.
             dispatcher::get_default(|dispatch| {
                 if has::<S>(dispatch, id) {
                     self.owner.register(dispatch, has::<S>);

@@ -1,7 +1,7 @@
 //! `lisle check`: runs litmus tests and says whether their conditions hold.
 //!
-//! A file that is wrong does not keep the others from being run. What is found goes to standard
-//! output, what is wrong to standard error.
+//! A file that is wrong does not keep the others from being run. Results go to standard output,
+//! errors to standard error.
 
 use std::fmt;
 use std::fs;
@@ -17,29 +17,29 @@ use crate::cli::CheckOptions;
 /// The exit code for files that are wrong.
 const WRONG: u8 = 2;
 
-/// What is wrong with a file.
+/// The error of a file.
 #[derive(Debug)]
 enum Error {
     /// It cannot be read.
     Read(io::Error),
-    /// It is no test.
+    /// It is not a test.
     Parse(ParseError),
     /// It has no outcome under the model.
     Run(RunError),
     /// It is a directory without tests.
     Empty,
-    /// Standard output takes nothing more.
+    /// Standard output takes no more.
     Print(io::Error),
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Read(error) => write!(f, "cannot read it: {error}"),
+            Error::Read(error) => write!(f, "cannot read the test: {error}"),
             Error::Parse(error) => error.fmt(f),
             Error::Run(error) => error.fmt(f),
-            Error::Empty => f.write_str("there is no file in it that ends in .litmus"),
-            Error::Print(error) => write!(f, "cannot print what was found: {error}"),
+            Error::Empty => f.write_str("the directory has no file whose name ends in .litmus"),
+            Error::Print(error) => write!(f, "cannot print the results: {error}"),
         }
     }
 }
@@ -59,7 +59,7 @@ pub(crate) fn run(options: &CheckOptions) -> ExitCode {
             };
             match outcome {
                 Ok(holds) => all_hold &= holds,
-                // Whoever reads the output has read enough.
+                // The reader of the output has read enough.
                 Err(Error::Print(error)) if error.kind() == ErrorKind::BrokenPipe => {
                     return ExitCode::SUCCESS;
                 }
@@ -104,7 +104,7 @@ fn check(path: &Path, options: &CheckOptions, output: &mut impl Write) -> Result
         let model = if options.acquire_pc && model == Model::Arm8 { Model::Arm8Rcpc } else { model };
         let outcome = test.run(model).map_err(Error::Run)?;
         all_hold &= outcome.holds();
-        // Which outcome is which model's is clear unless there are several.
+        // The model of each outcome is named only if there are several models.
         let heading = if models.len() > 1 { format!("Model {model}\n") } else { String::new() };
         writeln!(output, "{heading}{outcome}").map_err(Error::Print)?;
     }

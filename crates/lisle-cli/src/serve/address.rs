@@ -15,7 +15,7 @@ use rustix::net::sockopt::ipv6_v6only;
 /// The accepted forms.
 const FORMS: &str = "127.0.0.1:8080, [::1]:8080, localhost:8080, or :8080 for all interfaces";
 
-/// An address and a port, or something that stands for several of them.
+/// An address and a port, or a form that stands for several addresses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Address {
     /// All interfaces.
@@ -40,7 +40,7 @@ impl FromStr for Address {
         };
         let is_v6 = |text: &str| text.parse::<Ipv6Addr>().is_ok();
         if is_v6(host) || is_v6(text) {
-            return Err("an IPv6 address stands in brackets, such as [::1]:8080".to_owned());
+            return Err("expected an IPv6 address in brackets, such as [::1]:8080".to_owned());
         }
         let digits = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
         let port = match port.parse() {
@@ -49,9 +49,9 @@ impl FromStr for Address {
                 return Err(format!("the port {port} is out of range: ports go from 0 to 65535"));
             }
             _ if text.ends_with(']') => {
-                return Err(format!("expected a port behind the address, such as {text}:8080"));
+                return Err(format!("expected a port after the address, such as {text}:8080"));
             }
-            _ => return Err(format!("expected a port from 0 to 65535 behind the last colon, not {port:?}")),
+            _ => return Err(format!("expected a port from 0 to 65535 after the last colon, not {port:?}")),
         };
         let numeric = host.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
         let named = host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
@@ -129,7 +129,7 @@ impl Address {
             }
         }
         if sockets.is_empty() {
-            let none = || io::Error::new(ErrorKind::NotFound, "the name stands for no address");
+            let none = || io::Error::new(ErrorKind::NotFound, "the name has no address");
             let (at, error) = absent.map_or_else(|| (None, none()), |(at, error)| (Some(at), error));
             return Err(refused(at, error));
         }

@@ -13,8 +13,8 @@ use std::fmt;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// The descriptors that the program itself needs: the standard streams, signals, listening sockets,
-/// and those of libraries.
+/// The descriptors that the program itself needs, for the standard streams, signals, listening
+/// sockets, and libraries.
 const OWN: u64 = 32;
 
 /// The descriptors that each domain needs to wait for sockets.
@@ -77,8 +77,8 @@ impl fmt::Display for TooFew {
         let TooFew { allowed, needed } = self;
         write!(
             f,
-            "only {allowed} open files are allowed, and {needed} are the least: raise the limit (ulimit -n), or have \
-             fewer worker threads (--domains)"
+            "the system allows {allowed} open files, and the server needs at least {needed}: raise the limit (ulimit -n), \
+             or serve with fewer threads (--domains)"
         )
     }
 }

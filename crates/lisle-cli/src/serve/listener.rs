@@ -196,8 +196,8 @@ impl Listener {
     }
 }
 
-/// Returns `true` for an error of the one connection that was about to be accepted. It says nothing
-/// about the next one (accept(2)).
+/// Returns `true` for an error of only the connection that was about to be accepted. Such an error
+/// says nothing about the next connection (accept(2)).
 fn is_of_the_connection(error: &io::Error) -> bool {
     use rustix::io::Errno;
     matches!(

@@ -1,4 +1,4 @@
-//! The things that all connections of one domain use in turn: buffers, and the current date.
+//! The buffers and the current date, which all connections of one domain use in turn.
 //!
 //! A connection that only waits for its next request holds no buffer, so thousands of idle
 //! connections cost little more than their stacks. A request takes a buffer from here and returns
@@ -52,7 +52,7 @@ impl Scratch {
     }
 }
 
-/// Calls `f` with the lines that every response begins with. `f` must not wait.
+/// Calls `f` with the lines with which every response begins. `f` must not wait.
 pub(crate) fn with_date<R>(now: Instant, f: impl FnOnce(&[u8]) -> R) -> R {
     DATE.with_borrow_mut(|date| f(date.lines(now)))
 }

@@ -1,4 +1,4 @@
-//! `lisle serve`: a server for static files that consists of fibers that communicate only through
+//! `lisle serve`: a server for static files. It consists of fibers, which communicate only through
 //! events.
 //!
 //! ```text
@@ -10,10 +10,10 @@
 //!                                             └── Batch ──▶ output ──▶ standard output
 //! ```
 //!
-//! A connection, and the files and the scribe that it communicates with, are on one domain, so a
-//! request is served without a message to another domain. Invariant: no fiber here shares a lock or
-//! a counter with another. Values that look shared (the limit on connections, the totals) belong to
-//! one fiber, and the others send it messages.
+//! A connection is on one domain with its file component and its scribe, so a request is served
+//! without a message to another domain. Invariant: no fiber here shares a lock or a counter with
+//! another. Values that look shared (the limit on connections, the totals) belong to one fiber, and
+//! the others send it messages.
 
 pub(crate) mod address;
 mod connection;
@@ -80,8 +80,8 @@ pub(crate) fn run(options: ServeOptions) -> Result<(), Error> {
     let shares = Shares::of(allowed, domains, wanted).map_err(Error::Descriptors)?;
     if shares.connections < wanted {
         notice(format_args!(
-            "lisle: at most {} connections at once instead of {wanted}, for only {allowed} open files are allowed \
-             (ulimit -Hn)",
+            "lisle: at most {} connections at once instead of {wanted}, because the system allows only {allowed} open \
+             files (ulimit -Hn)",
             shares.connections
         ));
     }

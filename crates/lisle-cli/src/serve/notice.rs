@@ -1,7 +1,7 @@
 //! Messages to the operator of the server, on standard error.
 //!
 //! `eprintln!` panics if standard error is a pipe without readers, and waits forever if it is a
-//! full pipe whose reader does not read. A server must neither end nor hang because of that, so a
+//! full pipe whose reader does not read. A server must neither end nor hang for this reason, so a
 //! message that cannot be written is dropped.
 
 use std::fmt;

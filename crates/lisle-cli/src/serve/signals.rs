@@ -27,8 +27,8 @@ impl Signals {
 
     /// Returns the event that one of the signals has come.
     pub(crate) fn any_evt(&self) -> impl Event<Output = ()> {
-        // A signal that cannot be waited for counts as one that has come: ending is better than
-        // never ending.
+        // If the server cannot wait for a signal, the signal counts as one that has come: ending is
+        // better than never ending.
         let hang_up = self.hang_up.as_ref().map(Signal::recv_evt);
         choose((self.interrupt.recv_evt(), self.terminate.recv_evt(), hang_up)).wrap(drop)
     }

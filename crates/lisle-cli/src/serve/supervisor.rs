@@ -1,10 +1,11 @@
 //! The supervisor: starts all other fibers, waits for a signal, and ends everything in the right
 //! order.
 //!
-//! The order is that of the messages. First the listener ends, then the connections, which it
-//! counts. When the last connection has ended, the scribes and the file components follow, which
-//! serve the connections. The last one is the output, which serves the scribes. Each step has a
-//! deadline, so a client that does not read or a disk that does not answer cannot delay the end.
+//! The fibers end in the order in which messages flow. First the listener ends, then the
+//! connections, which it counts. When the last connection has ended, the scribes and the file
+//! components end, which serve the connections. The output ends last, because it serves the
+//! scribes. Each step has a deadline, so a client that does not read or a disk that does not answer
+//! cannot delay the end.
 
 use std::cell::Cell;
 use std::fmt;
@@ -31,7 +32,7 @@ use super::signals::Signals;
 use super::stats::Totals;
 use crate::cli::ServeOptions;
 
-/// How long a fiber that has been told to stop at once may take to do so.
+/// How long a fiber may take to stop after it was told to stop at once.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// If standard output has taken nothing for this long, it is assumed to have no reader. The
@@ -44,7 +45,7 @@ const RECORDS: usize = 256;
 /// The reason why the server could not run or could not continue.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The address cannot be listened on.
+    /// The server cannot listen on the address.
     Listen(Refused),
     /// The listener has ended without having been told to.
     Listener(String),

@@ -337,9 +337,9 @@ fn what_no_destructor_can_be_answered_with() {
         ("the clause that has dropped it", "still runs"),
         ("finish", "does not resume"),
         ("keep", "does not resume"),
-        ("panic", "it answers with a panic"),
+        ("panic", "the handler answers with a panic"),
         ("an ordinary panic", "does not resume"),
-        ("an item", "its items are no longer wanted"),
+        ("an item", "the items of this generator are no longer wanted"),
     ];
     let name = "cleanup::what_no_destructor_can_be_answered_with";
     let Some(case) = case(name) else {
@@ -348,7 +348,7 @@ fn what_no_destructor_can_be_answered_with() {
             assert!(!ended_well, "{case}");
             assert!(
                 said.contains(
-                    "by a destructor that runs because of a panic, or since its computation is dropped"
+                    "by a destructor that runs because of a panic, or because its computation is dropped"
                 ),
                 "{case}: {said}"
             );

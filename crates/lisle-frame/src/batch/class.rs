@@ -1,4 +1,4 @@
-//! What holds for all calls of a function: its types, its deadline, its order.
+//! The class of a function, which holds for all its calls: types, deadline, order.
 
 use std::any::TypeId;
 use std::cell::RefCell;
@@ -12,16 +12,17 @@ mod sealed {
     pub trait Sealed<Signature> {}
 }
 
-/// A function that may be called from another thread: what [`Foreign`](crate::Foreign) takes.
+/// A function that may be called from another thread. [`Foreign`](crate::Foreign) takes such
+/// functions.
 ///
-/// All functions and closures with up to four arguments are such, if they can be copied to another
-/// thread, and their arguments and result can be sent there.
+/// All functions and closures with up to four arguments implement it, if they can be cloned and
+/// sent to another thread, and if their arguments and result can be sent.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be called on another thread",
     label = "not a foreign function",
     note = "a foreign function is a `Fn` that can be cloned and takes up to four arguments",
-    note = "what it takes, returns and captures may be sent to another thread (`Send`: an `Arc`, and no `Rc`) and borrows \
-            nothing (`'static`): values are moved to the call, and `World::lend` lends it what the host owns"
+    note = "its arguments, its result and its captures are `Send` (an `Arc`, not an `Rc`) and borrow nothing (`'static`): \
+            values are moved to the call; `World::lend` lends data of the host to it"
 )]
 pub trait Native<Signature>: sealed::Sealed<Signature> + Clone + Send + 'static {
     /// The argument, or a tuple of several.
@@ -63,9 +64,9 @@ native!((A, B, C, D); A, B, C, D; (A, B, C, D));
 
 /// What happens when a call has not returned in time.
 ///
-/// The time runs from when the world begins to wait for the call, having nothing else to do. A
-/// function that is running cannot be stopped. Where there are no workers, or none is free, calls
-/// run on the world's own thread and are always waited for.
+/// The time begins when the world has nothing else to do and begins to wait for the call. A
+/// function that is running cannot be stopped. If there are no workers, or none is free, calls run
+/// on the world's own thread, and the frame always waits for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Deadline {
@@ -92,11 +93,11 @@ impl Deadline {
     }
 }
 
-/// What holds for all calls of a function.
+/// The properties that all calls of a function have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Class {
     pub(crate) name: &'static str,
-    /// Tells functions apart.
+    /// A number that only this function has.
     pub(crate) id: u32,
     pub(crate) deadline: Deadline,
     pub(crate) unordered: bool,
@@ -122,17 +123,22 @@ impl Class {
     /// Keeps the class of a function for good: every call refers to it.
     pub(crate) fn keep(self) -> &'static Class {
         static IDS: AtomicU32 = AtomicU32::new(0);
-        // They are listed so that tools that look for leaks find them in use.
+        // The classes are in a list, so that tools that look for leaks find them in use.
         static ALL: Mutex<Vec<&Class>> = Mutex::new(Vec::new());
         let id = IDS.fetch_add(1, Ordering::Relaxed);
-        assert_ne!(id, u32::MAX, "foreign functions are to be made once, not for each call");
+        assert_ne!(
+            id,
+            u32::MAX,
+            "too many foreign functions were made: make each of them once, not for each call"
+        );
         let class = Box::leak(Box::new(Class { id, ..self }));
         ALL.lock().unwrap_or_else(PoisonError::into_inner).push(class);
         class
     }
 
-    /// Returns the class of the closures of a type, which are not made foreign by name: theirs is
-    /// the place of the first that is called. A thread asks the others once for each type.
+    /// Returns the class of the closures of a type. Closures have no name: their class has the
+    /// place of the first closure of the type that is called. A thread looks into the common table
+    /// once for each type.
     pub(crate) fn of_closures<F: 'static>(site: &'static Location<'static>) -> &'static Class {
         type Classes = HashMap<TypeId, &'static Class>;
         static ALL: LazyLock<Mutex<Classes>> = LazyLock::new(Mutex::default);

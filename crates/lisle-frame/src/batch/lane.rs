@@ -1,4 +1,4 @@
-//! A lane: the batches of one function in one world, and what its calls have cost so far.
+//! A lane: the batches of one function in one world, and the cost of its calls so far.
 
 use super::class::{Class, Native};
 use super::{Batch, Columns, Methods};
@@ -6,44 +6,45 @@ use crate::shim::now;
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 
-/// Calls in a batch, at most, unless a class says otherwise.
+/// The most calls in a batch, unless a class says otherwise.
 const MOST: u32 = 256;
-/// A batch is to take at least so long, in nanoseconds: thirty times what it costs to hand it over.
+/// The least time that a batch should take, in nanoseconds: thirty times the cost of handing it
+/// over.
 const SHORTEST: u64 = 10_000;
-/// It is not to take longer than this, in nanoseconds, so that the last ones of a frame end
-/// together.
+/// The longest time that a batch should take, in nanoseconds, so that the last batches of a frame
+/// end together.
 const LONGEST: u64 = 100_000;
-/// Between the two, each worker is to have so many in a frame.
+/// Between the two limits, the number of batches that each worker should have in a frame.
 const FOR_EACH: u64 = 32;
-/// Calls that take less, in nanoseconds, are run in place: to send one costs about as much.
+/// Calls that take less time, in nanoseconds, run in place: sending a call costs about as much.
 const LEAST: u64 = 8;
-/// Batches that are larger, in bytes, are made one by one.
+/// Larger batches, in bytes, are made one by one.
 const SMALL: usize = 1 << 14;
-/// Calls that take longer, in nanoseconds, are timed one by one.
+/// Calls that take more time, in nanoseconds, are timed one by one.
 const TIMED: u64 = 5_000;
 
 /// The batches of one function.
 pub(crate) struct Lane {
     pub(crate) class: &'static Class,
     methods: Methods,
-    /// For batches of each size: fours of fours, up to what a class wants.
+    /// The columns for batches of each size: powers of four, up to the size of the class.
     columns: Vec<Columns>,
     /// The batch that is being filled for the first home.
     first_open: Cell<Option<NonNull<Batch>>>,
-    /// Those for the other homes.
+    /// The batches that are being filled for the other homes.
     open: RefCell<Vec<Option<NonNull<Batch>>>>,
-    /// By their sizes.
+    /// The vacant batches, by their sizes.
     vacant: Vec<RefCell<Vec<NonNull<Batch>>>>,
     all: RefCell<Vec<NonNull<Batch>>>,
-    /// How many there are of each size.
+    /// How many batches there are of each size.
     made: Vec<Cell<usize>>,
-    /// What a call has cost of late, in nanoseconds, if any has been measured.
+    /// The recent cost of a call, in nanoseconds, if one has been measured.
     cost: Cell<Option<u64>>,
-    /// What the calls of this frame have cost, in nanoseconds.
+    /// The cost of all calls of this frame, in nanoseconds.
     spent: Cell<u64>,
-    /// How long a batch is to take, in nanoseconds.
+    /// The time that a batch should take, in nanoseconds.
     wanted: Cell<u64>,
-    /// So many calls are enough for a batch.
+    /// The number of calls that are enough for a batch.
     limit: Cell<u32>,
 }
 
@@ -71,11 +72,11 @@ impl Lane {
         }
     }
 
-    /// Begins a frame, in which so many threads run calls.
+    /// Begins a frame, in which this number of threads run calls.
     pub(crate) fn begin_frame(&self, threads: usize) {
         let spent = self.spent.replace(0);
         self.wanted.set(match threads {
-            // Nobody waits for a batch.
+            // No worker waits for a batch.
             1 => u64::MAX,
             threads => (spent / (FOR_EACH * threads as u64)).clamp(SHORTEST, LONGEST),
         });
@@ -90,7 +91,7 @@ impl Lane {
         }
     }
 
-    /// Begins a batch for a home: of one call only, if they are to be `apart`.
+    /// Begins a batch for a home, with room for one call only if calls are sent `apart`.
     #[cold]
     pub(crate) fn begin(&self, home: usize, apart: bool) -> NonNull<Batch> {
         let limit = if apart { 1 } else { self.limit.get() };
@@ -111,12 +112,13 @@ impl Lane {
         batch
     }
 
-    /// Returns a batch without calls, with room for so many, or for as many as a batch may have.
+    /// Returns a batch without calls, with room for this number of calls, or for the most that a
+    /// batch may have.
     pub(crate) fn empty(&self, calls: u32) -> NonNull<Batch> {
         let size = self.columns.iter().position(|columns| columns.capacity >= calls);
         let size = size.unwrap_or(self.columns.len() - 1);
-        // How many batches of a size there are at a time depends on how long calls take. One that
-        // is too large is better than a new one.
+        // The number of batches of a size that are in use depends on how long calls take. A batch
+        // that is too large is better than a new one.
         let vacant = (size..self.columns.len()).find_map(|size| self.vacant[size].borrow_mut().pop());
         let batch = vacant.unwrap_or_else(|| self.grow(size));
         // SAFETY: batches live as long as the lane.
@@ -124,11 +126,12 @@ impl Lane {
         batch
     }
 
-    /// Makes a batch, and some more if they are small, so that a world that is warm makes none.
+    /// Makes a batch, and some more if they are small, so that a world makes no batches after its
+    /// first frames.
     #[cold]
     fn grow(&self, size: usize) -> NonNull<Batch> {
         let columns = self.columns[size];
-        // Half as many as there are of this size: those of other sizes are of other frames.
+        // Half as many as there are of this size: batches of other sizes belong to other frames.
         let made = &self.made[size];
         let spare = if columns.size() <= SMALL { made.get() / 2 } else { 0 };
         let batch = || Batch::new(self.methods, self.class, columns, size, self.into());
@@ -170,11 +173,11 @@ impl Lane {
     pub(crate) fn has_cost(&self, batch: &Batch) {
         let (nanos, _) = batch.times();
         let cost = nanos / u64::from(batch.count.get().max(1));
-        // What was measured for few calls counts less.
+        // A measurement of few calls counts less.
         let weight = u64::from(batch.count.get().min(64));
         let cost = self.cost.get().map_or(cost, |before| {
-            // A batch during which the system took the core for a while says little of the calls.
-            // It is not to make hundreds of small batches of those that come next.
+            // If the system has taken the core away during a batch, its time says little about the
+            // calls. It must not turn the next calls into hundreds of small batches.
             let cost = cost.min(before.max(LEAST) * 4);
             (before * (256 - weight) + cost * weight) / 256
         });
@@ -185,7 +188,7 @@ impl Lane {
         }
     }
 
-    /// Takes back a batch that is complete, retired, and not referred to any more.
+    /// Takes back a batch that is complete and retired, and that no future holds any more.
     pub(crate) fn recycle(&self, batch: NonNull<Batch>) {
         // SAFETY: by the above.
         let size = unsafe {
@@ -195,7 +198,8 @@ impl Lane {
         self.vacant[size].borrow_mut().push(batch);
     }
 
-    /// Frees the batches, at the end of the world. Those that futures still hold are left to them.
+    /// Frees the batches, at the end of the world. Batches that futures still hold are left to
+    /// these futures.
     ///
     /// # Safety
     ///
@@ -214,8 +218,8 @@ impl Lane {
             let header = unsafe { batch.as_ref() };
             header.own.is_gone.set(true);
             if header.own.held.get() == 0 {
-                // SAFETY: what is not complete or empty was taken out of the table, and is being
-                // run. Nobody holds it.
+                // SAFETY: a batch that is neither complete nor empty was taken out of the table,
+                // and is being run. No future holds it.
                 unsafe { Batch::end(batch) };
             }
         }

@@ -1,4 +1,5 @@
-//! What two threads write lies 128 bytes apart: two cache lines, since they are fetched in pairs.
+//! Fields that two threads write lie 128 bytes apart: two cache lines, because these are fetched
+//! in pairs.
 
 use super::{Batch, Columns};
 use std::mem::offset_of;
@@ -16,7 +17,7 @@ fn check<A: Send + 'static, R: Send + 'static>(calls: u32, name: &str) {
             assert!(a.end <= b.start || b.end <= a.start, "{name}: {runners:?} {worlds:?}");
         }
     }
-    // All columns are within the batch, and none lies on another.
+    // All columns are within the batch, and no two overlap.
     let mut sorted = [&parts.runners[..], &parts.worlds[..]].concat();
     sorted.sort_by_key(|part| part.start);
     assert!(sorted.windows(2).all(|two| two[0].end <= two[1].start), "{name}: {sorted:?}");

@@ -1,10 +1,10 @@
 //! A batch of calls in memory: a header and columns.
 //!
-//! What the world writes and what the runner of the batch writes lie on different pairs of cache
-//! lines: the header with the arguments is the world's before the batch is published; the results
-//! with the status of each call are the runner's; the owners are the world's alone. A batch is
-//! complete as a whole, by one atomic word. Batches are used again; a world that does not grow
-//! makes no new ones.
+//! The fields that the world writes and the fields that the runner of the batch writes lie on
+//! different pairs of cache lines. The world writes the header with the arguments, before the batch
+//! is published. The runner writes the results, with the status of each call. The column of owners
+//! belongs to the world alone. A batch is complete as a whole, by one atomic word. Batches are used
+//! again; a world that does not grow makes no new ones.
 
 pub(crate) mod class;
 pub(crate) mod lane;
@@ -31,16 +31,16 @@ pub(crate) type Owner = NonNull<()>;
 const PENDING: u32 = 0;
 /// Its results are there.
 const COMPLETE: u32 = 1;
-/// The world has gone: who completes the batch frees it.
+/// The world was dropped: the runner that completes the batch frees it.
 const ORPHANED: u32 = 2;
 
-/// What came of a call.
+/// The outcome of a call.
 const RETURNED: u8 = 1;
 const PANICKED: u8 = 2;
 /// It was cancelled before it began.
 const SKIPPED: u8 = 3;
 
-/// What a batch knows of the type of its function.
+/// The functions of a batch that know the type of its foreign function.
 #[derive(Clone, Copy)]
 pub(crate) struct Methods {
     run: unsafe fn(NonNull<Batch>),
@@ -60,7 +60,7 @@ pub(crate) struct Columns {
     layout: Layout,
 }
 
-/// What the runner writes.
+/// The fields that the runner writes.
 #[repr(align(128))]
 struct Runner {
     state: AtomicU32,
@@ -70,27 +70,27 @@ struct Runner {
     panics: RefCell<Vec<(u32, String)>>,
 }
 
-/// What only the world reads and writes.
+/// The fields that only the world reads and writes.
 #[repr(align(128))]
 pub(crate) struct Own {
-    /// So many results have been given to the streams: those before.
+    /// The number of results that the streams have got: those before this position.
     pub(crate) delivered: Cell<u32>,
-    /// So many futures refer to the batch. While it is being filled, those of its calls are not
-    /// counted, and the number may be below zero.
+    /// The number of futures that refer to the batch. While the batch is being filled, the futures
+    /// of its calls are not counted, and the number may be below zero.
     pub(crate) held: Cell<u32>,
-    /// It is not in any list of the world's.
+    /// Whether the batch is in no list of the world.
     pub(crate) is_retired: Cell<bool>,
-    /// The frame does not wait for it any more.
+    /// Whether the frame has given up waiting for the batch.
     pub(crate) is_late: Cell<bool>,
-    /// Its calls have failed, since their deadline has passed.
+    /// Whether its calls have failed because their deadline has passed.
     pub(crate) is_expired: Cell<bool>,
-    /// It was given to the workers.
+    /// Whether the batch was given to the workers.
     pub(crate) is_sent: Cell<bool>,
     /// Its lane, which lives as long as the world.
     pub(crate) lane: NonNull<Lane>,
-    /// When its first call was made.
+    /// The time at which its first call was made.
     pub(crate) began: Cell<u64>,
-    /// The world has gone, and has left the batch to those that hold it.
+    /// Whether the world was dropped, and has left the batch to the futures that hold it.
     pub(crate) is_gone: Cell<bool>,
 }
 
@@ -100,14 +100,14 @@ pub(crate) struct Batch {
     methods: Methods,
     pub(crate) class: &'static Class,
     columns: Columns,
-    /// Which of its lane's sizes it has.
+    /// The position of its size among the sizes of its lane.
     pub(crate) size: usize,
     pub(crate) count: Cell<u32>,
-    /// So many calls are enough.
+    /// The number of calls that are enough.
     pub(crate) enough: Cell<u32>,
-    /// Each call is timed by itself.
+    /// Whether each call is timed by itself.
     pub(crate) times_each: Cell<bool>,
-    /// What is lent to the calls, or null.
+    /// The loans of the calls, or null.
     pub(crate) loans: Cell<*const Loans>,
     any_cancelled: AtomicBool,
     runner: Runner,
@@ -115,12 +115,13 @@ pub(crate) struct Batch {
 }
 
 impl Columns {
-    /// Returns the columns for so many calls of a function; for fewer if they would be large.
+    /// Returns the columns for this number of calls of a function, or for fewer calls if the
+    /// columns would be large.
     pub(crate) fn new<F: Native<S>, S>(calls: u32) -> Columns {
         let each = size_of::<(F, F::Args)>() + size_of::<F::Output>() + size_of::<Owner>() + 2;
         let capacity = calls.min((1 << 20) / each as u32).max(1);
         let n = capacity as usize;
-        let too_large = "a foreign function's arguments are larger than the memory";
+        let too_large = "the arguments of a foreign function do not fit into memory";
         let begin = Layout::new::<Batch>();
         let column = |layout: Layout, column: Layout| layout.extend(column).expect(too_large);
         let array = |layout: Result<Layout, _>| Result::expect(layout, too_large);
@@ -145,13 +146,14 @@ impl Columns {
         }
     }
 
-    /// Returns how large a batch is, in bytes.
+    /// Returns the size of a batch, in bytes.
     pub(crate) fn size(&self) -> usize {
         self.layout.size()
     }
 }
 
-/// Which bytes of a batch are written by its runner, and which by the world while it may run.
+/// The bytes of a batch that its runner writes, and those that the world writes while the batch may
+/// run.
 #[cfg(test)]
 pub(crate) struct Parts {
     pub(crate) runners: Vec<std::ops::Range<usize>>,
@@ -163,7 +165,7 @@ impl Columns {
     pub(crate) fn align(&self) -> usize {
         self.layout.align()
     }
-    /// Returns where each column begins, and where the next one does.
+    /// Returns the beginning of each column, and of the column after it.
     pub(crate) fn parts(&self) -> Parts {
         use std::mem::offset_of;
         let [args, cancelled, results, status, owners] =
@@ -245,7 +247,7 @@ impl Batch {
     ///
     /// # Safety
     ///
-    /// The batch is complete, and nobody else refers to it.
+    /// The batch is complete, and no other code refers to it.
     pub(crate) unsafe fn clear(this: NonNull<Batch>) {
         // SAFETY: alive, by the caller's promise.
         let header = unsafe { this.as_ref() };
@@ -278,8 +280,8 @@ impl Batch {
     }
 
     fn cancelled<'a>(this: NonNull<Batch>, at: u32) -> &'a AtomicU8 {
-        // SAFETY: alive where this private function is called; initialized by `new`, and never
-        // written but atomically.
+        // SAFETY: alive where this private function is called; initialized by `new`, and only
+        // written atomically.
         unsafe { Self::column::<AtomicU8>(this, this.as_ref().columns.cancelled, at).as_ref() }
     }
 
@@ -307,7 +309,7 @@ impl Batch {
         at
     }
 
-    /// Returns the column of the streams that have made the calls, and still want the results. Only
+    /// Returns the column of the streams that have made the calls and still want the results. Only
     /// the world's thread uses it.
     ///
     /// # Safety
@@ -319,7 +321,7 @@ impl Batch {
         unsafe { Self::column(this, this.as_ref().columns.owners, 0) }
     }
 
-    /// Notes that nobody wants the result of a call. If it has not begun, it will not.
+    /// Notes that no stream wants the result of a call. A call that has not begun will not begin.
     ///
     /// # Safety
     ///
@@ -333,7 +335,7 @@ impl Batch {
         unsafe { Self::column(this, header.columns.owners, at).write(None::<Owner>) };
     }
 
-    /// Returns `true` if nobody wants the result of a call.
+    /// Returns `true` if no stream wants the result of a call.
     pub(crate) fn is_abandoned(this: NonNull<Batch>, at: u32) -> bool {
         Self::cancelled(this, at).load(Ordering::Relaxed) != 0
     }
@@ -342,18 +344,18 @@ impl Batch {
     ///
     /// # Safety
     ///
-    /// The caller has the batch to itself until it is complete, but for the steps that the world
-    /// may take: `abandon` and `orphan`. It does not use the batch after that, unless it is the
-    /// world. What is lent to the batch stays until it is complete.
+    /// The caller has the batch to itself until the batch is complete, but for the steps `abandon`
+    /// and `end` of the world. After that only the world uses the batch. The loans of the batch
+    /// stay until it is complete.
     pub(crate) unsafe fn run(this: NonNull<Batch>) {
         // SAFETY: alive, by the caller's promise.
         let header = unsafe { this.as_ref() };
         // SAFETY: passed on to the caller.
         unsafe { in_call(header.loans.get(), || (header.methods.run)(this)) };
-        // SAFETY: alive: only who completes it, or the world after that, frees it.
+        // SAFETY: alive: only the runner that completes it, or the world after that, frees it.
         let before = unsafe { this.as_ref() }.runner.state.swap(COMPLETE, Ordering::AcqRel);
         if before == ORPHANED {
-            // SAFETY: the world has gone, and left the batch to its runner.
+            // SAFETY: the world was dropped, and has left the batch to its runner.
             unsafe { Self::free_complete(this) };
         }
     }
@@ -401,7 +403,7 @@ impl Batch {
         found.map_or_else(|| "it was cancelled".into(), |(_, message)| message.clone())
     }
 
-    /// Drops a result that nobody wants.
+    /// Drops a result that no stream wants.
     ///
     /// # Safety
     ///
@@ -419,7 +421,7 @@ impl Batch {
         }
     }
 
-    /// Ends a batch that nobody will run: drops the arguments.
+    /// Ends a batch that will not run: drops the arguments.
     ///
     /// # Safety
     ///
@@ -440,20 +442,20 @@ impl Batch {
         header.runner.state.store(COMPLETE, Ordering::Release);
     }
 
-    /// Frees a batch of a world that ends. If it has not completed yet, it is left to its runner,
-    /// which then frees it.
+    /// Frees a batch of a world that ends. A batch that is not complete yet is left to its runner,
+    /// which frees it.
     ///
     /// # Safety
     ///
-    /// The batch is empty, or complete, or someone runs it. Nobody else refers to it, and the
-    /// caller does not any more.
+    /// The batch is empty, complete or running. No other code refers to it, and the caller does not
+    /// use it any more.
     pub(crate) unsafe fn end(this: NonNull<Batch>) {
-        // SAFETY: alive: only who completes it, or ends it after that, frees it.
+        // SAFETY: alive: only the runner that completes it, or this function after that, frees it.
         let is_empty = unsafe { this.as_ref() }.count.get() == 0;
-        // No reference to the batch is alive after the step, since the runner may free it at once.
-        // SAFETY: as above.
+        // No reference to the batch is alive after the step, because the runner may free the batch
+        // at once. SAFETY: as above.
         if is_empty || unsafe { this.as_ref() }.runner.state.swap(ORPHANED, Ordering::AcqRel) == COMPLETE {
-            // SAFETY: empty or complete; if it has a runner, that has let go of it.
+            // SAFETY: empty or complete; if it has a runner, the runner has let go of it.
             unsafe { Self::free_complete(this) };
         }
     }
@@ -462,12 +464,12 @@ impl Batch {
     ///
     /// # Safety
     ///
-    /// The batch is complete or empty, and nobody else refers to it.
+    /// The batch is complete or empty, and no other code refers to it.
     unsafe fn free_complete(this: NonNull<Batch>) {
         // SAFETY: alive, by the caller's promise.
         let header = unsafe { this.as_ref() };
         for at in header.own.delivered.get()..header.count.get() {
-            // SAFETY: complete; what was not delivered was not taken.
+            // SAFETY: complete; a result that was not delivered was not taken.
             unsafe { Self::drop_result(this, at) };
         }
         let layout = header.columns.layout;
@@ -492,7 +494,7 @@ unsafe fn run<F: Native<S>, S>(this: NonNull<Batch>) {
         let mut last = begin;
         while at.get() < count {
             let call = at.get();
-            // SAFETY: the call was added, and is taken once: the position goes on, also if it
+            // SAFETY: the call was added, and is taken once: the position goes on, even if the call
             // panics.
             let (f, args) = unsafe { Batch::column::<(F, F::Args)>(this, columns.args, call).read() };
             let status = Batch::column::<u8>(this, columns.status, call);
@@ -510,7 +512,7 @@ unsafe fn run<F: Native<S>, S>(this: NonNull<Batch>) {
                     status.write(RETURNED);
                 }
             }
-            // Before the position goes on: its panic is that of this call.
+            // This comes before the position goes on: its panic belongs to this call.
             drop(f);
             if header.times_each.get() {
                 let end = now();

@@ -11,11 +11,11 @@ use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
 enum State<F, A> {
-    /// It has not been polled.
+    /// The future has not been polled.
     Before { class: &'static Class, is_long: bool, f: F, args: A },
-    /// It is a call in a batch.
+    /// The call is in a batch.
     Made { batch: NonNull<Batch>, at: u32 },
-    /// It has failed, or its result was taken.
+    /// The call has failed, or its result was taken.
     Over(Option<Box<CallError>>),
 }
 
@@ -23,7 +23,7 @@ enum State<F, A> {
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct Call<F: Native<S>, S>(State<F, F::Args>);
 
-// Nothing in it is pinned.
+// No field is pinned.
 impl<F: Native<S>, S> Unpin for Call<F, S> {}
 
 impl<F: Native<S>, S: 'static> Call<F, S> {
@@ -32,8 +32,8 @@ impl<F: Native<S>, S: 'static> Call<F, S> {
         Call(State::Before { class, is_long, f, args })
     }
 
-    /// Makes the call if it has not been made, or takes the result if that has been delivered.
-    /// Returns `None` if the call has failed.
+    /// Makes the call if it was not made yet, or takes the result if it was delivered. Returns
+    /// `None` if the call has failed.
     #[inline(always)]
     fn poll_once(&mut self, core: &Core, cx: &Context<'_>) -> Poll<Option<F::Output>> {
         let is_late = match self.0 {
@@ -72,7 +72,7 @@ impl<F: Native<S>, S: 'static> Call<F, S> {
         let result = unsafe { Batch::take::<F, S>(batch, at) };
         // SAFETY: this future has held it, and forgets it.
         unsafe { release(batch) };
-        // Nothing is dropped, now or later, and the compiler sees that.
+        // This way the compiler sees that nothing is dropped, now or later.
         std::mem::forget(std::mem::replace(&mut self.0, State::Over(None)));
         Some(result)
     }
@@ -83,7 +83,7 @@ impl<F: Native<S>, S: 'static> Call<F, S> {
         if let State::Before { class, is_long, f, args } = std::mem::replace(&mut self.0, State::Over(None)) {
             let owner = core.current.get().map(NonNull::cast);
             let (batch, at) = core.foreigns().call::<F, S>(owner, class, f, args, is_long);
-            // Nothing is dropped, which the compiler does not know.
+            // Nothing is dropped, but the compiler does not know it.
             std::mem::forget(std::mem::replace(&mut self.0, State::Made { batch, at }));
         }
     }
@@ -128,7 +128,7 @@ impl<F: Native<S>, S> Call<F, S> {
         // SAFETY: the batch lives while it is held, which this future does.
         let header = unsafe { batch.as_ref() };
         // SAFETY: the call is in the batch; this is the world's thread, since futures of calls are
-        // not `Send`. What is delivered is complete, and was not taken.
+        // not `Send`. A delivered call is complete, and its result was not taken.
         unsafe {
             if at < header.own.delivered.get() {
                 Batch::drop_result(batch, at);
@@ -140,8 +140,7 @@ impl<F: Native<S>, S> Call<F, S> {
     }
 }
 
-/// Lets go of a batch. It goes back to its own lane, in whichever world's frame this is, or in
-/// none.
+/// Lets go of a batch. The batch goes back to its own lane, whatever frame is under way here.
 ///
 /// # Safety
 ///
@@ -153,23 +152,23 @@ unsafe fn release(batch: NonNull<Batch>) {
     let held = own.held.get().wrapping_sub(1);
     own.held.set(held);
     if held == 0 {
-        // SAFETY: nobody holds it any more.
+        // SAFETY: no future holds it any more.
         unsafe { is_free(batch) };
     }
 }
 
 /// # Safety
 ///
-/// Nobody holds the batch.
+/// No future holds the batch.
 #[cold]
 unsafe fn is_free(batch: NonNull<Batch>) {
-    // SAFETY: a batch that is held lives, and this was held just now.
+    // SAFETY: a batch that is held is alive, and this one was held just now.
     let own = unsafe { &batch.as_ref().own };
     if own.is_gone.get() {
-        // SAFETY: its lane has left it to the last that holds it.
+        // SAFETY: its lane has left it to the last future that holds it.
         unsafe { Batch::end(batch) };
     } else if own.is_retired.get() {
-        // SAFETY: the lane lives as long as the world, which is there.
+        // SAFETY: the lane lives as long as the world, which is alive.
         unsafe { own.lane.as_ref() }.recycle(batch);
     }
 }
@@ -204,7 +203,7 @@ fn outside() -> ! {
     panic!("{}", CallError::Outside)
 }
 
-/// Lets the stream fail whose call has.
+/// Fails the stream whose call has failed.
 #[cold]
 fn fail_caller(core: &Core, error: CallError) {
     if let Some(origin) = core.current_origin() {
@@ -272,6 +271,6 @@ where
 /// The future of [`call`].
 pub type CallOnce<F, R> = Call<fn(Once<F>) -> R, fn(Once<F>) -> R>;
 
-/// A closure on its way; see [`call`].
+/// A closure that is sent to another core; see [`call`].
 #[derive(Debug)]
 pub struct Once<F>(F);

@@ -1,4 +1,4 @@
-//! Foreign functions: functions that other cores may run, with what holds for all their calls.
+//! Foreign functions: functions that other cores may run, with the class of their calls.
 
 use super::call::{Call, TryCall};
 use crate::batch::class::{Class, Deadline, Native};
@@ -8,11 +8,10 @@ use std::ops::Deref;
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
-/// A function that other cores may run, in batches. It is made once (a few bytes are kept for it
-/// until the program ends), and copied into the bodies of streams.
+/// A function that other cores may run, in batches. It is made once, and copied into the bodies of streams. A
+/// few bytes are kept for it until the program ends.
 ///
-/// It is called like any function, on the caller's thread. To call it asynchronously takes one word
-/// more:
+/// A plain call runs it on the caller's thread. `call` runs it asynchronously:
 ///
 /// ```
 /// use lisle_frame::{Foreign, World};
@@ -29,17 +28,17 @@ use std::time::Duration;
 ///
 /// # Batches
 ///
-/// The calls of a function are collected into batches, and a batch is sent to the workers when it
-/// has enough calls, or its first call has waited for the [`delay`](Foreign::delay), or the world
-/// has nothing else to do. How many calls are enough follows from what they have cost so far. Calls
-/// that cost less than to send them are run in place, on the world's thread.
+/// The calls of a function are collected into batches, and a batch is sent to the workers when it has enough
+/// calls, or its first call has waited for the [`delay`](Foreign::delay), or the world has nothing else to
+/// do. The number of calls that is enough follows from their cost so far. Calls that cost less than sending
+/// them run in place, on the world's thread.
 ///
 /// # Order
 ///
-/// Results are given to the streams in the order in which the calls were made, whatever the workers
-/// do, unless the function is [`unordered`](Foreign::unordered). So a frame comes to the same
-/// whether there are workers or not, unless calls may end in a later frame: those made
-/// [over frames](Foreign::call_over_frames), and those with a [deadline](Foreign::deadline).
+/// Streams get the results in the order in which the calls were made, unless the function is
+/// [`unordered`](Foreign::unordered). So a frame has the same values with and without workers, unless calls
+/// may end in a later frame. Such calls are made [over frames](Foreign::call_over_frames), or have a
+/// [deadline](Foreign::deadline).
 pub struct Foreign<F> {
     class: &'static Class,
     f: F,
@@ -57,7 +56,7 @@ impl<F> Foreign<F> {
     /// lisle_frame::Foreign::new("work", |n: Rc<u64>| *n); // an `Arc` may be sent
     /// ```
     ///
-    /// Nor may they borrow. What the host owns is [lent](crate::World::lend):
+    /// They must not borrow either. Data of the host is [lent](crate::World::lend):
     ///
     /// ```compile_fail,E0597
     /// let work = lisle_frame::Foreign::new("work", |numbers: &[u64]| numbers.len());
@@ -77,20 +76,20 @@ impl<F> Foreign<F> {
         Foreign { class: class.keep(), f: self.f }
     }
 
-    /// Lets results be given to the streams as they come, so that no call waits for an earlier one.
-    /// What the streams do with each other after that may depend on the time.
+    /// Gives streams the results as they come, so that no call waits for an earlier one. The values of
+    /// streams that share data may then depend on time.
     pub fn unordered(self) -> Self {
         self.with(|class| class.unordered = true)
     }
 
-    /// Lets all calls of a stream go to the same worker, which has its data in its cache, unless
-    /// that one is busy while others are idle.
+    /// Sends all calls of a stream to the same worker, which has the stream's data in its cache, unless this
+    /// worker is busy while others are idle.
     pub fn homed(self) -> Self {
         self.with(|class| class.homed = true)
     }
 
-    /// Fixes the number of calls in a batch, and sends all batches to the workers, however little
-    /// the calls cost.
+    /// Fixes the number of calls in a batch, and sends all batches to the workers, even if the calls cost
+    /// little.
     ///
     /// # Panics
     ///
@@ -100,21 +99,21 @@ impl<F> Foreign<F> {
         self.with(|class| class.batch = calls as u32)
     }
 
-    /// Sets how long a call may wait for its batch to fill while the world has other things to do,
-    /// which is 50 microseconds otherwise. The world looks after every 256 streams.
+    /// Sets how long a call may wait for its batch to fill while the world has other work. The default is 50
+    /// microseconds. The world looks at the clock after every 256 streams.
     pub fn delay(self, delay: Duration) -> Self {
         self.with(|class| class.delay = delay)
     }
 
-    /// Sets what happens when a call has not returned in time. Whether it has depends on the computer:
-    /// with [`KeepLast`](Deadline::KeepLast) or [`Cancel`](Deadline::Cancel) frames do not come to the
-    /// same in each run.
+    /// Sets what happens if a call has not returned in time. Whether a call is late depends on the computer:
+    /// with [`KeepLast`](Deadline::KeepLast) or [`Cancel`](Deadline::Cancel), frames may have other values in
+    /// each run.
     pub fn deadline(self, deadline: Deadline) -> Self {
         self.with(|class| class.deadline = deadline)
     }
 
-    /// Returns a foreign function that calls this one, and then `next` with its result: a chain,
-    /// which travels as one call. It has the class of this function, and the name of both.
+    /// Returns a foreign function that calls this one, and then `next` with its result. This chain travels as
+    /// one call. It has the class of this function, and the names of both.
     ///
     /// ```
     /// use lisle_frame::Foreign;
@@ -135,14 +134,15 @@ impl<F> Foreign<F> {
         Foreign { class, f: move |args| g(f(args)) }
     }
 
-    /// Calls the function on another core, within this frame. The future is ready in this frame,
-    /// with the result. One argument is given as it is, several are a tuple, none are `()`.
+    /// Calls the function on another core, within this frame. The future is ready in this frame, with the
+    /// result. `args` is the argument if there is one, a tuple of several, and `()` for none.
     ///
-    /// If the call fails, the stream that awaits it fails in this frame. In the next, a body that
-    /// is run anew calls again; one that lives over frames waits on for this call, and fails again.
+    /// If the call fails, the stream that awaits it fails in this frame. In the next frame, a body that is
+    /// run anew calls again. A body that lives over frames still waits for this call, and its stream fails
+    /// again.
     ///
-    /// Cancel safety: if the future is dropped before the call has begun, it does not begin.
-    /// Otherwise the result is dropped. The arguments live until then.
+    /// Cancel safety: if the future is dropped before the call has begun, the call does not begin. Otherwise
+    /// the result is dropped. The arguments live until then.
     ///
     /// # Panics
     ///
@@ -164,9 +164,8 @@ impl<F> Foreign<F> {
         TryCall::new(self.call(args))
     }
 
-    /// Calls the function once for each of several arguments, on other cores. Returns the results
-    /// in the order of the arguments. It takes constant time for each result, however many there
-    /// are.
+    /// Calls the function once for each of several arguments, on other cores. Returns the results in the
+    /// order of the arguments. Each result takes constant time, whatever their number.
     ///
     /// If one of the calls fails, the stream that awaits it fails in this frame.
     ///
@@ -185,8 +184,8 @@ impl<F> Foreign<F> {
         F: Native<S>,
     {
         let mut calls = args.into_iter().map(|args| self.call(args)).collect::<Vec<_>>();
-        // All are made before the first is awaited. They are retired in order, so that only the
-        // first that is not done needs to be looked at.
+        // All calls are made before the first is awaited. They are retired in order, so this looks only at
+        // the first call that is not done.
         std::future::poll_fn(|_| {
             calls.iter_mut().for_each(Call::begin);
             std::task::Poll::Ready(())
@@ -199,14 +198,14 @@ impl<F> Foreign<F> {
         results
     }
 
-    /// Calls the function on another core. It may take longer than a frame: the future is ready in
-    /// a later frame, by whose start the call has ended. Meanwhile the stream keeps its last value.
-    /// (Before the first result one made with [`stream`](crate::Here::stream) has none.) Without
-    /// workers it is run in place, at once.
+    /// Calls the function on another core. The call may take longer than a frame: the future is ready in the
+    /// first later frame at whose start the call has ended. Meanwhile the stream keeps its last value.
+    /// (Before the first result a stream made with [`stream`](crate::Here::stream) has no value.) Without
+    /// workers the call runs in place, at once.
     ///
-    /// In which frame that is depends on the time that the call takes, and on the number of workers:
-    /// what comes of it is not the same in each run. [`find_dependence`](crate::find_dependence)
-    /// finds the streams that it matters to.
+    /// This frame depends on the time that the call takes, and on the number of workers, so the values are
+    /// not the same in each run. [`find_dependence`](crate::find_dependence) finds the streams that depend on
+    /// it.
     ///
     /// Cancel safety and panics are those of [`call`](Foreign::call).
     #[inline]
@@ -223,7 +222,7 @@ impl<F> Foreign<F> {
     }
 }
 
-/// Returns the name of a chain. Each is made once, however often the chain is.
+/// Returns the name of a chain. The name is made once, even if the chain is made many times.
 fn chain_name(first: &'static str, second: &'static str) -> &'static str {
     type Names = HashMap<(&'static str, &'static str), &'static str>;
     static NAMES: LazyLock<Mutex<Names>> = LazyLock::new(Mutex::default);

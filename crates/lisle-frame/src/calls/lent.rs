@@ -1,4 +1,4 @@
-//! The names of what the host program lends to the calls and bodies of a frame.
+//! The names of data that the host program lends to the calls and bodies of a frame.
 
 use crate::batch::loans::{self, Loans};
 use crate::engine;
@@ -6,9 +6,10 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The name of something that the host program lends to a frame, with [`World::lend`]: a map, a grid,
-/// all positions. Foreign functions and bodies read it through this, without a copy and without a
-/// reference count. It is made once, and copied into them, like a [`Foreign`](crate::Foreign) function.
+/// The name of data that the host program lends to a frame with [`World::lend`], such as a map, a grid, or
+/// all positions. Foreign functions and bodies read the data through its name, without a copy and without a
+/// reference count. A name is made once, and copied into functions and bodies, like a
+/// [`Foreign`](crate::Foreign) function.
 ///
 /// ```
 /// use lisle_frame::{Foreign, Lent, World};
@@ -32,7 +33,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub struct Lent<T: ?Sized> {
     id: u32,
     name: &'static str,
-    /// One and the same type for those that lend and those that read.
+    /// The type is the same for the host, which lends, and the code that reads.
     of: PhantomData<fn(&T) -> &T>,
 }
 
@@ -41,30 +42,34 @@ impl<T: ?Sized + Sync + 'static> Lent<T> {
     ///
     /// # Panics
     ///
-    /// Panics if there are four billion of them.
+    /// Panics if the program has made four billion names.
     pub fn new(name: &'static str) -> Self {
         static IDS: AtomicU32 = AtomicU32::new(0);
-        // A number never comes again: another type might be read under it.
+        // A number is never used again: another type might be read under it.
         let id = IDS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |id| id.checked_add(1));
-        Lent { id: id.expect("names of what is lent are to be made once"), name, of: PhantomData }
+        Lent {
+            id: id.expect("too many `Lent` names were made: make each of them once"),
+            name,
+            of: PhantomData,
+        }
     }
 
-    /// Calls `f` with what is lent to the frame under way. It takes time in proportion to the number of names
-    /// that are lent.
+    /// Calls `f` with the data that is lent to the frame under way. This takes time in proportion to the
+    /// number of loans.
     ///
-    /// `f` may not be suspended: with a Lisle runtime (feature `runtime`) it panics where it waits, and where it
-    /// performs an effect or gives an item of a generator whose handler or consumer is outside of `f`. Without
-    /// the feature the process ends if the call or the body is left while `f` is suspended.
+    /// `f` must not be suspended. With a Lisle runtime (feature `runtime`) it panics if it waits, and if it
+    /// performs an effect or gives an item whose handler or consumer is outside of `f`. Without the feature
+    /// the process ends if the call or the body ends while `f` is suspended.
     ///
     /// # Panics
     ///
-    /// Panics if nothing is lent here under this name: outside of frames, in a frame that it is not lent to,
-    /// and in a call that may last longer than the frame, which is one
-    /// [over frames](crate::Foreign::call_over_frames) or of a function with a
-    /// [deadline](crate::Foreign::deadline). Other threads that a call uses find nothing either: `f` is what
-    /// calls them. The panic is that of the call, or of the body.
+    /// Panics if no data is lent here under this name. This is so outside of frames, in a frame that has no
+    /// such loan, and in a call that may last longer than the frame: a call [over
+    /// frames](crate::Foreign::call_over_frames), or of a function with a
+    /// [deadline](crate::Foreign::deadline). Other threads that a call uses have no loans either: call them
+    /// within `f`. The panic fails the call or the body.
     ///
-    /// A frame of another world within a call finds what is lent to the call as well.
+    /// A frame of another world within a call finds the loans of the call, too.
     #[track_caller]
     pub fn with<R>(self, f: impl FnOnce(&T) -> R) -> R {
         match self.find() {
@@ -74,14 +79,14 @@ impl<T: ?Sized + Sync + 'static> Lent<T> {
         }
     }
 
-    /// Does the same as [`with`](Lent::with), and returns `None` if nothing is lent here under this name.
+    /// Does the same as [`with`](Lent::with), but returns `None` if no data is lent here under this name.
     pub fn try_with<R>(self, f: impl FnOnce(&T) -> R) -> Option<R> {
         // SAFETY: it stays until this has returned, see `reading`.
         self.find().map(|data| loans::reading(|| f(unsafe { &*data })))
     }
 
-    /// Returns what is lent to the code that runs here. A frame takes it back when its bodies have run and
-    /// its calls have ended.
+    /// Returns the data that is lent to the code that runs here. A frame takes its loans back when its
+    /// bodies have run and its calls have ended.
     fn find(self) -> Option<*const T> {
         let of_frame = engine::current().and_then(|core| self.find_in(core.foreigns().loans()));
         of_frame.or_else(|| self.find_in(loans::of_call()?))
@@ -96,7 +101,7 @@ impl<T: ?Sized + Sync + 'static> Lent<T> {
     ///
     /// # Panics
     ///
-    /// Panics if something is lent under this name already.
+    /// Panics if data is lent under this name already.
     ///
     /// # Safety
     ///
@@ -112,8 +117,8 @@ impl<T: ?Sized + Sync + 'static> Lent<T> {
 #[track_caller]
 fn missing(name: &str) -> ! {
     panic!(
-        "'{name}' is not lent here: lend it to the frame with `world.lend`, and read it in bodies and in calls \
-         that end with the frame, which are those without a deadline and not over frames"
+        "'{name}' is not lent here: lend it to the frame with `world.lend`, and read it in bodies, and in calls that \
+         end with the frame (calls over frames and calls with a deadline may last longer)"
     )
 }
 

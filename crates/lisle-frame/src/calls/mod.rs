@@ -1,4 +1,4 @@
-//! What users call: foreign functions, and the futures of their calls.
+//! Foreign functions, and the futures of their calls.
 
 pub(crate) mod call;
 pub(crate) mod function;

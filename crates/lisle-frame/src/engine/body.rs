@@ -1,12 +1,12 @@
-//! What the future of a stream is.
+//! The trait of the futures of streams.
 
 use std::future::{Pending, Ready};
 use std::pin::Pin;
 
 /// The future of a stream.
 pub(crate) trait Body: Future<Output = ()> + 'static {
-    /// Drops what the body has done so far, if it is run anew in each frame. The future begins with
-    /// a new run of the body next.
+    /// Drops the state of the body's last run, if the body is run anew in each frame. The future
+    /// then begins with a new run of the body.
     fn rest(self: Pin<&mut Self>) {}
 }
 

@@ -1,4 +1,4 @@
-//! Async scopes: what the branches that are started in one end with.
+//! Async scopes. The branches that are started in a scope end with it.
 //!
 //! The body of a stream is a scope. Within it, futures may be scopes of their own: while one is
 //! polled, its branches are collected in the world, in place of those of the scope around it.
@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::ptr::{NonNull, null};
 use std::rc::Rc;
 
-/// The branches of a future that is a scope. They end with it.
+/// The branches of a future that is a scope. They end with the future.
 #[derive(Default)]
 pub(crate) struct Branches(Vec<Branch>);
 
@@ -49,16 +49,16 @@ impl Drop for InScope<'_> {
 }
 
 impl Core {
-    /// Lets a stream that was just made end with the scope in which it was made. It belongs to the
-    /// stream that is being polled in any case.
+    /// Notes that a stream that was just made ends with the scope in which it was made. In any
+    /// case it belongs to the stream that is being polled.
     pub(crate) fn end_with_scope(self: &Rc<Core>, branch: Living) {
         let Some(current) = self.current.get() else { return };
         if self.for_member.borrow().as_ref().is_some_and(|(list, _)| *list == current) {
             // It belongs to the member that is being made.
             return;
         }
-        // SAFETY: null, or set by an `InScope`, which borrows it and sets it back. Those that are
-        // within each other end in the order opposite to that in which they began.
+        // SAFETY: null, or set by an `InScope`, which borrows it and sets it back. Nested scopes
+        // end in the opposite order of their beginnings.
         if let Some(scope) = unsafe { self.scope.get().as_ref() } {
             let mut branches = scope.take().unwrap_or_default();
             branches.0.retain(|branch| branch.stream.get().is_some());
@@ -72,7 +72,7 @@ impl Core {
         self.has_loose_ends.set(true);
     }
 
-    /// Calls a function that polls another stream, in whose body it is.
+    /// Calls a function that polls another stream, and so is in the body of that stream.
     #[inline]
     pub(super) fn in_another_body<R>(&self, f: impl FnOnce() -> R) -> R {
         let _back = InScope { core: self, outer: self.scope.replace(null()) };

@@ -1,18 +1,18 @@
-//! What is known of some streams only: maps by their addresses.
+//! Maps for properties that only some streams have, by the addresses of the streams.
 
 use super::slot::Head;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ptr::NonNull;
 
-/// A map by streams. The order in which it gives up what it has follows from addresses: whoever
-/// goes through one has to put that in order first.
+/// A map by streams. The order of its entries follows from addresses: code that goes through
+/// the entries has to sort them first.
 pub(super) type ByHead<V> = HashMap<NonNull<Head>, V, BuildHasherDefault<AddressHasher>>;
 
 /// A set of streams.
 pub(super) type Heads = HashSet<NonNull<Head>, BuildHasherDefault<AddressHasher>>;
 
-/// A hash of an address. Nobody chooses addresses in order that they collide.
+/// A hash of an address. No attacker chooses addresses so that they collide.
 #[derive(Clone, Copy, Default)]
 pub(super) struct AddressHasher(u64);
 
@@ -23,7 +23,7 @@ impl Hasher for AddressHasher {
 
     fn write_u64(&mut self, number: u64) {
         let product = u128::from(self.0 ^ number) * 0x9e37_79b9_7f4a_7c15;
-        // The upper half depends on all bits, the lower one on the lower bits only.
+        // The upper half depends on all bits, the lower half only on the lower bits.
         self.0 = (product >> 64) as u64 ^ product as u64;
     }
 
@@ -42,7 +42,8 @@ mod tests {
     use std::collections::HashSet;
     use std::hash::Hasher;
 
-    /// Slots are multiples of their size. The map uses the lowest bits, and the highest ones.
+    /// Addresses of slots are multiples of the slot's size. The map uses the lowest and the
+    /// highest bits of a hash.
     #[test]
     fn addresses_of_slots_are_spread() {
         for size in [8, 24, 64, 88, 4096, 1 << 16] {

@@ -1,4 +1,4 @@
-//! Where the time of a frame goes.
+//! How long the parts of a frame take.
 
 use crate::shim::now;
 use std::cell::Cell;
@@ -15,7 +15,7 @@ impl Clock {
         self.begin.set(now());
     }
 
-    /// Notes that each stream has been run as far as it comes without a result.
+    /// Notes that each stream has been run as far as it gets without a result.
     pub(crate) fn streams_have_run(&self) {
         self.streams_have_run.set(now());
     }

@@ -1,4 +1,5 @@
-//! The values of a group's streams in a snapshot: a column for each group, as its slots lie.
+//! The values of a group's streams in a snapshot: a column for each group, in the order of its
+//! slots.
 
 use super::Core;
 use super::group::{Group, value_of};
@@ -6,10 +7,10 @@ use super::slot::{Head, Phase, State};
 use std::any::Any;
 use std::ptr::NonNull;
 
-/// What a snapshot knows of a slot.
+/// The record of a slot in a snapshot.
 #[derive(Clone, Copy)]
 pub(super) struct Mark {
-    /// That of the stream, or 0 if the snapshot has none of this slot.
+    /// The generation of the stream, or 0 if the snapshot has no stream of this slot.
     pub(super) generation: u32,
     pub(super) state: State,
 }
@@ -20,7 +21,7 @@ pub(super) struct Column {
     pub(super) values: Values,
 }
 
-/// A vector of the values of those that have one, in the order of their slots.
+/// A vector of the values of the streams that have one, in the order of their slots.
 pub(super) struct Values {
     all: Box<dyn Any>,
     clear: fn(&mut dyn Any),
@@ -53,8 +54,8 @@ impl Values {
     }
 }
 
-/// The numbers of the frame in a snapshot, and of the last one: as if that had been the one of the
-/// snapshot.
+/// The number of the snapshot's frame, and the number of the last frame. After `restore`, the last
+/// frame counts as the snapshot's frame.
 #[derive(Clone, Copy)]
 pub(super) struct Epochs {
     pub(super) then: u32,
@@ -62,7 +63,7 @@ pub(super) struct Epochs {
 }
 
 impl Epochs {
-    /// Returns what a state of the snapshot is now.
+    /// Returns the state that a state of the snapshot becomes now.
     fn translate(self, state: State) -> State {
         let number = if state.number() == self.then { self.now } else { 0 };
         State::new(state.phase(), number).with_value(state)
@@ -127,11 +128,12 @@ pub(super) unsafe fn clone_values<T: Clone + 'static>(group: &Group, column: &mu
     });
 }
 
-/// Sets the values and the states of streams to what they were. What is not there is passed over.
+/// Sets the values and the states of streams to those of the snapshot. Passes over streams that are
+/// gone.
 ///
 /// # Safety
 ///
-/// The values of the group are of this type; nothing refers to them.
+/// The values of the group are of this type; no code refers to them.
 pub(super) unsafe fn go_back<T: Clone + 'static>(
     core: &Core,
     group: &Group,
@@ -144,7 +146,7 @@ pub(super) unsafe fn go_back<T: Clone + 'static>(
         let value = if mark.state.has_value() { values.next().cloned() } else { None };
         // SAFETY: slots live as long as the world.
         let head = unsafe { pointer.as_ref() };
-        // Cloning is the user's code, which may have removed the stream.
+        // `clone` is the user's code, which may have removed the stream.
         if head.generation.get() != mark.generation {
             return;
         }
@@ -152,11 +154,11 @@ pub(super) unsafe fn go_back<T: Clone + 'static>(
         // SAFETY: the place holds a value if the state says so; nothing refers to it.
         let before = state.has_value().then(|| unsafe { value_of::<T>(pointer).read() });
         if let Some(value) = value {
-            // SAFETY: what was there has been read.
+            // SAFETY: the old value was read.
             unsafe { value_of::<T>(pointer).write(value) };
         }
         let then = epochs.translate(mark.state);
-        // The future of one that has ended is gone.
+        // A stream that has ended has no future.
         let has_ended = state.phase() == Phase::Ended;
         head.state.set(if has_ended { State::new(Phase::Ended, 0).with_value(then) } else { then });
         if state.phase() == Phase::Failed {

@@ -1,5 +1,5 @@
-//! Executors within streams, such as one that polls many futures and wants to know which of them to
-//! poll next. They are woken before their stream is polled.
+//! Executors within streams. An executor polls many futures, and must know which of them to poll
+//! next. Executors are woken before their stream is polled.
 
 use super::slot::Head;
 use super::{Core, VTABLE};
@@ -30,7 +30,7 @@ impl Core {
         self.has_wakers.get()
     }
 
-    /// Wakes the executors within a stream, since it is polled next.
+    /// Wakes the executors within a stream, because the stream is polled next.
     pub(super) fn wake_executors(&self, pointer: NonNull<Head>) {
         let wakers = self.wakers.borrow_mut().remove(&pointer);
         self.wake_each(wakers);
@@ -43,8 +43,8 @@ impl Core {
         }
     }
 
-    /// Returns the wakers of all streams, in the order of the streams: what is called by them, or
-    /// dropped with them, is the user's.
+    /// Returns the wakers of all streams, in the order of the streams: calling or dropping them
+    /// runs code of the user.
     fn take_wakers(&self) -> Vec<(NonNull<Head>, Vec<Waker>)> {
         let mut wakers = self.wakers.take().into_iter().collect::<Vec<_>>();
         wakers.sort_by_cached_key(|(pointer, _)| self.place(*pointer));

@@ -1,4 +1,4 @@
-//! Streams of last values: they look at their sources before anything of a frame changes.
+//! Streams of last values. They look at their sources before a frame changes any value.
 
 use super::Core;
 use super::waits::Living;
@@ -6,7 +6,7 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// What a stream of last values knows of its source.
+/// The connection of a stream of last values to its source.
 pub(crate) trait Follows {
     /// Keeps the value that the source has now, for the next frame of `stream`.
     fn look(&self, core: &Core, stream: Living);
@@ -14,7 +14,7 @@ pub(crate) trait Follows {
     /// Returns a copy of the value that is kept for the next frame.
     fn looked(&self) -> Box<dyn Any>;
 
-    /// Keeps a copy of what `looked` has returned.
+    /// Keeps a copy of the value that `looked` has returned.
     fn look_as_then(&self, looked: &dyn Any);
 }
 
@@ -24,9 +24,9 @@ impl Core {
         self.follows.borrow_mut().push((stream, follows));
     }
 
-    /// Lets the streams of last values look at their sources, once between two frames: before a
-    /// frame begins, or an input is set. All look before the first of them takes a new value, since
-    /// they may follow each other.
+    /// Has the streams of last values look at their sources, once between two frames: before a frame
+    /// begins, or an input is set. All of them look before the first takes a new value, because they
+    /// may follow each other.
     pub(crate) fn look_at_sources(&self) {
         if self.has_looked.replace(true) {
             return;
@@ -38,7 +38,7 @@ impl Core {
                 follows.look(self, stream);
                 at += 1;
             } else if self.is_saved(stream) {
-                // It may come back.
+                // The stream may come back.
                 at += 1;
             } else {
                 self.follows.borrow_mut().swap_remove(at);
@@ -46,18 +46,18 @@ impl Core {
         }
     }
 
-    /// Returns what the streams of last values have seen of their sources, if they have looked since
-    /// the last frame.
+    /// Returns the values that the streams of last values have seen, if they have looked at their
+    /// sources since the last frame.
     pub(super) fn what_was_looked_at(&self) -> Option<Vec<(Living, Box<dyn Any>)>> {
         if !self.has_looked.get() {
             return None;
         }
-        // What is cloned is the user's.
+        // `clone` is the user's code.
         let all = self.follows.borrow().clone();
         Some(all.into_iter().map(|(stream, follows)| (stream, follows.looked())).collect())
     }
 
-    /// Lets the streams of last values have looked at their sources as they had then.
+    /// Gives the streams of last values the values that they had seen at the time of the snapshot.
     pub(super) fn look_as_then(&self, looked: &[(Living, Box<dyn Any>)]) {
         self.has_looked.set(true);
         let all = self.follows.borrow().clone();
@@ -69,7 +69,7 @@ impl Core {
         }
     }
 
-    /// Notes that what the sources have is not what was looked at.
+    /// Notes that the sources have other values than those that were looked at.
     pub(crate) fn look_again(&self) {
         self.has_looked.set(false);
     }

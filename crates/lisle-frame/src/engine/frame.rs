@@ -10,7 +10,8 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 
 impl Core {
-    /// Evaluates each stream once; but not those that are cosmetic, if the frame is an old one.
+    /// Evaluates each stream once. If the frame is run again after `restore` (`is_old`), it leaves
+    /// out cosmetic streams.
     pub(crate) fn frame(self: &Rc<Core>, is_old: bool) {
         enter(self.clone(), || self.evaluate(is_old));
     }
@@ -54,7 +55,7 @@ impl Core {
         }
     }
 
-    /// Lets the streams fail that wait for each other, when nothing else is to be waited for.
+    /// Fails the streams that wait for each other, when the frame has nothing else to wait for.
     fn end_circles(&self) {
         let circles = self.waits.circles();
         for circle in &circles {
@@ -82,23 +83,23 @@ impl Core {
         }
     }
 
-    /// Polls a stream that has failed while it waited, so that a body that is run anew in each
-    /// frame does not go on in the next one with what it has read in this one.
+    /// Polls a stream that has failed while it waited. So a body that is run anew in each frame
+    /// does not go on in the next frame with the values that it has read in this one.
     fn poll_failed(&self, pointer: NonNull<Head>, error: &StreamError) {
         self.wake_executors(pointer);
         // SAFETY: slots live as long as the world.
         if unsafe { pointer.as_ref() }.phase() != Phase::Failed {
-            // The body of another, or a waker, has removed it.
+            // The body of another stream, or a waker, has removed it.
             return;
         }
         self.fail_current(error.clone());
-        // SAFETY: it was waiting, and hence has a future and is not running.
+        // SAFETY: the stream was waiting, and hence has a future and is not running.
         let poll = || unsafe { Group::of(pointer).poll(self, pointer) };
         self.caught(|| unsuspended(poll));
     }
 
-    /// Ends the waits of streams that wait within the frame for nothing that could end in it, as a
-    /// stream does that has dropped what it waited for. They keep their values.
+    /// Ends waits within the frame that would not end by themselves. A stream waits in this way if
+    /// it has dropped the future for which it waited. It keeps its value.
     fn end_lost_waits(&self) {
         for group in self.groups.borrow().iter().chain(self.early.borrow().iter()) {
             group.each_slot(|pointer| {

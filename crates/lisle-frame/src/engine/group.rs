@@ -1,5 +1,5 @@
-//! Groups: all streams of one type that are made at one place, side by side, run by one loop that
-//! the compiler has made for that type.
+//! Groups: all streams of one type that are made at one place of the program. They lie side by
+//! side, and one loop runs them, which the compiler has made for their type.
 
 use super::Core;
 use super::body::Body;
@@ -15,11 +15,11 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::ptr::NonNull;
 
-/// Pieces begin at multiples of this, and so do not the slots: the piece of a slot is found by
-/// rounding down.
+/// Pieces begin at multiples of this, and slots do not: the piece of a slot is found by rounding
+/// down.
 const ALIGN: usize = 1 << 16;
 
-/// What a group knows of its type.
+/// The functions of a group that know its types.
 pub(crate) struct Methods {
     run: unsafe fn(&Core, &Group),
     polls: unsafe fn(&Core, &Polls<'_>),
@@ -30,25 +30,25 @@ pub(crate) struct Methods {
     go_back: unsafe fn(&Core, &Group, &Column, Epochs),
 }
 
-/// What a stream is between two frames.
+/// The state of a stream between two frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// All its state is its value, unless it waits over frames.
     AtRest,
-    /// The same, and it runs before all others.
+    /// As `AtRest`, and it runs before all other streams.
     Early,
     /// Its body lives over frames.
     Living,
 }
 
-/// What tells groups apart.
+/// The key of a group.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Key {
     pub(crate) future: TypeId,
     pub(crate) value: TypeId,
     pub(crate) site: &'static Location<'static>,
     pub(crate) name: Option<&'static str>,
-    /// Its streams are left out of snapshots.
+    /// Whether its streams are left out of snapshots.
     pub(crate) is_cosmetic: bool,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Key {
 pub(super) struct Piece {
     group: NonNull<Group>,
     capacity: u32,
-    /// So many slots have been initialized.
+    /// The number of slots that were initialized.
     used: Cell<u32>,
     /// The position of the first slot in the group.
     first: u32,
@@ -68,7 +68,7 @@ pub(crate) struct Group {
     methods: &'static Methods,
     pub(crate) key: Key,
     pub(crate) kind: Kind,
-    /// How many groups of the world were made before.
+    /// The number of groups of the world that were made before.
     pub(super) number: u32,
     slot: Layout,
     pieces: RefCell<Vec<NonNull<Piece>>>,
@@ -84,7 +84,11 @@ impl Group {
     /// Makes a group of streams with values of type `T` and futures of type `F`.
     pub(crate) fn new<T: Clone + 'static, F: Body>(key: Key, kind: Kind, number: u32) -> Group {
         let slot = Layout::new::<Slot<T, F>>();
-        assert!(slot.align() <= ALIGN / 2, "a stream's future cannot be aligned to {} bytes", slot.align());
+        assert!(
+            slot.align() <= ALIGN / 2,
+            "the future of a stream cannot be aligned to {} bytes",
+            slot.align()
+        );
         Group {
             methods: &Methods {
                 run: run::<T, F>,
@@ -111,7 +115,7 @@ impl Group {
     ///
     /// `head` is in a slot of a group that is alive, with the provenance of its piece.
     pub(crate) unsafe fn of<'a>(head: NonNull<Head>) -> &'a Group {
-        // SAFETY: the piece of a slot begins where its address is rounded down to.
+        // SAFETY: the address of a slot, rounded down, is the beginning of its piece.
         unsafe { Piece::of(head).as_ref().group.as_ref() }
     }
 
@@ -156,7 +160,7 @@ impl Group {
         });
         let capacity = wanted.min(most);
         let layout = Layout::from_size_align(begin + capacity * self.slot.size(), ALIGN)
-            .expect("a stream's future is larger than the memory");
+            .expect("the future of a stream does not fit into memory");
         // SAFETY: the layout is not empty.
         let Some(piece) = NonNull::new(unsafe { alloc(layout) }.cast::<Piece>()) else {
             handle_alloc_error(layout)
@@ -177,13 +181,13 @@ impl Group {
         unsafe { piece.byte_add(offset).cast() }
     }
 
-    /// Makes a slot vacant whose future and value are gone.
+    /// Makes a slot vacant; its future and value were dropped.
     pub(crate) fn give_slot(&self, head: NonNull<Head>) {
         // SAFETY: slots live as long as their group.
         let this = unsafe { head.as_ref() };
         this.state.set(State::new(Phase::Vacant, this.state.get().number() & vacant::MAKER_RAN_AGAIN));
         self.live.set(self.live.get() - 1);
-        // The slot of a generation that would come again is not used any more.
+        // A slot whose generation would overflow is not used any more.
         if this.generation.get() != u32::MAX - 1 {
             self.vacant.borrow_mut().push(head);
         }
@@ -207,8 +211,8 @@ impl Group {
         unsafe { (self.methods.polls)(core, &Polls::One(Cell::new(Some(head)))) }
     }
 
-    /// Polls the streams whose calls have ended, up to the first one that is not of this group or
-    /// has given up its call.
+    /// Polls the streams whose calls have ended, up to the first stream that is not of this group
+    /// or has given up its call.
     ///
     /// # Safety
     ///
@@ -235,7 +239,8 @@ impl Group {
         unsafe { (self.methods.drop_value)(head) }
     }
 
-    /// Lets a stream be between two runs of its body: drops what the last one has done so far.
+    /// Ends the last run of a stream's body: drops the state of the run, so that a new run comes
+    /// next.
     ///
     /// # Safety
     ///
@@ -255,11 +260,11 @@ impl Group {
         unsafe { (self.methods.clone_values)(self, column) }
     }
 
-    /// Sets the values and the states of streams to what they were.
+    /// Sets the values and the states of streams to those of the snapshot.
     ///
     /// # Safety
     ///
-    /// Nothing refers to values of the group.
+    /// No code refers to values of the group.
     pub(super) unsafe fn go_back(&self, core: &Core, column: &Column, epochs: Epochs) {
         // SAFETY: passed on to the caller.
         unsafe { (self.methods.go_back)(core, self, column, epochs) }
@@ -312,7 +317,7 @@ impl Group {
         first + offset / self.slot.size()
     }
 
-    /// Returns which stream is meant.
+    /// Returns the origin of a stream.
     ///
     /// # Safety
     ///
@@ -323,8 +328,8 @@ impl Group {
         Origin { name: self.key.name, ordinal, site: self.key.site }
     }
 
-    /// Returns where a slot is among all of its world. Addresses differ between equal worlds; this
-    /// does not.
+    /// Returns the position of a slot among all slots of its world. Addresses differ between equal
+    /// worlds; this position does not.
     ///
     /// # Safety
     ///
@@ -372,7 +377,7 @@ unsafe fn drop_future<T, F>(head: NonNull<Head>) {
 ///
 /// # Safety
 ///
-/// The slot is one of streams with values of this type.
+/// The slot is for streams with values of this type.
 #[inline(always)]
 pub(crate) unsafe fn value_of<T>(head: NonNull<Head>) -> *mut T {
     let valued = head.cast::<Valued<T>>();

@@ -1,8 +1,9 @@
-//! What a world is behind its handles: the streams, who waits for whom, and the frame under way.
+//! The core of a world, to which its handles refer: the streams, which stream waits for which, and
+//! the frame under way.
 //!
-//! Everything here belongs to one thread. The user's code runs while a frame is under way and may
-//! call back at any time, so that no part is borrowed while it does; what such code may remove is
-//! only noted, and buried where no stream is being polled.
+//! The core belongs to one thread. The user's code runs while a frame is under way, and may call
+//! back at any time, so no part of the core is borrowed while it runs. Streams that such code
+//! removes are only noted; they are buried when no stream is being polled.
 
 pub(crate) mod body;
 pub(crate) mod branches;
@@ -44,37 +45,38 @@ use std::task::{Context, RawWaker, RawWakerVTable, Waker};
 use std::time::Duration;
 use waits::{Living, Waits};
 
-/// What the futures of a stream tell about the poll under way, and what is to do after it.
+/// Notes of a stream's futures about the poll under way, and about the work after it.
 pub(crate) mod flags {
-    /// The stream waits for something within this frame.
+    /// The stream waits for a stream or a call within this frame.
     pub(crate) const WITHIN: u8 = 1;
-    /// The stream has read or called what has failed; `Core::failure` says what.
+    /// The stream has read a stream that has failed, or its call has failed; `Core::failure` has
+    /// the error.
     pub(crate) const FAILED: u8 = 2;
-    /// The queue of streams to poll is not empty, or something is to be buried.
+    /// The queue of streams to poll is not empty, or there are streams to bury.
     pub(crate) const QUEUED: u8 = 4;
 }
 
-/// The functions of the waker that streams are polled with. They do nothing: what a stream waits
-/// for knows it.
+/// The functions of the waker with which streams are polled. They do nothing: the stream or call
+/// that a stream waits for knows the stream.
 static VTABLE: RawWakerVTable =
     RawWakerVTable::new(|_| RawWaker::new(std::ptr::null(), &VTABLE), |_| {}, |_| {}, |_| {});
 
-/// A bit that the numbers of worlds do not have.
+/// A bit that no number of a world has.
 pub(crate) const COSMETIC: u32 = 1 << 31;
 
 /// A world.
 pub(crate) struct Core {
-    /// Tells worlds apart; it is not 0.
+    /// A number that only this world has; it is not 0.
     pub(crate) id: u32,
     /// The number of the frame, counted from 1, as far as it fits beside a phase.
     pub(crate) epoch: Cell<u32>,
-    /// How many frames there have been. It goes back with the world.
+    /// How many frames there have been. `restore` sets it back.
     pub(crate) frames: Cell<u64>,
-    /// There is a group of cosmetic streams.
+    /// Whether there is a group of cosmetic streams.
     has_cosmetic: Cell<bool>,
-    /// How many frames cosmetic streams have been in.
+    /// The number of frames of the cosmetic streams.
     turns: Cell<u64>,
-    /// The time in the game. It goes back with the world.
+    /// The time in the game. `restore` sets it back.
     pub(crate) time: Cell<Duration>,
     /// The time for cosmetic streams.
     time_of_turns: Cell<Duration>,
@@ -82,57 +84,61 @@ pub(crate) struct Core {
     pub(crate) step: Cell<Duration>,
     /// The state of a stream that has its value for this frame.
     pub(crate) ready: Cell<State>,
-    /// The state of a stream that had its value for the frame before, and so is due in this one.
+    /// The state of a stream that had its value for the frame before, and so is due in this frame.
     usual: Cell<State>,
     /// The stream that is being polled.
     pub(crate) current: Cell<Option<NonNull<Head>>>,
-    /// A byte, since the compiler sets bits of it by instructions for bytes: a wider load soon
+    /// A byte, because the compiler sets its bits by instructions for bytes: a wider load soon
     /// after would wait for the store.
     pub(crate) flags: Cell<u8>,
     failure: RefCell<Option<StreamError>>,
     errors: RefCell<ByHead<StreamError>>,
     queue: RefCell<VecDeque<Living>>,
-    /// How many streams wait, or are in the queue and have waited.
+    /// The number of streams that wait, or have waited and are in the queue.
     waiting: Cell<usize>,
     pub(crate) waits: Waits,
     groups: RefCell<Vec<Rc<Group>>>,
     by_key: RefCell<HashMap<Key, Rc<Group>>>,
     /// The groups that are run before all others.
     early: RefCell<Vec<Rc<Group>>>,
-    /// The streams of last values, with what knows their sources.
+    /// The streams of last values, with the connections to their sources.
     follows: RefCell<Vec<(Living, Rc<dyn Follows>)>>,
-    /// They have looked at their sources since the last frame.
+    /// Whether the streams of last values have looked at their sources since the last frame.
     has_looked: Cell<bool>,
-    /// What was made by each owner.
+    /// The streams that each owner has made.
     owned: RefCell<ByHead<Vec<Living>>>,
-    /// What was made for each owner before it was there. It lives as long as the owner, while of
-    /// what an owner has made itself only the last run's is there.
+    /// The streams that were made for each owner before it existed. They live as long as the owner.
+    /// Of the streams that an owner has made itself, only those of its last run exist.
     kept: RefCell<ByHead<Vec<Living>>>,
-    /// The list that runs and makes a member, with what was made for the member so far.
+    /// The list that runs and makes a member, with the streams that were made for the member so
+    /// far.
     for_member: RefCell<Option<(NonNull<Head>, Vec<Living>)>>,
     has_owners: Cell<bool>,
     graves: RefCell<Vec<NonNull<Head>>>,
     /// The snapshots.
     saved: RefCell<Vec<Weak<Saved>>>,
     has_saved: Cell<bool>,
-    /// Memory for the next snapshots: columns without anything in them.
+    /// Memory for the next snapshots: empty columns.
     spare_columns: RefCell<Vec<Vec<Option<Column>>>>,
-    /// They are being emptied: what destructors remove is buried by who does so.
+    /// Whether removed streams are being buried. Streams that destructors remove meanwhile are
+    /// buried by the same loop.
     burying: Cell<bool>,
-    /// Streams that are run anew, and wait over frames.
+    /// The streams whose bodies are run anew, and that wait over frames.
     restless: RefCell<Heads>,
-    /// The branches of the scope that is being polled, or null: those of the stream's body.
+    /// The branches of the scope that is being polled. Null stands for the branches of the stream's
+    /// body.
     scope: Cell<*const OwnBranches>,
     /// The branches of bodies, by their streams.
     branches: RefCell<ByHead<Vec<Living>>>,
-    /// There is more to do when a body ends: some wait over frames, or have branches.
+    /// Whether there is more work when a body ends, because some bodies wait over frames or have
+    /// branches.
     has_loose_ends: Cell<bool>,
-    /// How many functions of the user's look at values.
+    /// The number of functions of the user that look at values.
     pub(crate) looking: Cell<usize>,
     /// Wakers of executors within streams, by the stream.
     wakers: RefCell<ByHead<Vec<Waker>>>,
     has_wakers: Cell<bool>,
-    /// Where the stack was at the start of the frame.
+    /// The position of the stack at the start of the frame.
     stack: Cell<usize>,
     in_frame: Cell<bool>,
     pub(crate) closed: Cell<bool>,
@@ -144,14 +150,15 @@ pub(crate) struct Core {
 /// Returns the current world.
 #[inline(always)]
 pub(crate) fn current<'a>() -> Option<&'a Core> {
-    // SAFETY: null, or kept alive since it is entered; only worlds are. Who calls this is called by
-    // its frame; who runs other streams meanwhile counts the reference.
+    // SAFETY: null, or kept alive because it is entered, and only worlds are entered. The caller is
+    // called by the world's frame; a caller that runs other streams meanwhile counts the reference.
     unsafe { crate::current::current().cast::<Core>().as_ref() }
 }
 
 /// Returns the current world.
 pub(crate) fn current_counted() -> Option<Rc<Core>> {
-    // Not by way of a reference, with which the counts beside the world cannot be reached.
+    // The pointer is not made from a reference, because the counts beside the world could not be
+    // reached through one.
     let core = crate::current::current().cast::<Core>();
     if core.is_null() {
         return None;
@@ -166,10 +173,10 @@ pub(crate) fn current_counted() -> Option<Rc<Core>> {
 impl Core {
     pub(crate) fn new(foreigns: Foreigns) -> Rc<Core> {
         static IDS: AtomicU32 = AtomicU32::new(1);
-        // A number never comes again: a handle would be taken for one of the later world.
+        // A number is never used again: a handle would be taken for a handle of the later world.
         let next = |id: u32| id.checked_add(1).filter(|next| *next < COSMETIC);
         let id = IDS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
-        let id = id.expect("a program can have two billion worlds");
+        let id = id.expect("a program has made more than two billion worlds");
         Rc::new(Core {
             id,
             epoch: Cell::new(0),
@@ -233,8 +240,8 @@ impl Core {
         self.flags.get() & flags::QUEUED != 0
     }
 
-    /// Returns the waker with which streams are polled. It is told by the address of its functions
-    /// from those of executors within streams. It leads back here: see
+    /// Returns the waker with which streams are polled. The address of its functions tells it from
+    /// the wakers of executors within streams. It leads back to the core: see
     /// [`of_context`](Core::of_context).
     #[inline(always)]
     fn waker(&self) -> Waker {
@@ -246,7 +253,7 @@ impl Core {
     ///
     /// # Safety
     ///
-    /// The context is the one that the stream itself is polled with.
+    /// The context is the one with which the stream itself is polled.
     #[inline(always)]
     pub(crate) unsafe fn of_context<'a>(cx: &Context<'a>) -> &'a Core {
         // SAFETY: made by `waker` of a world that runs its streams, by the caller's promise.
@@ -259,7 +266,7 @@ impl Core {
         state == self.usual.get()
     }
 
-    /// Returns `true` if the stream has not run in this frame, and is to.
+    /// Returns `true` if the stream has to run in this frame, and has not run yet.
     #[inline(always)]
     pub(crate) fn is_due(&self, state: State) -> bool {
         match state.phase() {
@@ -269,7 +276,7 @@ impl Core {
         }
     }
 
-    /// Returns the group for streams of a kind, which is made if it is the first.
+    /// Returns the group for streams of a kind. The group is made for the first stream of the kind.
     pub(crate) fn group<T: Clone + 'static, F: Body>(&self, key: Key, kind: Kind) -> Rc<Group> {
         let mut by_key = self.by_key.borrow_mut();
         let number = by_key.len() as u32;
@@ -290,7 +297,7 @@ impl Core {
         if self.in_frame.get() { self.epoch.get() } else { 0 }
     }
 
-    /// Runs a destructor of the user's. Its panic has been reported by the panic hook.
+    /// Runs a destructor of the user. The panic hook has reported its panic.
     fn guarded(&self, f: impl FnOnce()) {
         let (current, flags, failure) = (self.current.take(), self.flags.get(), self.failure.take());
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| unsuspended(f))) {
@@ -326,7 +333,7 @@ impl Core {
         self.has_cosmetic.get() && self.current.get().is_some_and(|pointer| self.is_cosmetic(pointer))
     }
 
-    /// Returns the error of the stream that is being polled, which has read what is cosmetic.
+    /// Returns the error of the stream that is being polled, which has read a cosmetic stream.
     #[cold]
     pub(crate) fn reads_cosmetic(&self, read: NonNull<Head>) -> StreamError {
         match self.current_origin() {
@@ -356,7 +363,7 @@ impl Core {
         unsafe { Group::of(pointer).origin(pointer) }
     }
 
-    /// Returns where a slot is in the world. It is the same in equal worlds.
+    /// Returns the position of a slot in the world. It is the same in equal worlds.
     pub(crate) fn place(&self, pointer: NonNull<Head>) -> (u32, usize) {
         // SAFETY: slots live as long as the world.
         unsafe { Group::of(pointer).place(pointer) }
@@ -395,7 +402,7 @@ impl Core {
         }
     }
 
-    /// Notes that the body of a stream has ended, which may have waited over frames and have
+    /// Notes that the body of a stream has ended that may have waited over frames and may have
     /// branches.
     #[cold]
     fn end_loosely(&self, pointer: NonNull<Head>) {
@@ -410,7 +417,7 @@ impl Core {
         group.kind != Kind::Living && !self.restless.borrow().contains(&pointer)
     }
 
-    /// Calls a function for each stream that is there.
+    /// Calls a function for each stream of the world.
     pub(crate) fn each_stream(&self, mut f: impl FnMut(&Group, NonNull<Head>, &Head)) {
         for group in self.early.borrow().iter().chain(self.groups.borrow().iter()) {
             group.each_slot(|pointer| {

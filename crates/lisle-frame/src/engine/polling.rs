@@ -10,16 +10,16 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::Context;
 
-/// So many streams are run between two looks at the clock.
+/// The number of streams that are run between two looks at the clock.
 const SPAN: u32 = 256;
 
 /// Streams of a group that are to be polled, one after the other.
 pub(super) enum Polls<'a> {
-    /// Those of a span that are due.
+    /// The streams of a span that are due.
     Due(Span),
-    /// Those whose calls have ended.
+    /// The streams whose calls have ended.
     Ended { group: &'a Group, ended: &'a Ended<'a> },
-    /// This one, whether it has waited or is due. It may be polled while others are.
+    /// One stream, which has waited or is due. It may be polled while others are being polled.
     One(Cell<Option<NonNull<Head>>>),
 }
 
@@ -28,15 +28,15 @@ pub(super) struct Span {
     first: NonNull<Head>,
     at: Cell<u32>,
     end: u32,
-    /// So many of them were due.
+    /// The number of streams that were due.
     evaluated: Cell<usize>,
 }
 
-/// Runs what is due in the group.
+/// Runs the streams of the group that are due.
 ///
 /// # Safety
 ///
-/// The group is one of streams with these types.
+/// The streams of the group have these types.
 pub(super) unsafe fn run<T, F: Future<Output = ()>>(core: &Core, group: &Group) {
     let mut index = 0;
     while let Some(piece) = group.piece(index) {
@@ -61,13 +61,13 @@ pub(super) unsafe fn run<T, F: Future<Output = ()>>(core: &Core, group: &Group) 
     }
 }
 
-/// Polls streams. It is the only place where their future is polled: the compiler makes the code of
-/// the future part of this loop then, and of no other.
+/// Polls streams. Only this function polls their future, so that the compiler makes the code of the
+/// future part of this loop, and of no other.
 ///
 /// # Safety
 ///
-/// The streams have these types. Those that are not looked at here have a future and are not
-/// running.
+/// The streams have these types. The streams whose state this does not check have a future and are
+/// not running.
 pub(super) unsafe fn polls<T, F: Future<Output = ()>>(core: &Core, polls: &Polls<'_>) {
     let waker = core.waker();
     let mut cx = Context::from_waker(&waker);
@@ -81,7 +81,7 @@ pub(super) unsafe fn polls<T, F: Future<Output = ()>>(core: &Core, polls: &Polls
             Polls::One(head) => head.take().map(|head| (head, running(unsafe { head.as_ref() }))),
         };
         let Some((head, running)) = next else { return };
-        // SAFETY: what is due or has waited has a future and is not running.
+        // SAFETY: a stream that is due or has waited has a future and is not running.
         unsafe { step(core, head.cast::<Slot<T, F>>(), &mut cx, running) };
         if core.has_queued() && !matches!(polls, Polls::One(_)) {
             core.drain();
@@ -103,7 +103,7 @@ impl Span {
     ///
     /// # Safety
     ///
-    /// There are at least `end` slots of this size from `first` on.
+    /// There are at least `end` slots of this size, beginning with `first`.
     #[inline(always)]
     unsafe fn next(&self, core: &Core, size: usize) -> Option<(NonNull<Head>, State)> {
         loop {
@@ -125,7 +125,7 @@ impl Span {
 }
 
 impl Group {
-    /// Returns the next stream whose call has ended and which waits, if it is in this group.
+    /// Returns the next stream that waits and whose call has ended, if the stream is in this group.
     ///
     /// # Safety
     ///
@@ -147,7 +147,7 @@ impl Group {
     }
 }
 
-/// Polls the future of a stream, and notes what came of it.
+/// Polls the future of a stream, and notes the outcome.
 ///
 /// # Safety
 ///
@@ -164,8 +164,8 @@ unsafe fn step<T, F: Future<Output = ()>>(
     let head = unsafe { pointer.as_ref() };
     head.state.set(running);
     core.current.set(Some(pointer));
-    // SAFETY: slots are not moved. Only one poll refers to the future at a time, since it is not
-    // running elsewhere; it stays until the poll is over.
+    // SAFETY: slots are not moved. Only one poll refers to the future at a time, because the stream
+    // is not running elsewhere. The future stays until the poll is over.
     let polled = unsafe {
         let future = UnsafeCell::raw_get(&raw const (*slot.as_ptr()).future).cast::<F>();
         Pin::new_unchecked(&mut *future).poll(cx)

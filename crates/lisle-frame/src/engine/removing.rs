@@ -1,4 +1,4 @@
-//! Who owns what, and how it is removed.
+//! The owners of streams, and the removal of streams.
 
 use super::Core;
 use super::flags;
@@ -20,7 +20,7 @@ impl Core {
         {
             return made.push(child);
         }
-        // SAFETY: what runs lives in a piece of this world.
+        // SAFETY: a stream that runs lives in a piece of this world.
         let owner = owner.or_else(|| running.map(|head| unsafe { Living::new(head) }));
         if let Some(owner) = owner {
             if owner.get().is_none() {
@@ -30,7 +30,7 @@ impl Core {
             let mut owned = self.owned.borrow_mut();
             let children = owned.entry(owner.head).or_default();
             if children.len() == children.capacity() {
-                // Those that were removed one by one are forgotten, before the list grows.
+                // Streams that were removed one by one are forgotten before the list grows.
                 children.retain(|child| child.get().is_some() || self.is_saved(*child));
                 children.reserve(children.len() + 1);
             }
@@ -38,9 +38,9 @@ impl Core {
         }
     }
 
-    /// Calls a function that makes what a member of a list is to be made of. What it makes
-    /// meanwhile belongs to nobody yet, and is returned for [`keep`](Core::keep). If it panics,
-    /// that is removed.
+    /// Calls a function that makes the parts of a list's member. The streams that the function
+    /// makes have no owner yet, and are returned for [`keep`](Core::keep). If the function panics,
+    /// they are removed.
     pub(crate) fn make_for_member<R>(&self, make: impl FnOnce() -> R) -> (R, Vec<Living>) {
         let list = self.current.get();
         let outer = self.for_member.replace(list.map(|list| (list, Vec::new())));
@@ -55,7 +55,7 @@ impl Core {
         }
     }
 
-    /// Lets streams live as long as another one, however often that is run.
+    /// Makes streams live as long as another one, even if the other's body is run anew.
     pub(crate) fn keep(&self, owner: Living, made: Vec<Living>) {
         if !made.is_empty() {
             self.has_owners.set(true);
@@ -63,7 +63,8 @@ impl Core {
         }
     }
 
-    /// Removes what a stream has made in its last run, and what that has made.
+    /// Removes the streams that a stream has made in its last run, with the streams that these have
+    /// made.
     #[inline(always)]
     pub(crate) fn remove_made(&self, owner: NonNull<Head>) {
         if self.has_owners.get() {
@@ -81,7 +82,7 @@ impl Core {
                 owned.extend(self.take_owned(*stream));
             }
         }
-        // They belong to the body again when the world goes back.
+        // They belong to the body again after `restore`.
         made.retain(|stream| self.is_saved(*stream));
         if !made.is_empty() {
             self.owned.borrow_mut().insert(owner, made);
@@ -89,8 +90,8 @@ impl Core {
         self.remove_each(owned);
     }
 
-    /// Notes that a stream was removed since the body that made it has run again, unless it is
-    /// running.
+    /// Notes that a stream was removed because the body that made it has run again, unless the
+    /// stream is running.
     fn note_why(&self, pointer: NonNull<Head>) {
         // SAFETY: slots live as long as the world.
         let head = unsafe { pointer.as_ref() };
@@ -112,15 +113,15 @@ impl Core {
         StreamError::new(Failure::Removed { stream: self.origin(stream.head), maker_ran_again })
     }
 
-    /// Removes all that lives as long as a stream.
+    /// Removes all streams that live as long as a stream.
     fn remove_owned(&self, owner: Living) {
         if self.has_owners.get() {
             self.remove_each(self.take_owned(owner));
         }
     }
 
-    /// Returns what lives as long as a stream, which has been removed. If the stream may come back,
-    /// that belongs to it then.
+    /// Returns the streams that live as long as a removed stream. If the stream may come back, they
+    /// belong to it then.
     fn take_owned(&self, owner: Living) -> Vec<Living> {
         let (mut made, mut kept) = (self.owned.borrow_mut(), self.kept.borrow_mut());
         if self.is_saved(owner) {
@@ -131,7 +132,7 @@ impl Core {
         all.into_iter().flatten().flatten().collect()
     }
 
-    /// It does not recurse, since chains of owners may be long.
+    /// This does not recurse, because chains of owners may be long.
     fn remove_each(&self, mut streams: Vec<Living>) {
         while let Some(stream) = streams.pop() {
             if self.remove_alone(stream) {
@@ -141,8 +142,8 @@ impl Core {
         self.has_owners.set(!self.owned.borrow().is_empty() || !self.kept.borrow().is_empty());
     }
 
-    /// Removes a stream and what it has made. Futures and values are dropped as soon as no stream
-    /// is being polled and no function of the user's looks at a value.
+    /// Removes a stream and the streams that it has made. Futures and values are dropped as soon as
+    /// no stream is being polled and no function of the user looks at a value.
     pub(crate) fn remove(&self, stream: Living) {
         if self.remove_alone(stream) {
             self.remove_owned(stream);
@@ -150,14 +151,15 @@ impl Core {
         }
     }
 
-    /// Drops what has been removed, unless a stream may be being polled, or a value looked at.
+    /// Buries removed streams, unless a stream may be being polled, or a value may be looked at.
     pub(crate) fn bury_at_rest(&self) {
         if !self.in_frame.get() && self.looking.get() == 0 && !self.burying.get() {
             self.bury();
         }
     }
 
-    /// Removes a stream, and not what it has made. Returns `true` if it was there.
+    /// Removes a stream, but not the streams that it has made. Returns `true` if the stream was
+    /// there.
     fn remove_alone(&self, stream: Living) -> bool {
         let Some(head) = stream.get() else { return false };
         head.generation.set(head.generation.get() + 1);
@@ -169,7 +171,7 @@ impl Core {
         if matches!(phase, Phase::Running | Phase::Waiting | Phase::Queued) {
             if phase == Phase::Running {
                 head.state.set(State::new(phase, 0).with_value(state));
-                // So that its poll ends in `settle`.
+                // Its poll then ends in `settle`.
                 self.flag(flags::QUEUED);
             } else {
                 self.waiting.set(self.waiting.get() - 1);
@@ -179,7 +181,7 @@ impl Core {
         true
     }
 
-    /// Notes that a removed stream is to be buried.
+    /// Notes that a removed stream has to be buried.
     pub(super) fn becomes_vacant(&self, pointer: NonNull<Head>, state: State) {
         let what = match state.phase() {
             Phase::Ended => 0,
@@ -193,7 +195,8 @@ impl Core {
         self.flag(flags::QUEUED);
     }
 
-    /// Drops what has been removed. No stream is being polled, and no value is being looked at.
+    /// Drops the futures and values of removed streams. No stream is being polled, and no value is
+    /// being looked at.
     pub(super) fn bury(&self) {
         let outer = self.burying.replace(true);
         loop {
@@ -215,7 +218,7 @@ impl Core {
                 self.guarded(|| unsafe { group.drop_future(pointer) });
             }
             if state.has_value() {
-                // SAFETY: it has a value, which nobody looks at.
+                // SAFETY: it has a value, which no code looks at.
                 self.guarded(|| unsafe { group.drop_value(pointer) });
             }
             self.remove_owned(stream);
@@ -224,7 +227,7 @@ impl Core {
         self.burying.set(outer);
     }
 
-    /// Removes all streams. Nothing can be made any more.
+    /// Removes all streams. No stream can be made any more.
     pub(crate) fn close(self: &Rc<Core>) {
         self.closed.set(true);
         enter(self.clone(), || self.remove_all());

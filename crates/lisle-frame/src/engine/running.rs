@@ -9,8 +9,8 @@ use crate::current::unsuspended;
 use crate::foreign::{Ended, Streams};
 use std::ptr::NonNull;
 
-/// So deep may streams that read each other be polled within each other, in bytes of the stack.
-/// What is deeper is polled from the queue.
+/// How deep streams that read each other may be polled within each other, in bytes of the stack.
+/// Deeper streams are polled from the queue.
 const DEEPEST: usize = 24 << 10;
 
 impl Core {
@@ -53,7 +53,7 @@ impl Core {
         let (current, flags) = (self.current.get(), self.flags.replace(0));
         let failure = self.failure.borrow_mut().take();
         self.count_evaluated(1);
-        // SAFETY: what is due has a future and is not running.
+        // SAFETY: a stream that is due has a future and is not running.
         let poll = || unsafe { Group::of(pointer).poll(self, pointer) };
         self.in_another_body(|| self.caught(poll));
         self.current.set(current);
@@ -69,7 +69,7 @@ impl Core {
         }
     }
 
-    /// Queues a stream that is due, and read from too deep in the stack.
+    /// Queues a stream that is due, and that is read from too deep in the stack.
     pub(crate) fn demand_later(&self, pointer: NonNull<Head>) {
         // SAFETY: slots live as long as the world.
         let (stream, head) = unsafe { (Living::new(pointer), pointer.as_ref()) };
@@ -110,7 +110,7 @@ impl Core {
         true
     }
 
-    /// Polls what is in the queue, and buries what has been removed. No stream is being polled.
+    /// Polls the streams in the queue, and buries removed streams. No stream is being polled.
     pub(crate) fn drain(&self) {
         while self.has_queued() {
             self.flags.set(self.flags.get() & !flags::QUEUED);

@@ -1,9 +1,9 @@
-//! Snapshots, and the way back to them.
+//! Snapshots, and how a world goes back to one.
 //!
-//! A stream that is removed is laid aside if a snapshot has it: its future stays where it is, at
-//! rest, and its slot is not used for another. So the world can go back to when it was there, with
-//! all handles of it, and what has made it need not do so again. When the last snapshot that has it
-//! is dropped, it is buried.
+//! A removed stream is laid aside if a snapshot has it: its future stays in its slot, at rest, and the slot
+//! is not used for another stream. So the world can bring the stream back, its handles are valid again, and
+//! the code that has made the stream need not run again. When the last snapshot that has the stream is
+//! dropped, the stream is buried.
 
 use super::columns::{Column, Epochs};
 use super::group::Group;
@@ -16,7 +16,7 @@ use std::ptr::NonNull;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
-/// What a snapshot knows of a world.
+/// The contents of a snapshot.
 pub(crate) struct Saved {
     core: Weak<Core>,
     world: u32,
@@ -25,9 +25,9 @@ pub(crate) struct Saved {
     epoch: u32,
     /// By the numbers of the groups.
     columns: Vec<Option<Column>>,
-    /// What streams of last values have looked at, if they had.
+    /// The values that the streams of last values had seen, if they had looked.
     looked: Option<Vec<(Living, Box<dyn Any>)>>,
-    /// Streams of it that were laid aside.
+    /// The streams of the snapshot that were laid aside.
     aside: RefCell<Vec<Living>>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) enum Refusal {
     OtherWorld,
     /// The stream has failed for good, and has no body any more.
     Failed(NonNull<Head>),
-    /// So many are gone.
+    /// This number of streams are gone.
     Removed(usize),
 }
 
@@ -57,7 +57,7 @@ impl Drop for Saved {
     fn drop(&mut self) {
         if let Some(core) = self.core.upgrade() {
             core.forget_saved(self.aside.take());
-            // The values go here: their destructors are the user's code.
+            // The values are dropped here: their destructors are the user's code.
             self.columns.iter_mut().flatten().for_each(Column::clear);
             core.keep_memory(std::mem::take(&mut self.columns));
         }
@@ -65,8 +65,8 @@ impl Drop for Saved {
 }
 
 impl Core {
-    /// Saves all streams that are not cosmetic. Returns one that has more state than its value, if
-    /// there is one.
+    /// Saves all streams that are not cosmetic. Otherwise returns a stream that has more state than its
+    /// value.
     pub(crate) fn save(self: &Rc<Core>) -> Result<Rc<Saved>, NonNull<Head>> {
         let mut columns = self.spare_columns.borrow_mut().pop().unwrap_or_default();
         let groups = self.lasting_groups();
@@ -79,8 +79,8 @@ impl Core {
         }
         for group in &groups {
             if let Some(column) = &mut columns[group.number as usize] {
-                // SAFETY: those that are marked have values if their states say so. No frame is
-                // under way; what cloning removes is not buried yet.
+                // SAFETY: a marked stream has a value if its state says so. No frame is under way; streams
+                // that `clone` removes are not buried yet.
                 unsafe { group.clone_values(column) };
             }
         }
@@ -114,12 +114,12 @@ impl Core {
         }
         let place = self.place(stream.head);
         let all = self.saved.borrow();
-        // The youngest has it most likely.
+        // The youngest snapshot has it most likely.
         all.iter().rev().filter_map(Weak::upgrade).any(|saved| saved.has(place, stream.generation))
     }
 
-    /// Lays a stream aside that has been removed, and is in a snapshot. Returns `false` if it is not
-    /// in one, or cannot come back.
+    /// Lays aside a removed stream that is in a snapshot. Returns `false` if the stream is in no snapshot, or
+    /// cannot come back.
     pub(super) fn lay_aside(&self, stream: Living) -> bool {
         // SAFETY: slots live as long as the world.
         let (group, head) = unsafe { (Group::of(stream.head), stream.head.as_ref()) };
@@ -139,14 +139,14 @@ impl Core {
             self.guarded(|| unsafe { group.rest(stream.head) });
         }
         if state.has_value() {
-            // SAFETY: it had a value, which nobody looks at, and which the state does not tell of
-            // any more.
+            // SAFETY: it had a value. No code looks at the value, and the state does not say any more that
+            // there is one.
             self.guarded(|| unsafe { group.drop_value(stream.head) });
         }
         true
     }
 
-    /// Buries what was laid aside for a snapshot that is gone, unless others have it.
+    /// Buries the streams that were laid aside for a dropped snapshot, unless other snapshots have them.
     fn forget_saved(&self, aside: Vec<Living>) {
         let mut all = self.saved.borrow_mut();
         all.retain(|saved| saved.strong_count() > 0);
@@ -160,8 +160,8 @@ impl Core {
         self.bury_at_rest();
     }
 
-    /// Keeps the memory of a snapshot that is gone for another, as long as there are any. So there are never more
-    /// than there once were at a time.
+    /// Keeps the memory of a dropped snapshot for the next one, as long as there are other snapshots. So the
+    /// memory never exceeds that of the most snapshots that existed at a time.
     fn keep_memory(&self, columns: Vec<Option<Column>>) {
         let mut spare = self.spare_columns.take();
         spare.push(columns);
@@ -170,7 +170,7 @@ impl Core {
         }
     }
 
-    /// Lets no snapshot keep anything, at the end of the world.
+    /// Forgets all snapshots, at the end of the world.
     pub(super) fn forget_all_saved(&self) {
         self.saved.borrow_mut().clear();
         self.has_saved.set(false);
@@ -185,7 +185,7 @@ impl Core {
         }
     }
 
-    /// Notes that a stream that was laid aside is to be buried.
+    /// Notes that a stream that was laid aside has to be buried.
     fn is_not_aside(&self, pointer: NonNull<Head>) {
         // SAFETY: slots live as long as the world.
         let head = unsafe { pointer.as_ref() };
@@ -203,7 +203,7 @@ impl Core {
             && state.number() & vacant::IS_ASIDE != 0
     }
 
-    /// Goes back to what was saved. If that is impossible, nothing changes.
+    /// Goes back to a snapshot. If this is impossible, nothing changes.
     pub(crate) fn go_back(self: &Rc<Core>, saved: &Saved) -> Result<(), Refusal> {
         if saved.world != self.id {
             return Err(Refusal::OtherWorld);
@@ -216,8 +216,8 @@ impl Core {
         let epochs = Epochs { then: saved.epoch, now: self.epoch.get() };
         for group in &groups {
             if let Some(Some(column)) = saved.columns.get(group.number as usize) {
-                // SAFETY: no frame is under way, and nobody looks at values, since the world is
-                // borrowed mutably.
+                // SAFETY: no frame is under way, and no code looks at values, because the world is borrowed
+                // mutably.
                 unsafe { group.go_back(self, column, epochs) };
             }
         }
@@ -230,7 +230,7 @@ impl Core {
         Ok(())
     }
 
-    /// Returns the streams that are to come back, and those that were made since.
+    /// Returns the streams that have to come back, and the streams that were made since.
     fn compare(&self, saved: &Saved, groups: &[Rc<Group>]) -> Result<(Vec<Living>, Vec<Living>), Refusal> {
         let (mut aside, mut younger, mut removed, mut failed) = (Vec::new(), Vec::new(), 0, None);
         for group in groups {
@@ -265,7 +265,7 @@ impl Core {
         }
     }
 
-    /// Lets a stream be there again that was laid aside, without a value.
+    /// Brings back a stream that was laid aside, without a value.
     fn bring_back(&self, stream: Living) {
         if !self.is_aside(stream) {
             return;
@@ -277,7 +277,7 @@ impl Core {
         head.state.set(State::new(if has_future { Phase::Settled } else { Phase::Ended }, 0));
     }
 
-    /// Drops what bodies have done so far of streams that are run anew and wait over frames.
+    /// Ends the runs of bodies that are run anew and wait over frames.
     fn rest_all(&self) {
         let restless = self.restless.borrow().iter().copied().collect::<Vec<_>>();
         let mut restless =
@@ -286,7 +286,7 @@ impl Core {
         for (_, pointer) in restless {
             // SAFETY: slots live as long as the world.
             let (group, head) = unsafe { (Group::of(pointer), pointer.as_ref()) };
-            // Dropping the one before may have removed it.
+            // The drop of the run before may have removed it.
             if head.is_alive() && !group.key.is_cosmetic && head.phase() != Phase::Ended {
                 // SAFETY: it is alive, has a future, and no frame is under way.
                 self.guarded(|| unsafe { group.rest(pointer) });

@@ -1,4 +1,4 @@
-//! What comes of a poll.
+//! The outcomes of a poll.
 
 use super::Core;
 use super::flags;
@@ -18,7 +18,7 @@ impl Core {
         head.state.set(head.state.get().in_phase(Phase::Waiting));
     }
 
-    /// Notes what came of a poll, where that is not simply a value.
+    /// Notes the outcome of a poll that is not simply a value.
     #[inline(never)]
     pub(crate) fn settle(&self, pointer: NonNull<Head>, ended: bool) {
         // SAFETY: slots live as long as the world.
@@ -52,8 +52,8 @@ impl Core {
         self.wake_readers(state.number());
     }
 
-    /// Runs streams. A panic is that of the one that is being polled, which fails. Returns `true`
-    /// if there was one.
+    /// Runs streams. If one panics, the stream that is being polled fails. Returns `true` if
+    /// there was a panic.
     #[inline(always)]
     pub(crate) fn caught(&self, f: impl FnOnce()) -> bool {
         let Err(panic) = catch_unwind(AssertUnwindSafe(f)) else { return false };
@@ -82,7 +82,8 @@ impl Core {
         let head = unsafe { pointer.as_ref() };
         let state = head.state.get();
         head.state.set(State::new(Phase::Failed, 0).with_value(state));
-        // SAFETY: its poll is over; it has one, since what has none is not polled.
+        // SAFETY: its poll is over; it has a future, because a stream without a future is
+        // not polled.
         self.guarded(|| unsafe { Group::of(pointer).drop_future(pointer) });
         self.end_loosely(pointer);
         if !head.is_alive() {
@@ -92,14 +93,14 @@ impl Core {
         self.wake_readers(state.number());
     }
 
-    /// Lets the stream that is being polled fail in this frame.
+    /// Fails the stream that is being polled, in this frame.
     pub(crate) fn fail_current(&self, error: StreamError) {
-        // The first failure is the reason of what follows.
+        // The first failure is the reason of the later ones.
         self.failure.borrow_mut().get_or_insert(error);
         self.flag(flags::FAILED);
     }
 
-    /// Returns `true` if the poll under way has met something to wait for within the frame.
+    /// Returns `true` if the poll under way waits for a stream or a call within the frame.
     pub(crate) fn waits_within(&self) -> bool {
         self.flags.get() & flags::WITHIN != 0
     }

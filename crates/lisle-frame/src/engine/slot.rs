@@ -1,4 +1,4 @@
-//! What a stream is in memory: eight bytes of head, its value, its future.
+//! A stream in memory: eight bytes of head, its value, its future.
 //!
 //! Slots of one type lie side by side, in pieces that are never moved and are freed only with their
 //! world. So a handle may point at a slot: the generation tells whether the stream is still there.
@@ -6,11 +6,11 @@
 use std::cell::{Cell, UnsafeCell};
 use std::mem::MaybeUninit;
 
-/// Where a stream stands. It is in the lowest bits of [`Head::state`].
+/// The phase of a stream, in the lowest bits of [`Head::state`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Phase {
-    /// The slot has no stream; the rest of the word is made of what is in [`vacant`].
+    /// The slot has no stream; the rest of the word has the bits of [`vacant`].
     Vacant,
     /// It was made, and has not run; the rest of the word is the frame in which it was made.
     Fresh,
@@ -18,7 +18,7 @@ pub(crate) enum Phase {
     Settled,
     /// It is being polled; the rest of the word is the list of its readers.
     Running,
-    /// It waits for something within this frame; the rest is the list of its readers.
+    /// It waits for a stream or a call within this frame; the rest is the list of its readers.
     Waiting,
     /// It waits no more, and is in the queue; the rest is the list of its readers.
     Queued,
@@ -28,20 +28,20 @@ pub(crate) enum Phase {
     Ended,
 }
 
-/// What the state word of a vacant slot tells.
+/// The bits in the state word of a vacant slot.
 pub(crate) mod vacant {
     /// The future of the stream that was here has not been dropped yet.
     pub(crate) const HAS_FUTURE: u32 = 1;
-    /// The stream that was here was removed since the body that made it has run again.
+    /// The stream that was here was removed because the body that made it has run again.
     pub(crate) const MAKER_RAN_AGAIN: u32 = 2;
     /// It had failed for good.
     pub(crate) const HAS_FAILED: u32 = 4;
-    /// It is in a snapshot, and can come back.
+    /// The stream is in a snapshot, and can come back.
     pub(crate) const IS_ASIDE: u32 = 8;
 }
 
 const PHASES: u32 = 0b111;
-/// The stream has a value: that of this frame, or an earlier one's.
+/// The stream has a value, of this frame or of an earlier one.
 const HAS_VALUE: u32 = 0b1000;
 const SHIFT: u32 = 4;
 /// The greatest number that fits beside a phase.
@@ -95,7 +95,8 @@ impl State {
 /// The head of each slot.
 #[repr(C, align(8))]
 pub(crate) struct Head {
-    /// It is odd while a stream lives here, and goes up with each that is made or removed.
+    /// It is odd while a stream lives here, and goes up with each stream that is made or removed
+    /// here.
     pub(crate) generation: Cell<u32>,
     pub(crate) state: Cell<State>,
 }
@@ -119,7 +120,7 @@ impl Head {
     }
 }
 
-/// The part of a slot that its readers know. A slot begins with it.
+/// The part of a slot that readers use. A slot begins with it.
 #[repr(C)]
 pub(crate) struct Valued<T> {
     pub(crate) head: Head,

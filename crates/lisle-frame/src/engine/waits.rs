@@ -1,4 +1,4 @@
-//! Who waits for whom within a frame.
+//! Which stream waits for which within a frame.
 
 use super::slot::{Head, Phase};
 use std::cell::RefCell;
@@ -36,8 +36,8 @@ struct Read {
     next: u32,
 }
 
-/// The reads that wait, in lists by their targets. A list is named by the number of its first read,
-/// which is in the state word of the target; 0 is the empty list.
+/// The reads that wait, in a list for each target. The number of the first read names the list, and
+/// is in the state word of the target; 0 is the empty list.
 #[derive(Default)]
 pub(crate) struct Waits {
     reads: RefCell<Vec<Option<Read>>>,
@@ -70,7 +70,7 @@ impl Waits {
         Some((read.reader, read.next))
     }
 
-    /// Returns the circles among those that wait, each stream once.
+    /// Returns the circles among the streams that wait, each stream once.
     pub(crate) fn circles(&self) -> Vec<Vec<NonNull<Head>>> {
         let waits = |living: &Living| living.get().is_some_and(|head| head.phase() == Phase::Waiting);
         let mut edges = HashMap::<NonNull<Head>, Vec<NonNull<Head>>>::new();
@@ -88,11 +88,12 @@ impl Waits {
     }
 }
 
-/// Returns circles in a graph, none of which have a node in common. They are found in the order of
-/// the given nodes.
+/// Returns circles in a graph; no two have a node in common. They are found in the order of the
+/// given nodes.
 fn circles_of<N: Copy + Eq + std::hash::Hash>(edges: &HashMap<N, Vec<N>>, order: &[N]) -> Vec<Vec<N>> {
     let mut circles = Vec::new();
-    // Where a node is on the path, or `None` if all from it on has been looked at.
+    // The position of a node on the path, or `None` if all nodes that it reaches have been looked
+    // at.
     let mut seen = HashMap::<N, Option<usize>>::new();
     for &start in order {
         let mut path = Vec::<(N, usize)>::new();

@@ -1,15 +1,16 @@
 //! Foreign calls: functions that other cores run, in batches.
 //!
-//! This module has the batches that are being filled; `order` has how results come back to the
-//! streams. Both know streams only as what [`Streams`] says.
+//! This module has the batches that are being filled. `order` says how results come back to the
+//! streams. Both know streams only through the trait [`Streams`].
 //!
 //! # How a frame goes
 //!
-//! A stream that calls is put, with its arguments, into the open batch of the function. A batch
-//! that is full is sent, or run in place. When no stream can go on, the world *retires* calls in
-//! the order in which they were made: it waits until the batch of the oldest is complete, gives the
-//! result to its stream and runs that, then the next. So what happens does not depend on how calls
-//! are batched, nor on who runs them. While it waits, the world runs batches itself.
+//! A call goes, with its stream and its arguments, into the open batch of the function. A full
+//! batch is sent, or run in place. When no stream can go on, the world *retires* calls in the order
+//! in which they were made. It waits until the batch of the oldest call is complete, gives the
+//! result to the stream, and runs the stream; then it takes the next call. So a frame does not
+//! depend on the division into batches, nor on the threads that run them. While it waits, the world
+//! runs batches itself.
 
 mod order;
 
@@ -27,29 +28,31 @@ use std::rc::Rc;
 
 /// The streams of a world, as its foreign calls know them.
 pub(crate) trait Streams {
-    /// Polls streams whose calls have ended: at least the next one, if it has an owner. A panic of
-    /// one goes on.
+    /// Polls streams whose calls have ended: at least the stream of the next call, if the call has
+    /// an owner. Passes on the panic of a stream.
     fn deliver(&self, ended: &Ended<'_>);
-    /// Runs streams. A panic is that of the one that is being polled, which fails. Returns `true`
-    /// if there was one.
+    /// Runs streams. If one panics, the stream that is being polled fails. Returns `true` if there
+    /// was a panic.
     fn caught(&self, f: impl FnOnce()) -> bool;
     /// Returns `true` if streams are in the queue.
     fn has_queued(&self) -> bool;
-    /// Polls what is in the queue.
+    /// Polls the streams in the queue.
     fn drain(&self);
 }
 
-/// Calls that lie one after the other in a batch and have ended, or are not waited for any more.
+/// Calls that lie one after the other in a batch, and that have ended or that the frame has given
+/// up.
 pub(crate) struct Ended<'a> {
     owners: NonNull<Option<Owner>>,
     at: Cell<u32>,
     to: u32,
-    /// How far they have been given out.
+    /// The number of results that were given out.
     delivered: &'a Cell<u32>,
 }
 
 impl Ended<'_> {
-    /// Returns the stream that has made the next call, if there is one and it has not given it up.
+    /// Returns the stream that has made the next call, unless there is no next call or the stream
+    /// has given it up.
     #[inline(always)]
     pub(crate) fn owner(&self) -> Option<Owner> {
         if self.at.get() >= self.to {
@@ -71,8 +74,8 @@ impl Ended<'_> {
 
 /// The foreign calls of a world.
 pub(crate) struct Foreigns {
-    /// By the number of the class. A lane is never removed while the world is there. It is counted,
-    /// since the list may be moved while a lane is referred to.
+    /// The lanes, by the number of the class. A lane is never removed while the world exists. Lanes
+    /// are reference-counted, because the list may be moved while a lane is in use.
     lanes: UnsafeCell<Vec<Option<Rc<Lane>>>>,
     order: Order,
     link: Link,
@@ -82,11 +85,11 @@ pub(crate) struct Foreigns {
     late: RefCell<Vec<NonNull<Batch>>>,
     /// Batches of unordered functions that have been closed.
     unordered: RefCell<Vec<NonNull<Batch>>>,
-    /// Memory for looking through them.
+    /// Memory for looking through the unordered batches.
     looked_at: RefCell<Vec<NonNull<Batch>>>,
-    /// What is lent to the frame under way.
+    /// The loans of the frame under way.
     loans: Loans,
-    /// The batches of this frame that were sent, and to which something is lent.
+    /// The batches of this frame that were sent and have loans.
     borrowing: RefCell<Vec<NonNull<Batch>>>,
 }
 
@@ -111,8 +114,8 @@ impl Foreigns {
 
     #[inline(always)]
     fn lane<F: Native<S>, S: 'static>(&self, class: &'static Class) -> &Lane {
-        // SAFETY: no code of the user's runs while the list is referred to. Lanes are not moved
-        // with it, and never removed.
+        // SAFETY: no code of the user runs while the list is in use. Lanes are not moved with the
+        // list, and are never removed.
         let lanes = unsafe { &*self.lanes.get() };
         match lanes.get(class.id as usize) {
             Some(Some(lane)) => lane,
@@ -122,7 +125,7 @@ impl Foreigns {
 
     #[cold]
     fn new_lane<F: Native<S>, S: 'static>(&self, class: &'static Class) -> &Lane {
-        // SAFETY: nothing refers to the list, by the above.
+        // SAFETY: no reference to the list exists, by the above.
         let lanes = unsafe { &mut *self.lanes.get() };
         let at = class.id as usize;
         if lanes.len() <= at {
@@ -163,7 +166,7 @@ impl Foreigns {
         (batch, at)
     }
 
-    /// Returns the home of a stream: that of its piece of the memory.
+    /// Returns the home of a stream, which is the home of its piece of the memory.
     fn home_of(&self, owner: Option<Owner>) -> usize {
         let homes = self.link.homes();
         owner.map_or(0, |head| (head.addr().get() >> 12) % homes)
@@ -209,8 +212,8 @@ impl Foreigns {
             self.unordered.borrow_mut().push(batch);
         }
         let home = lane.class.homed.then_some(home);
-        // What has a deadline is for workers only: the world is not to be caught in it. It may last
-        // longer than the frame.
+        // Only workers run calls with a deadline, because the world must not be caught in one. Such
+        // a call may last longer than the frame.
         let is_sent = match lane.class.deadline {
             Deadline::Wait => {
                 header.loans.set(self.loans.place());
@@ -244,8 +247,8 @@ impl Foreigns {
             unsafe { &*self.lanes.get() }.len()
         };
         for at in 0..count {
-            // Calls run here may call a function that has no lane yet, which moves the list.
-            // SAFETY: as in `lane`.
+            // Calls that run here may call a function that has no lane yet, and that moves the
+            // list. SAFETY: as in `lane`.
             let Some(lane) = unsafe { &*self.lanes.get() }[at].clone() else { continue };
             for home in 0..lane.open_homes() {
                 let Some(batch) = lane.open_batch(home) else { continue };
@@ -265,7 +268,7 @@ impl Foreigns {
         }
     }
 
-    /// Begins a frame: what has ended since the last one is delivered.
+    /// Begins a frame: delivers the calls that have ended since the last one.
     pub(crate) fn begin_frame(&self) {
         self.link.begin_frame();
         self.order.begin_frame();
@@ -286,7 +289,7 @@ impl Foreigns {
 
     /// Ends a frame: waits for the calls that borrow from the host, and lets the workers go.
     pub(crate) fn end_frame(&self) {
-        /// What they borrow must not go while they run.
+        /// The borrowed data must not go while the calls run.
         struct Aborts;
         impl Drop for Aborts {
             fn drop(&mut self) {
@@ -303,7 +306,7 @@ impl Foreigns {
     ///
     /// # Safety
     ///
-    /// Nothing is called after that.
+    /// No call is made after that.
     pub(crate) unsafe fn end(&self) {
         self.link.end_frame();
         while let Some(batch) = self.link.take_any() {
@@ -319,8 +322,7 @@ impl Foreigns {
     }
 }
 
-/// Runs a batch on the world's thread. The functions are in no frame, as they are in none
-/// elsewhere.
+/// Runs a batch on the world's thread. The functions are in no frame, just as on other threads.
 ///
 /// # Safety
 ///

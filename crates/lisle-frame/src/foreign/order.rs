@@ -10,11 +10,12 @@ use std::collections::VecDeque;
 use std::ptr::NonNull;
 use std::time::Duration;
 
-/// So many times the world looks for something to do before it takes what was sent to the home of a
-/// worker that is idle. That worker may sleep, or may be busy for another world.
+/// How many times the world looks for work before it takes a batch that was sent to the home of an idle
+/// worker. That worker may sleep, or may be busy for another world.
 const PATIENCE: u32 = 200;
 
-/// So long calls over frames are waited for where they are to end in the same frame each time.
+/// How long the world waits for calls over frames in the mode in which they end in the same frame each
+/// time.
 const PATIENT: Duration = Duration::from_millis(100);
 
 /// Calls that were made one after the other, and lie one after the other in a batch.
@@ -25,8 +26,8 @@ struct Run {
     to: u32,
 }
 
-/// A run that grows. Its parts are loaded one by one: to load two at once soon after one was stored
-/// takes several times as long.
+/// A run that grows. Its parts are loaded one by one: loading two at once, soon after one of them was
+/// stored, takes several times as long.
 #[derive(Default)]
 struct Last {
     batch: Cell<Option<NonNull<Batch>>>,
@@ -41,7 +42,7 @@ impl Last {
     }
 }
 
-/// The calls that have not been retired, oldest first, and what the frame has to report of them.
+/// The calls that were not retired, oldest first, and their numbers for the frame's report.
 #[derive(Default)]
 pub(crate) struct Order {
     runs: RefCell<VecDeque<Run>>,
@@ -54,12 +55,12 @@ pub(crate) struct Order {
     pub(crate) late: Cell<usize>,
     last_wait: Cell<u64>,
     pub(crate) slowest: Cell<Option<(&'static str, u64)>>,
-    /// For the mode that shuffles: the state of its random numbers.
+    /// The state of the random numbers, in the mode that shuffles.
     pub(crate) shuffle: Cell<Option<u64>>,
-    /// Calls that may take longer than a frame are waited for between two frames, so that they end
-    /// in the same one each time.
+    /// Whether the world waits between two frames for calls that may take longer than a frame, so that they
+    /// end in the same frame each time.
     pub(crate) is_patient: Cell<bool>,
-    /// A function one of whose calls was made over frames, or was late: in which frame it ends
+    /// A function with a call that was made over frames, or was late: the frame in which such a call ends
     /// depends on time.
     pub(crate) untimed: Cell<Option<&'static str>>,
 }
@@ -113,7 +114,7 @@ impl Order {
         }
     }
 
-    /// Takes any of the calls, as the mode that shuffles does. There each call is a batch.
+    /// Takes any of the calls, for the mode that shuffles, in which each call is a batch.
     fn pop_any(&self, random: u64) -> Option<Run> {
         let mut runs = self.runs.borrow_mut();
         runs.extend(self.last.take());
@@ -135,7 +136,7 @@ impl Order {
         }
     }
 
-    /// Returns `true` if a call that may be late is to be late by chance.
+    /// Returns `true` if a call that may be late is made late by chance.
     fn is_late_by_chance(&self) -> bool {
         self.random().is_some_and(|random| random & 1 == 1)
     }
@@ -146,7 +147,7 @@ impl Foreigns {
         &self.order
     }
 
-    /// Retires calls, and runs what waits for them, until there is none left.
+    /// Retires calls, and runs the streams that wait for them, until no call is left.
     pub(crate) fn retire_all(&self, streams: &impl Streams) {
         loop {
             streams.drain();
@@ -172,7 +173,7 @@ impl Foreigns {
         }
     }
 
-    /// Gives results to their streams, and runs these.
+    /// Gives results to their streams, and runs the streams.
     fn deliver(&self, streams: &impl Streams, batch: NonNull<Batch>, from: u32, to: u32) {
         // SAFETY: batches live as long as their lane.
         let header = unsafe { batch.as_ref() };
@@ -187,7 +188,7 @@ impl Foreigns {
                     let call = ended.at.get();
                     ended.pass();
                     if Batch::is_abandoned(batch, call) {
-                        // SAFETY: complete. Who gives up a call before it is delivered leaves its
+                        // SAFETY: complete. A stream that gives up a call before it is delivered leaves the
                         // result.
                         unsafe { Batch::drop_result(batch, call) };
                     }
@@ -205,7 +206,7 @@ impl Foreigns {
         }
     }
 
-    /// Lets streams go on whose calls have not returned before the deadline.
+    /// Goes on with the streams whose calls have not returned before the deadline.
     fn go_on_without(&self, streams: &impl Streams, run: Run) {
         // SAFETY: batches live as long as their lane.
         let header = unsafe { run.batch.as_ref() };
@@ -218,7 +219,7 @@ impl Foreigns {
         }
         // SAFETY: batches live as long as their lane.
         let owners = unsafe { Batch::owners(run.batch) };
-        // Nothing has been: there are no results.
+        // No result was delivered: there are none.
         let nowhere = Cell::new(0);
         let ended = Ended { owners, at: Cell::new(run.from), to: run.to, delivered: &nowhere };
         let all = || {
@@ -232,7 +233,7 @@ impl Foreigns {
         while streams.caught(|| unsuspended(all)) {}
     }
 
-    /// All results of a batch have been given out.
+    /// Notes that all results of a batch have been given out.
     fn has_retired(&self, header: &Batch, batch: NonNull<Batch>) {
         header.own.is_retired.set(true);
         let (_, slowest) = header.times();
@@ -247,8 +248,8 @@ impl Foreigns {
         }
     }
 
-    /// Gives out the results of late batches that have become complete, between two frames. Their
-    /// streams are run by the next one.
+    /// Gives out the results of late batches that have become complete, between two frames. The next frame
+    /// runs their streams.
     pub(super) fn look_after_late(&self) {
         let mut at = 0;
         loop {
@@ -277,8 +278,8 @@ impl Foreigns {
 
     /// Retires the batches of unordered functions that are complete.
     fn retire_unordered(&self, streams: &impl Streams) {
-        // The list is looked through once, however many are complete. Streams that go on meanwhile
-        // add to another one.
+        // This goes through the list once, whatever number of batches is complete. Streams that go on
+        // meanwhile add to another list.
         let mut looked_at = self.looked_at.take();
         std::mem::swap(&mut looked_at, &mut *self.unordered.borrow_mut());
         looked_at.retain(|batch| {
@@ -296,15 +297,15 @@ impl Foreigns {
         *self.looked_at.borrow_mut() = looked_at;
     }
 
-    /// Waits until a batch of an unordered function is complete, or its deadline has passed.
-    /// Returns `false` if there is none, and none is being filled.
+    /// Waits until a batch of an unordered function is complete, or its deadline has passed. Returns
+    /// `false` if there is no such batch, and none is being filled.
     fn wait_for_unordered(&self, streams: &impl Streams) -> bool {
         self.close_open(true);
         // SAFETY: batches live as long as their lane.
         let complete = |batch: &NonNull<Batch>| unsafe { batch.as_ref() }.is_complete();
         // SAFETY: as above.
         let deadline = |batch: &NonNull<Batch>| unsafe { batch.as_ref() }.class.deadline;
-        // Whose time is over first, whichever was sent first.
+        // The batch whose deadline passes first, which may not be the one that was sent first.
         let first = self.unordered.borrow().iter().copied().min_by_key(|batch| deadline(batch).nanos());
         let Some(first) = first else { return self.order.has_runs() };
         if !self.wait_until(|| self.unordered.borrow().iter().any(complete), deadline(&first)) {
@@ -316,15 +317,15 @@ impl Foreigns {
         true
     }
 
-    /// Waits until no batch runs to which something is lent.
+    /// Waits until no batch with loans runs.
     pub(super) fn wait_for_borrowing(&self) {
         let mut at = 0;
         loop {
             let Some(batch) = self.borrowing.borrow().get(at).copied() else { break };
             // SAFETY: batches live as long as their lane.
             let header = unsafe { batch.as_ref() };
-            // It may have been used again since: in this frame, and be in the list once more, or for a call
-            // that nothing is lent to.
+            // The batch may have been used again since: in this frame, and then it is in the list once
+            // more, or for a call without loans.
             let borrows = || header.own.is_sent.get() && !header.loans.get().is_null();
             self.wait_until(|| !borrows() || header.is_complete(), Deadline::Wait);
             at += 1;

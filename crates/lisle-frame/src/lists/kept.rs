@@ -1,11 +1,10 @@
 //! The streams that a list has made for its keys.
 //!
-//! What a list knows of them is a part of its value, in the order of the list, so that it goes back
-//! with it to a snapshot. A map finds the stream of a key; nothing that can be seen follows from the
-//! order in which the map gives up what it has.
+//! The entries of a list are a part of its value, in the order of the list, so that `restore` sets them back
+//! with the value. A map finds the stream of a key. The order of the map has no effect that can be seen.
 //!
 //! From one frame to the next most keys stay, in their order. So the new keys are compared with the list, one
-//! after the other, and the map is asked only for those that do not come next there.
+//! after the other, and the map is asked only for keys that do not come next in the list.
 
 use super::Members;
 use crate::engine::group::Kind;
@@ -24,11 +23,13 @@ use std::rc::Rc;
 /// A stream that is kept for a key.
 pub(super) struct Member<T> {
     stream: Stream<T>,
-    /// What is removed with the key: the stream, or a scope with all that was made for the key.
+    /// The owner that is removed with the key: the stream, or a scope with all streams that were made for the
+    /// key.
     owner: Option<Living>,
 }
 
-/// Returns how to make members of bodies. What was made for a body lives as long as its stream.
+/// Returns a function that makes members of bodies. Streams that were made for a body live as long as the
+/// body's stream.
 pub(super) fn of_bodies<K, T, B>(mut make: impl FnMut(K) -> B) -> impl FnMut(Making<'_>, K) -> Member<T>
 where
     T: Clone + 'static,
@@ -46,7 +47,7 @@ where
     }
 }
 
-/// Returns how to make members that are made otherwise.
+/// Returns a function that makes members of streams that the closure has made.
 pub(super) fn of_streams<K, T>(
     mut make: impl FnMut(K) -> Stream<T>,
 ) -> impl FnMut(Making<'_>, K) -> Member<T> {
@@ -63,7 +64,7 @@ pub(super) fn of_streams<K, T>(
 }
 
 impl<T> Member<T> {
-    /// Removes what belongs to the key. It may have been removed by hand.
+    /// Removes the streams of the key. They may have been removed by hand.
     fn remove_owner(&self, here: &Here) {
         if let Some(owner) = self.owner {
             here.core.remove(owner);
@@ -85,14 +86,14 @@ struct Entry<K, T> {
     member: Member<T>,
     /// The round in which the key was seen last.
     seen: Cell<u64>,
-    /// It is in the map.
+    /// Whether the entry is in the map.
     is_mapped: Cell<bool>,
 }
 
 /// The entries of a list, in its order.
 type Roster<K, T> = Rc<Vec<Rc<Entry<K, T>>>>;
 
-/// An entry, to be found by its key.
+/// An entry, which is found by its key.
 struct ByKey<K, T>(Rc<Entry<K, T>>);
 
 impl<K, T> Borrow<K> for ByKey<K, T> {
@@ -119,9 +120,9 @@ impl<K: Eq, T> Eq for ByKey<K, T> {}
 pub(super) struct Kept<K, T> {
     members: HashSet<ByKey<K, T>>,
     round: u64,
-    /// What is in the map, unless the list has gone back to a snapshot since.
+    /// The entries of the map, unless `restore` has set the list back since.
     of: Option<Roster<K, T>>,
-    /// What is in the map besides: entries of a round in which the list's closure has panicked.
+    /// The other entries of the map: those of a round in which the list's closure has panicked.
     new: Vec<Rc<Entry<K, T>>>,
     /// Memory for the next roster.
     spare: Option<Roster<K, T>>,
@@ -133,7 +134,7 @@ impl<K: Clone + Eq + Hash + 'static, T: Clone + 'static> Kept<K, T> {
         Kept { members: HashSet::new(), round: 0, of: None, new: Vec::new(), spare: None, how }
     }
 
-    /// Makes streams for new keys, removes those of keys that are gone, and puts all into a list.
+    /// Makes streams for new keys, removes the streams of keys that are gone, and puts all into a list.
     pub(super) fn follow(
         &mut self,
         keys: &[K],
@@ -167,7 +168,7 @@ impl<K: Clone + Eq + Hash + 'static, T: Clone + 'static> Kept<K, T> {
         });
     }
 
-    /// Lets the map be that of a roster.
+    /// Fills the map from a roster.
     fn find_by(&mut self, roster: &Option<Roster<K, T>>) {
         let is_known = match (&self.of, roster) {
             (Some(known), Some(roster)) => Rc::ptr_eq(known, roster),
@@ -202,7 +203,7 @@ impl<K: Clone + Eq + Hash + 'static, T: Clone + 'static> Kept<K, T> {
         self.round += 1;
         let (now, how) = (self.round, self.how);
         let mut roster = self.spare.take().unwrap_or_default();
-        let next = Rc::get_mut(&mut roster).expect("nobody else has what is spare");
+        let next = Rc::get_mut(&mut roster).expect("a spare roster has one owner");
         let mut places = Places { listed, looks: listed.len() + keys.len() };
         for key in keys {
             let known = match places.next_is(key) {
@@ -241,7 +242,7 @@ impl<K: Clone + Eq + Hash + 'static, T: Clone + 'static> Kept<K, T> {
         roster
     }
 
-    /// Removes what belongs to keys that were not seen in this round.
+    /// Removes the streams of keys that were not seen in this round.
     fn remove_others(&mut self, here: &Here, listed: &[Rc<Entry<K, T>>]) {
         let others = listed.iter().chain(&self.new).filter(|entry| entry.seen.get() != self.round);
         for entry in others {
@@ -266,10 +267,10 @@ fn unmap<K: Eq + Hash, T>(members: &mut HashSet<ByKey<K, T>>, entry: &Rc<Entry<K
     entry.is_mapped.replace(false) && members.remove(&entry.key)
 }
 
-/// Where in the list the next key is expected.
+/// The position in the list at which the next key is expected.
 struct Places<'a, K, T> {
     listed: &'a [Rc<Entry<K, T>>],
-    /// So many places may still be passed by in vain: keys in another order are found by the map.
+    /// The number of places that may still be passed in vain: keys in another order are found by the map.
     looks: usize,
 }
 
@@ -284,7 +285,7 @@ impl<'a, K: Eq, T> Places<'a, K, T> {
         Some(first)
     }
 
-    /// Goes on behind this entry, if it comes soon.
+    /// Goes on after this entry, if it comes soon.
     fn pass(&mut self, entry: &Rc<Entry<K, T>>) {
         let looks = self.looks.min(self.listed.len());
         match self.listed[..looks].iter().position(|other| Rc::ptr_eq(other, entry)) {

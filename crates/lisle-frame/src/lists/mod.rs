@@ -14,7 +14,7 @@ use std::hash::Hash;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::rc::Rc;
 
-/// A list of streams, which may be others in each frame. It is a handle that can be copied.
+/// A list of streams. Its members may change from frame to frame. It is a handle that can be copied.
 ///
 /// ```
 /// use lisle_frame::World;
@@ -34,12 +34,12 @@ pub struct List<T: 'static>(Stream<Members<T>>);
 /// the same memory.
 pub struct Members<T: 'static> {
     streams: Rc<Vec<Stream<T>>>,
-    /// The keys of the streams and what belongs to them, if the list has made the streams for keys.
+    /// The keys of the streams, with the entries, if the list has made the streams for keys.
     roster: Option<Rc<dyn Any>>,
 }
 
-// What belongs to the keys is of no known type. Nobody sees it in the middle of a change: a value of a stream is
-// replaced as a whole.
+// The roster has no known type. No code sees it in the middle of a change: a value of a stream is replaced as
+// a whole.
 impl<T> UnwindSafe for Members<T> {}
 impl<T> RefUnwindSafe for Members<T> {}
 
@@ -48,7 +48,7 @@ impl<T> Members<T> {
         Members { streams: Rc::new(streams), roster: None }
     }
 
-    /// Returns the streams, to change them. They are copied if somebody has kept the value.
+    /// Returns the streams, to change them. They are copied if a clone of the value was kept.
     fn change(&mut self) -> &mut Vec<Stream<T>> {
         Rc::make_mut(&mut self.streams)
     }
@@ -60,8 +60,8 @@ impl<T: Clone> List<T> {
         self.0
     }
 
-    /// Waits for the last member, and returns all. As results come in the order of calls, the
-    /// others are usually done by then, and the reader has been woken once and not by each.
+    /// Waits for the last member, and returns all. Results come in the order of calls, so the others are
+    /// usually done by then, and the reader is woken once, not by each member.
     async fn settled(self) -> Members<T> {
         let members = self.0.await;
         if let Some(last) = members.last() {
@@ -90,8 +90,8 @@ impl<T: Clone> List<T> {
 }
 
 impl Here {
-    /// Makes a list of so many streams, each of which is run anew in each frame. `make` is called
-    /// for each number from 0.
+    /// Makes a list of `streams` streams, each of which is run anew in each frame. `make` is called for each
+    /// number from 0.
     #[track_caller]
     pub fn list<T, B>(&self, streams: usize, make: impl FnMut(usize) -> B) -> List<T>
     where
@@ -101,15 +101,15 @@ impl Here {
         self.plain().list(streams, make)
     }
 
-    /// Makes a list of streams that are there already. They are not removed with it.
+    /// Makes a list of streams that exist already. They are not removed with the list.
     #[track_caller]
     pub fn list_of<T: Clone + 'static>(&self, streams: Vec<Stream<T>>) -> List<T> {
         self.plain().list_of(streams)
     }
 
-    /// Makes a list with a stream for each member of `list`. `make` is called with the member,
-    /// once, when it first appears. The stream, and what `make` has made, is removed when the
-    /// member is in the list no more.
+    /// Makes a list with a stream for each member of `list`. `make` is called with the member, once, when it
+    /// first appears. The stream, and the streams that `make` has made, are removed when the member has left
+    /// the list.
     #[track_caller]
     pub fn map_list<T, U, B>(&self, list: List<T>, make: impl FnMut(Stream<T>) -> B + 'static) -> List<U>
     where
@@ -120,11 +120,11 @@ impl Here {
         self.plain().map_list(list, make)
     }
 
-    /// Makes a list with a stream for each of the keys that `keys` gives in a frame, in their
-    /// order. A stream is made when its key first appears, stays the same as long as the key is
-    /// there, and is removed in the first frame in which it is not, with what `make` has made for
-    /// it. A key that comes twice is in the list once. Streams are made in the order of their keys,
-    /// and removed in the order that the list had.
+    /// Makes a list with a stream for each of the keys that `keys` gives in a frame, in their order. A stream
+    /// is made when its key first appears, and stays the same as long as the key is there. In the first frame
+    /// without the key the stream is removed, with the streams that `make` has made for it. A key that comes
+    /// twice is in the list once. Streams are made in the order of their keys, and removed in the order of
+    /// the list.
     ///
     /// ```
     /// use lisle_frame::World;
@@ -155,9 +155,9 @@ impl Here {
         self.plain().keyed(keys, make)
     }
 
-    /// Makes a list with the stream that `make` returns for each of the keys, as one that lives
-    /// over frames. Otherwise it does the same as [`keyed`](Here::keyed): what `make` has made for
-    /// a key is removed when the key is gone, the stream too.
+    /// Makes a list with the stream that `make` returns for each of the keys, such as a stream that lives
+    /// over frames. Otherwise it does the same as [`keyed`](Here::keyed): when a key is gone, its stream and
+    /// the other streams that `make` has made for it are removed.
     ///
     /// ```
     /// use lisle_frame::{World, here, next_frame};
@@ -188,14 +188,14 @@ impl Here {
         self.plain().keyed_of(keys, make)
     }
 
-    /// Makes a list of those members of `list` for whose values of this frame `f` returns `true`.
+    /// Makes a list of the members of `list` for whose values in this frame `f` returns `true`.
     #[track_caller]
     pub fn filter<T: Clone + 'static>(&self, list: List<T>, f: impl FnMut(&T) -> bool + 'static) -> List<T> {
         self.plain().filter(list, f)
     }
 
-    /// Makes a stream of the values of all members of `list`, in order. It fails in a frame in
-    /// which one of them fails.
+    /// Makes a stream of the values of all members of `list`, in order. It fails in a frame in which a member
+    /// fails.
     ///
     /// ```
     /// use lisle_frame::World;
@@ -214,16 +214,16 @@ impl Here {
         self.plain().values(list)
     }
 
-    /// Returns `true` if a stream is there.
+    /// Returns `true` if a stream exists.
     fn has<T>(&self, stream: Stream<T>) -> bool {
         stream.living(&self.core).is_ok()
     }
 }
 
-/// The name of a list is that of its members, too, and they are tried again after a panic if it is
-/// made so.
+/// The members of a list have its name, too. If the list is made with `retrying`, the members are tried again
+/// after a panic.
 impl Making<'_> {
-    /// Makes a list of so many streams; see [`Here::list`].
+    /// Makes a list of `streams` streams; see [`Here::list`].
     ///
     /// ```
     /// use lisle_frame::World;
@@ -240,13 +240,13 @@ impl Making<'_> {
         T: Clone + 'static,
         B: AsyncFnMut() -> T + 'static,
     {
-        // What is made in a function that is passed on has another caller.
+        // Streams that a passed function makes have another caller.
         let making = self.at(Location::caller());
         let streams = (0..streams).map(make).map(|body| making.again().stream(body)).collect();
         making.list_of(streams)
     }
 
-    /// Makes a list of streams that are there already; see [`Here::list_of`].
+    /// Makes a list of streams that exist already; see [`Here::list_of`].
     #[track_caller]
     pub fn list_of<T: Clone + 'static>(self, streams: Vec<Stream<T>>) -> List<T> {
         let members = Members::new(streams);
@@ -285,8 +285,8 @@ impl Making<'_> {
         List(making.at_rest(made))
     }
 
-    /// Makes a list with a stream for each key, which is made otherwise; see [`Here::keyed_of`].
-    /// The name is that of the list, and not of its members.
+    /// Makes a list with the stream that `make` returns for each key; see [`Here::keyed_of`]. The list has
+    /// the name, and its members do not.
     #[track_caller]
     pub fn keyed_of<K, T>(
         self,
@@ -330,8 +330,8 @@ impl Making<'_> {
         self.stream(async move || list.values().await)
     }
 
-    /// Makes a list's stream, of a body that lives over frames. What it keeps beside its value
-    /// follows from the values of others.
+    /// Makes the stream of a list, of a body that lives over frames. The state that the body keeps beside its
+    /// value follows from the values of other streams.
     #[track_caller]
     fn at_rest<T, B>(self, body: B) -> Stream<Members<T>>
     where

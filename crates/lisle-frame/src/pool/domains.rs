@@ -7,11 +7,11 @@ use std::fmt;
 
 /// The domains of a Lisle runtime, as a pool for the worlds in it.
 ///
-/// In each frame that has calls for others, a fiber on each of the other domains looks for batches,
-/// and ends with the frame. It gives way to the other fibers there between two batches, so that a
-/// server goes on under frames. While the world waits, its own domain runs other fibers as well. A
-/// loop of frames that never waits lets them pass before a frame, some 10 to 20 ms after they were last
-/// let: if they are to go first each time, call `yield_now` before it.
+/// In each frame that sends calls, a fiber on each of the other domains looks for batches, and ends
+/// with the frame. Between two batches it gives way to the other fibers of its domain, so that a server
+/// goes on beside the frames. While the world waits, its own domain runs other fibers as well. A loop
+/// of frames that never waits lets the other fibers of its domain pass every 10 to 20 ms, between two
+/// frames. To let them pass before each frame, call `yield_now`.
 ///
 /// ```
 /// use lisle_frame::{Domains, Foreign, World};
@@ -30,7 +30,7 @@ pub struct Domains {
 }
 
 impl Domains {
-    /// Returns the domains of the runtime that the caller is in.
+    /// Returns the domains of the caller's runtime.
     ///
     /// # Panics
     ///

@@ -1,8 +1,8 @@
-//! Where a thread of a pool gets its work, and where it sleeps.
+//! The inbox of a thread of a pool, from which it takes its work, and at which it sleeps.
 //!
-//! Who is about to sleep says so, and then looks once more whether there is something to do. Who
-//! has something for it looks whether it sleeps, after that. Both swap the same flag: the one that
-//! comes second has seen what the first did before.
+//! A thread that is about to sleep sets a flag, and then looks once more for work. Code that submits work
+//! looks at the flag afterwards. Both swap the same flag, so the second of the two sees the earlier steps
+//! of the first.
 
 use crate::shim::atomic::{AtomicBool, AtomicPtr, Ordering};
 use crate::shim::thread::{self, Thread};
@@ -10,14 +10,14 @@ use std::marker::PhantomData;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
 
-/// What others share with one thread.
+/// The data that other threads share with this thread.
 pub(crate) struct Inbox<W> {
-    /// What the thread has not looked at yet, the last first. Anybody pushes; all are taken at once, so no
-    /// node that is compared with can have gone and come back.
+    /// The work that the thread has not looked at yet, the last first. Any thread pushes. All nodes are
+    /// taken at once, so a node cannot leave and come back between a load and a compare-and-swap.
     submitted: AtomicPtr<Node<W>>,
     asleep: AtomicBool,
     thread: OnceLock<Thread>,
-    /// What is in the list is sent to the thread that takes it.
+    /// The work in the list is sent to the thread that takes it.
     sends: PhantomData<std::sync::Mutex<W>>,
 }
 
@@ -36,17 +36,17 @@ impl<W> Inbox<W> {
         }
     }
 
-    /// Makes the calling thread the one that takes, and sleeps here.
+    /// Makes the calling thread the owner, which takes the work and sleeps here.
     pub(crate) fn is_for_this_thread(&self) {
         let _ = self.thread.set(thread::current());
     }
 
-    /// Gives the thread something to do, and wakes it.
+    /// Gives the thread work, and wakes it.
     pub(crate) fn submit(&self, work: W) {
         let node = Box::into_raw(Box::new(Node { work, before: null_mut() }));
         let mut last = self.submitted.load(Ordering::Relaxed);
         loop {
-            // SAFETY: it is ours until it is in the list.
+            // SAFETY: the node is ours until it is in the list.
             unsafe { (*node).before = last };
             match self.submitted.compare_exchange_weak(last, node, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => break,
@@ -69,7 +69,7 @@ impl<W> Inbox<W> {
         !self.submitted.load(Ordering::Relaxed).is_null()
     }
 
-    /// Takes what was submitted, in that order.
+    /// Takes the submitted work, in the order of submission.
     pub(crate) fn take(&self, kept: &mut Vec<W>) {
         if !self.has_submitted() {
             return;
@@ -85,14 +85,13 @@ impl<W> Inbox<W> {
         kept[begin..].reverse();
     }
 
-    /// Drops what was submitted, since the thread ends.
+    /// Drops the submitted work, because the thread ends.
     pub(crate) fn clear(&self) {
         let mut left = Vec::new();
         self.take(&mut left);
     }
 
-    /// Sleeps until something is submitted, or the thread is woken, or has something to do, which
-    /// it says itself.
+    /// Sleeps until work is submitted, or the thread is woken, or `has_to_do` returns `true`.
     pub(crate) fn sleep(&self, has_to_do: impl Fn() -> bool) {
         self.asleep.swap(true, Ordering::SeqCst);
         while self.asleep.load(Ordering::SeqCst) && !self.has_submitted() && !has_to_do() {

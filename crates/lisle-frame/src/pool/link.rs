@@ -20,7 +20,7 @@ struct Linked {
     pool: Box<dyn Pool>,
     table: Arc<Table<Batch>>,
     sent_in_frame: Cell<usize>,
-    /// The first panic of the pool in this frame, which goes on when the frame is over.
+    /// The first panic of the pool in this frame, which is raised again when the frame is over.
     panic: Cell<Option<Box<dyn Any + Send>>>,
 }
 
@@ -47,7 +47,7 @@ impl Link {
         is_sent && linked.has_sent()
     }
 
-    /// Sends a batch that the world itself is not to run.
+    /// Sends a batch that the world itself must not run.
     pub(crate) fn send_long(&self, batch: NonNull<Batch>) -> bool {
         let Some(linked) = &self.0 else { return false };
         // SAFETY: this is the world's thread.
@@ -60,7 +60,7 @@ impl Link {
         linked.table.take_as_world().or_else(|| self.take_abandoned())
     }
 
-    /// Takes a batch for the world's thread which has waited for the worker at its home in vain.
+    /// Takes a batch for the world's thread that has waited in vain for the worker at its home.
     pub(crate) fn take_left(&self) -> Option<NonNull<Batch>> {
         self.0.as_ref()?.table.take_left()
     }
@@ -89,7 +89,7 @@ impl Link {
         self.0.as_ref()?.panic.take()
     }
 
-    /// Begins a frame. If the last one had work for others, they are woken now.
+    /// Begins a frame. If the last frame had work for the workers, they are woken now.
     pub(crate) fn begin_frame(&self) {
         let Some(linked) = &self.0 else { return };
         linked.table.set_open(true);
@@ -114,8 +114,8 @@ impl Link {
 }
 
 impl Linked {
-    /// Calls the pool, which is in no frame. Its panic must not cut off what the frame is about to
-    /// do.
+    /// Calls the pool, which is in no frame. A panic of the pool must not keep the frame from its
+    /// next steps.
     fn calls<R>(&self, f: impl FnOnce(&dyn Pool) -> R) -> Option<R> {
         let call = || outside_of_frames(|| f(&*self.pool));
         match catch_unwind(AssertUnwindSafe(call)) {
@@ -150,10 +150,10 @@ impl Linked {
 
     #[cold]
     fn arm(&self) {
-        // Not until there is none: a pool may drop what is submitted.
+        // The loop does not run until no seat is free: a pool may drop submitted work.
         for _ in 0..self.workers() {
             let Some(work) = Work::at(&self.table) else { break };
-            // A pool that drops it runs what there is, here.
+            // A pool that drops the work runs the waiting batches here.
             self.calls(|pool| pool.submit(work));
         }
         self.calls(|pool| pool.wake());

@@ -1,8 +1,9 @@
-//! Loom models of what a world and its workers share: rings, seats, batches, the sleep of a thread.
+//! Loom models of the data that a world and its workers share: rings, seats, batches, the sleep of
+//! a thread.
 //!
 //! A call counts in a cell that loom watches, so that a call that is run twice, or whose effect is
 //! not seen with its result, is found. Loom also watches the memory of batches, and the references
-//! that are their arguments and results: what is freed twice or never is found.
+//! that are their arguments and results: it finds memory that is freed twice or never.
 
 use super::inbox::Inbox;
 use super::link::Link;
@@ -248,9 +249,9 @@ fn two_takers_and_the_world() {
     });
 }
 
-/// The world sends, and does not look after it: what was sent while a worker was about to leave is
-/// run by that one, or the world finds the seat free and submits. So when all have left, all is
-/// done.
+/// The world sends batches, and does not wait for them. If a batch was sent while a worker was
+/// about to leave, this worker runs it, or the world finds the seat free and submits work. So when
+/// all workers have left, all batches are done.
 #[test]
 fn nothing_that_was_sent_is_left() {
     explore(3, || {
@@ -403,7 +404,7 @@ fn a_call_is_cancelled() {
     });
 }
 
-/// What is submitted, and what a thread is woken for, is seen by it before it sleeps, or wakes it.
+/// A thread sees submitted work, and the reason of a wake, before it sleeps, or is woken.
 #[test]
 fn a_thread_sleeps_and_is_woken() {
     explore(3, || {
@@ -450,8 +451,9 @@ impl Pool for Keeping {
     }
 }
 
-/// The world sends what it does not run itself, and waits for it between frames: the thread is not
-/// asleep while there is something to run. When the world has gone the thread lets go of its work.
+/// The world sends the calls that it does not run itself, and waits for them between frames: the
+/// thread is not asleep while there is a batch to run. When the world was dropped, the thread
+/// drops its work.
 #[test]
 fn a_worker_sleeps_between_frames() {
     explore(2, || {

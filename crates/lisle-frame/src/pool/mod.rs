@@ -1,9 +1,9 @@
-//! Who runs batches beside the world's own thread.
+//! The threads that run batches beside the world's own thread.
 //!
-//! - `ring`, `table`: what the world and its workers share.
-//! - `work`: a seat at a world's table, for whoever wants to work there; the trait for pools.
-//! - `workers`: a pool of threads of its own; `inbox`: where they sleep. `domains`: the domains of
-//!   a Lisle runtime.
+//! - `ring`, `table`: the data that the world and its workers share.
+//! - `work`: a seat at a world's table, for a thread that works there; the trait for pools.
+//! - `workers`: a pool with its own threads; `inbox`: the place where they sleep. `domains`: the
+//!   domains of a Lisle runtime.
 //! - `link`: the world's side.
 
 #[cfg(all(feature = "runtime", not(lisle_loom)))]

@@ -3,7 +3,8 @@
 use crate::batch::Batch;
 use std::ptr::NonNull;
 
-/// What a world has instead of a pool.
+/// The replacement for a pool in a world
+/// without workers.
 #[derive(Debug, Default)]
 pub(crate) struct Link;
 

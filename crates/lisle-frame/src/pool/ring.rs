@@ -1,13 +1,14 @@
-//! A queue of batches: one thread puts in, any may take out.
+//! A queue of batches: one thread pushes, and any thread takes.
 //!
 //! The world's thread is the only one that pushes. A place is written before the tail passes it
 //! (release), and read after the tail was seen (acquire). Takers agree by a compare-and-swap of the
-//! head, which only grows, so that a place that was reused in between is noticed.
+//! head. The head only grows, so a taker notices a place that was reused in between.
 
 use crate::shim::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::ptr::NonNull;
 
-/// What two threads write lies so far apart: two cache lines, since they are fetched in pairs.
+/// Fields that two threads write are aligned to two cache lines, because these are fetched in
+/// pairs.
 #[repr(align(128))]
 #[derive(Debug, Default)]
 pub(crate) struct Padded<T>(pub(crate) T);
@@ -47,7 +48,7 @@ impl<T> Ring<T> {
     /// No other thread pushes at the same time.
     pub(crate) unsafe fn push(&self, item: NonNull<T>) -> bool {
         let tail = self.tail.load(Ordering::Relaxed);
-        // The takers' reads of a place come before their head, which is acquired here.
+        // The takers' reads of a place come before their store to the head, which is acquired here.
         if tail.wrapping_sub(self.head.load(Ordering::Acquire)) == self.places.len() {
             return false;
         }

@@ -1,14 +1,15 @@
 //! The table between a world and its workers: batches to be taken, and seats for workers.
 //!
-//! The world publishes a batch by pushing it into a ring: the common one, or that of the worker
-//! that has the data. Whoever takes it runs it, and says so in the batch. A worker serves its own
-//! ring first, then the common one, then those of workers that are busy. Nothing waits for a
-//! worker: what nobody takes, the world takes itself.
+//! The world publishes a batch by pushing it into a ring: the common ring, or the ring of the
+//! worker that has the data. The thread that takes a batch runs it, and marks it as complete. A
+//! worker serves its own ring first, then the common one, then the rings of workers that are busy.
+//! No batch waits for a worker for ever: the world itself takes batches that no worker takes.
 //!
 //! A *seat* is a worker's place at the table. Work is submitted to the pool once for each seat; the
-//! seat is free again when that work is dropped. Whoever finds nothing to do when no frame is under
-//! way gives up the seat, and looks once more after that. The world pushes before it looks for free
-//! seats. All of this is sequentially consistent, so that one of the two sees the other.
+//! seat is free again when that work is dropped. A worker that finds no batch while no frame is
+//! under way gives up its seat, and looks once more after that. The world pushes a batch before it
+//! looks for free seats. All these steps are sequentially consistent, so the worker sees the batch
+//! or the world sees the free seat.
 
 use super::ring::{Padded, Ring};
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,7 +19,7 @@ use std::ptr::NonNull;
 #[derive(Debug)]
 struct Seat {
     taken: AtomicBool,
-    /// Its worker runs a batch.
+    /// Whether its worker runs a batch.
     busy: AtomicBool,
 }
 
@@ -26,20 +27,20 @@ struct Seat {
 #[derive(Debug)]
 pub(crate) struct Table<B> {
     common: Ring<B>,
-    /// One for each worker, and the last for the world's thread.
+    /// A ring for each worker, and the last for the world's thread.
     homes: Box<[Ring<B>]>,
-    /// What may take longer than a frame: for workers only.
+    /// The batches that may take longer than a frame: for workers only.
     long: Ring<B>,
     seats: Box<[Padded<Seat>]>,
     free_seats: Padded<AtomicUsize>,
-    /// A frame is under way.
+    /// Whether a frame is under way.
     open: Padded<AtomicBool>,
-    /// The world has gone.
+    /// Whether the world was dropped.
     closed: AtomicBool,
 }
 
 impl<B> Table<B> {
-    /// Makes a table for so many workers, with so many places in each ring.
+    /// Makes a table for `workers` workers, with `places` places in each ring.
     pub(crate) fn new(workers: usize, places: usize) -> Self {
         let seat = || Padded(Seat { taken: AtomicBool::new(false), busy: AtomicBool::new(false) });
         Table {
@@ -53,7 +54,7 @@ impl<B> Table<B> {
         }
     }
 
-    /// Returns how many rings of homes there are: one for each worker, and the world's.
+    /// Returns the number of rings of homes: one for each worker, and one for the world.
     pub(crate) fn homes(&self) -> usize {
         self.homes.len()
     }
@@ -89,7 +90,7 @@ impl<B> Table<B> {
         self.open.load(Ordering::SeqCst)
     }
 
-    /// Says that the world has gone.
+    /// Notes that the world was dropped.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
     }
@@ -141,7 +142,7 @@ impl<B> Table<B> {
             .or_else(|| self.long.take())
     }
 
-    /// Takes a batch for the world's own thread, which helps.
+    /// Takes a batch for the world's own thread, which helps the workers.
     pub(crate) fn take_as_world(&self) -> Option<NonNull<B>> {
         let world = self.homes.len() - 1;
         self.homes[world].take().or_else(|| self.common.take()).or_else(|| self.take_from_others(world))
@@ -159,8 +160,8 @@ impl<B> Table<B> {
             .find_map(|home| self.homes[home].take())
     }
 
-    /// Takes a batch whose home is elsewhere, whatever the worker there does: it may have been
-    /// given its seat, and not have come.
+    /// Takes a batch whose home is elsewhere, whatever the worker there does: a seat may be taken
+    /// for a worker that has not come yet.
     pub(crate) fn take_left(&self) -> Option<NonNull<B>> {
         self.homes.iter().find_map(Ring::take)
     }

@@ -7,14 +7,15 @@ use std::fmt;
 use std::ptr::NonNull;
 
 /// A pool of threads that run the foreign calls of worlds. A host program implements it for its own
-/// job system; this crate does for [`Workers`](crate::Workers).
+/// job system; this crate implements it for [`Workers`](crate::Workers).
 ///
-/// A world submits a [`Work`] for each worker. The pool runs it on any of its threads, as long as
-/// it likes to. A simple pool calls [`Work::run`] once and drops it: it is submitted again when
-/// there is more to do. A pool with threads to spare keeps it, and runs it again until it is over.
+/// A world submits a [`Work`] for each worker. The pool runs it on any of its threads, for as long
+/// as it wants. A simple pool calls [`Work::run`] once and drops the work: the world submits it
+/// again when there are more calls. A pool whose threads have nothing else to do keeps the work,
+/// and runs it again until the frame is over.
 ///
-/// Nothing depends on the pool being fast, or running anything at all: a world runs itself what
-/// nobody takes.
+/// A frame does not depend on the pool being fast, or running work at all: a world itself runs the
+/// calls that no worker takes.
 ///
 /// ```
 /// use lisle_frame::{Foreign, Pool, Work, World};
@@ -49,29 +50,29 @@ pub trait Pool: 'static {
     /// may shrink; 0 means that the pool has ended.
     fn workers(&self) -> usize;
 
-    /// Has a thread of the pool run this, soon. It is called on the world's thread, and returns at
-    /// once.
+    /// Has a thread of the pool run this work soon. It is called on the world's thread, and must
+    /// return at once.
     fn submit(&self, work: Work);
 
     /// Wakes threads that keep work: a frame has begun, or a batch was sent.
     fn wake(&self) {}
 
-    /// Does something useful for a moment, on the world's thread, which waits for others and has
-    /// nothing to do. A pool may let other things of the host program go on here. The default is to
-    /// tell the processor that this is a spin loop.
+    /// Does something useful for a moment, on the world's thread, which waits for workers and has
+    /// nothing to do. A pool may run other work of the host program here. The default tells the
+    /// processor that this is a spin loop.
     fn help(&self) {
         std::hint::spin_loop();
     }
 }
 
-/// What a [`Work::run`] has come to.
+/// The outcome of a [`Work::run`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// Calls were run.
     Ran,
-    /// There was nothing to do, but the frame goes on: there may be soon.
+    /// There were no calls, but the frame goes on: there may be calls soon.
     Idle,
-    /// There was nothing to do, and no frame is under way.
+    /// There were no calls, and no frame is under way.
     Over,
 }
 
@@ -82,7 +83,8 @@ pub struct Work {
     seat: usize,
 }
 
-// SAFETY: a batch that was taken out of the table belongs to the taker; what it holds is `Send`.
+// SAFETY: a batch that was taken out of the table belongs to the taker, and its contents are
+// `Send`.
 unsafe impl Send for Work {}
 
 impl Work {
@@ -91,8 +93,8 @@ impl Work {
         table.take_seat().map(|seat| Work { table: table.clone(), seat })
     }
 
-    /// Runs the calls that there are, until there are none. A panic of a call is caught, and given
-    /// to the stream that has made it.
+    /// Runs the calls at the table, until there are none. A panic of a call is caught, and given to
+    /// the stream that has made the call.
     pub fn run(&self) -> Progress {
         let mut progress = Progress::Idle;
         while let Some(batch) = self.table.take(self.seat) {
@@ -109,13 +111,12 @@ impl Work {
         self.table.set_busy(self.seat, false);
     }
 
-    /// Returns `true` if the world has gone.
+    /// Returns `true` if the world was dropped.
     pub fn has_ended(&self) -> bool {
         self.table.is_closed()
     }
 
-    /// Returns `true` if there may be something to run. A thread that is to sleep looks at this
-    /// last.
+    /// Returns `true` if there may be calls to run. A thread looks at this last before it sleeps.
     pub fn is_ready(&self) -> bool {
         self.table.is_open() || self.table.has_batches()
     }
@@ -124,8 +125,8 @@ impl Work {
 impl Drop for Work {
     fn drop(&mut self) {
         self.table.leave(self.seat);
-        // The world may have sent something when the seat was still taken, and so have submitted
-        // nothing. It is run here, whosever home it was sent to. That holds each time the seat is
+        // The world may have sent a batch while the seat was still taken, and so has submitted no
+        // work. Such a batch is run here, whatever its home. This is necessary each time a seat is
         // left.
         while self.table.has_batches() && self.table.sit(self.seat) {
             while let Some(batch) = self.table.take(self.seat).or_else(|| self.table.take_any()) {

@@ -1,7 +1,7 @@
 //! A pool of threads that only run foreign calls.
 //!
-//! A thread keeps the work that it was given. While a frame of one of its worlds is under way it
-//! looks for batches without sleeping; otherwise it sleeps, in its inbox.
+//! A thread keeps the work that it was given. While a frame of one of its worlds is under way, the
+//! thread looks for batches without sleeping; otherwise it sleeps at its inbox.
 
 use super::inbox::Inbox;
 use super::work::{AnyPool, Pool, Progress, Work};
@@ -12,15 +12,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-/// So many times a thread that has found nothing looks again before it may sleep.
+/// How many times a thread that has found no batch looks again before it may sleep.
 const LOOKS: u32 = 2_000;
 
 /// A pool of threads that run foreign calls. Several worlds may share it: pass a clone of it to
 /// each.
 ///
-/// The threads end when the last clone is dropped that is not a world's; a world that has lost its
-/// pool runs its calls itself. So does a world in a forked child, which does not have the threads of
-/// its parent.
+/// The threads end when the last clone is dropped that no world holds; a world that has lost its
+/// pool runs its calls itself. A world in a forked child does so, too, because the child does not
+/// have the threads of its parent.
 ///
 /// ```
 /// use lisle_frame::{Foreign, Workers, World};
@@ -44,15 +44,16 @@ struct Threads {
 struct Shared {
     inboxes: Box<[Inbox<Work>]>,
     ended: AtomicBool,
-    /// There are more threads than cores, so that one that spins takes the place of another.
+    /// Whether there are more threads than cores, so that a thread that spins takes the core of
+    /// another.
     crowded: bool,
-    /// The process whose threads they are.
+    /// The process that has started the threads.
     process: u32,
 }
 
 impl Workers {
-    /// Starts so many threads. The world's own thread runs calls too, so that one less than there
-    /// are cores is usual.
+    /// Starts `threads` threads. The world's own thread runs calls too, so one less than the number
+    /// of cores is usual.
     ///
     /// # Errors
     ///
@@ -61,14 +62,14 @@ impl Workers {
         Workers::start(threads, Vec::new())
     }
 
-    /// Starts so many threads, each bound to a core: the second one that the process may use, the
-    /// third, and so on, so that the first is left to the world. Threads for which there is no core
-    /// are not bound. Do so on machines that do nothing else.
+    /// Starts `threads` threads, and binds each to a core: to the second core that the process may
+    /// use, the third, and so on. The first is left to the world. Threads for which there is no
+    /// core are not bound. Bind threads only on machines that do nothing else.
     ///
     /// # Errors
     ///
-    /// Returns the system's error if it refuses a thread. A system that cannot bind threads is no
-    /// error.
+    /// Returns the system's error if it refuses a thread. It is no error if the system cannot bind
+    /// threads.
     pub fn pinned(threads: usize) -> io::Result<Workers> {
         let mut cores = core_affinity::get_core_ids().unwrap_or_default();
         cores.drain(..cores.len().min(1));
@@ -123,12 +124,12 @@ impl Drop for Threads {
 }
 
 impl Shared {
-    /// Returns `true` if the threads are those of another process, from which this one was forked.
+    /// Returns `true` if the threads belong to the process from which this one was forked.
     fn is_inherited(&self) -> bool {
         std::process::id() != self.process
     }
 
-    /// What each thread does.
+    /// The loop of each thread.
     fn work(&self, at: usize) {
         let inbox = &self.inboxes[at];
         inbox.is_for_this_thread();
@@ -162,7 +163,7 @@ impl Shared {
     }
 
     fn sleep(&self, inbox: &Inbox<Work>, kept: &[Work]) {
-        // Work of a world that has gone is let go of at once.
+        // Work of a dropped world is dropped at once.
         let concerns = |work: &Work| work.is_ready() || work.has_ended();
         inbox.sleep(|| self.ended.load(Ordering::SeqCst) || kept.iter().any(concerns));
     }
@@ -176,11 +177,11 @@ fn rank(progress: Progress) -> u8 {
     }
 }
 
-/// What a world has of the pool.
+/// A world's handle of the pool.
 pub(crate) struct Handle {
     shared: Arc<Shared>,
-    /// The thread that gets the next work. Each world goes round by itself, so that all threads
-    /// work for each.
+    /// The thread that gets the next work. Each world counts by itself, so all threads work for
+    /// each world.
     next: Cell<usize>,
 }
 

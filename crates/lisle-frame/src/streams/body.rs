@@ -1,8 +1,8 @@
 //! How a closure becomes the future of a stream.
 //!
-//! Every stream is one future that never ends by itself, polled once in each frame and whenever
-//! something that it waits for within the frame is there. The compiler makes its state machine. A
-//! body that is run anew in each frame is a loop around the closure.
+//! Every stream is one future that never ends by itself. It is polled once in each frame, and again
+//! when a value or result is there that it waits for within the frame. The compiler makes its state
+//! machine. For a body that is run anew in each frame, the future is a loop around the closure.
 
 use crate::engine::body::Body;
 use crate::engine::group::value_of;
@@ -17,11 +17,10 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
-/// The value that a stream gives, in the stream's own hands.
+/// The value of a stream, as the stream's own body holds it.
 ///
-/// It is lent to the body of a stream that lives over frames; see
-/// [`Here::live`](crate::Here::live). Its lifetime is a name that no other stream's has, so that
-/// two bodies cannot exchange theirs:
+/// The body of a stream that lives over frames borrows it; see [`Here::live`](crate::Here::live).
+/// Each stream has a lifetime of its own, so two bodies cannot exchange their values:
 ///
 /// ```compile_fail,E0521
 /// use lisle_frame::{Out, World};
@@ -33,7 +32,7 @@ use std::task::{Context, Poll};
 pub struct Out<'s, T> {
     head: NonNull<Head>,
     value: PhantomData<*mut T>,
-    /// Neither a longer nor a shorter lifetime will do.
+    /// The lifetime is invariant: it can neither grow nor shrink.
     stream: PhantomData<Exactly<'s>>,
 }
 
@@ -42,17 +41,17 @@ type Exactly<'s> = fn(&'s ()) -> &'s ();
 impl<T> Out<'_, T> {
     /// # Safety
     ///
-    /// The slot is that of a stream with values of this type. The value is used only by the future
-    /// of that stream, while it is polled.
+    /// The slot belongs to a stream with values of this type. Only the future of that stream uses
+    /// the value, while it is polled.
     pub(crate) unsafe fn new(head: NonNull<Head>) -> Self {
         Out { head, value: PhantomData, stream: PhantomData }
     }
 
-    /// Sets the stream's value, which readers have from now on: in this frame, and in those after
-    /// it until it is set again.
+    /// Sets the stream's value. Readers get it in this frame, and in the frames after it until it
+    /// is set again.
     ///
-    /// Readers see the value when the stream is done for this frame, so only the last of several is
-    /// seen.
+    /// Readers see the value when the stream is done for this frame. If it is set several times,
+    /// they see only the last value.
     #[inline(always)]
     pub fn set(&mut self, value: T) {
         // SAFETY: alive while its future is, by the promise of `new`.
@@ -64,7 +63,7 @@ impl<T> Out<'_, T> {
             return;
         }
         if state.has_value() {
-            // SAFETY: it has a value; nobody looks at it while the stream runs. The old value is
+            // SAFETY: it has a value; no code looks at it while the stream runs. The old value is
             // dropped when the new one is in its place.
             drop(unsafe { place.replace(value) });
         } else {
@@ -83,7 +82,7 @@ impl<T> Out<'_, T> {
         if !state.has_value() || state.phase() != Phase::Running {
             return None;
         }
-        // SAFETY: it has a value; nobody looks at it while the stream runs.
+        // SAFETY: it has a value; no code looks at it while the stream runs.
         Some(f(unsafe { &mut *self.place() }))
     }
 
@@ -101,8 +100,8 @@ impl<T> fmt::Debug for Out<'_, T> {
     }
 }
 
-/// Lets the stream be done for this frame. Unlike `next_frame` it is polled only by a stream's own
-/// loop, which is not polled twice in a frame after that.
+/// Ends the work of the stream for this frame. Unlike `next_frame`, only a stream's own loop polls
+/// it, and the loop is not polled twice in a frame after that.
 pub(crate) struct Done(bool);
 
 impl Done {
@@ -121,13 +120,13 @@ impl Future for Done {
     }
 }
 
-/// The future of a stream that is run anew in each frame. It is written by hand, since it is what a
-/// stream costs: the compiler's, a loop around the body, takes 40 bytes more.
+/// The future of a stream that is run anew in each frame. It is written by hand, because each
+/// stream pays for it: the compiler's future of a loop around the body takes 40 bytes more.
 ///
-/// In each frame `start` makes a body of what the stream is made of, and `end` is given what the
-/// body returns. If `CATCHES`, a panic is a failure like others.
+/// In each frame `start` makes a body from `made_of`, and `end` gets the result of the body. If
+/// `CATCHES`, a panic is a failure like others.
 pub(crate) struct Anew<M, B, S, E, const CATCHES: bool> {
-    /// The body under way. It borrows from `made_of`, and is dropped before that.
+    /// The body under way. It borrows from `made_of`, and is dropped before `made_of`.
     body: Option<B>,
     made_of: M,
     start: S,
@@ -138,8 +137,8 @@ pub(crate) struct Anew<M, B, S, E, const CATCHES: bool> {
 impl<M, B, S, E, const CATCHES: bool> Anew<M, B, S, E, CATCHES> {
     /// # Safety
     ///
-    /// It is the future of a stream, which only the stream's group polls.
-    /// `start` and the body do not rely on the borrow to be longer than the body.
+    /// It is the future of a stream, and only the stream's group polls it. `start` and the body do
+    /// not need the borrow to be longer than the body.
     #[inline(always)]
     unsafe fn new(made_of: M, start: S, end: E) -> Self
     where
@@ -166,11 +165,11 @@ where
         // SAFETY: it is polled with its stream, by the promise of `new`.
         let core = unsafe { Core::of_context(cx) };
         let Some(head) = core.current.get() else { return Poll::Pending };
-        // SAFETY: nothing is moved out of it.
+        // SAFETY: no field is moved out of it.
         let this = unsafe { self.get_unchecked_mut() };
         if this.body.is_none() {
-            // SAFETY: the body that borrows it is dropped before anything else uses it, and before
-            // it is moved or dropped.
+            // SAFETY: the body that borrows it is dropped before other code uses it, and before it
+            // is moved or dropped.
             let made_of = unsafe { NonNull::from(&mut this.made_of).as_mut() };
             this.body = Some((this.start)(core, head, made_of));
         }
@@ -183,10 +182,10 @@ where
                 this.body = None;
                 core.body_has_ended();
                 (this.end)(core, head, &mut this.made_of, value);
-                // What it has begun to wait for, and then has not waited for, as in a race.
+                // The body has begun to wait for something, and then has given it up, as in a race.
                 core.flags.set(core.flags.get() & !engine::flags::WITHIN);
             }
-            // As often: it waits within the frame.
+            // The usual case: the body waits within the frame.
             Poll::Pending if core.flags.get() == engine::flags::WITHIN => {}
             Poll::Pending => {
                 if has_failed(core) {
@@ -231,7 +230,8 @@ where
     E: Fn(&Core, NonNull<Head>, &mut M, B::Output) + 'static,
 {
     fn rest(self: Pin<&mut Self>) {
-        // SAFETY: nothing is moved: the body is dropped in its place, before what it borrows.
+        // SAFETY: no field is moved: the body is dropped in its place, before the value that it
+        // borrows.
         unsafe { self.get_unchecked_mut() }.body = None;
     }
 }
@@ -251,8 +251,8 @@ impl<F: Future<Output = ()>> Future for Lasting<F> {
 
 impl<F: Future<Output = ()> + 'static> Body for Lasting<F> {}
 
-/// Returns the future of a stream that is run anew in each frame. What a run has made lives until
-/// the next run.
+/// Returns the future of a stream that is run anew in each frame. The streams that a run has made
+/// live until the next run.
 #[inline(always)]
 pub(crate) fn anew<const CATCHES: bool, T, B>(body: B) -> impl Body
 where
@@ -270,7 +270,7 @@ where
     }
 }
 
-/// The future of a stream that changes its value in each frame by what it reads.
+/// Returns the future of a stream that changes its value in each frame by the value that it reads.
 pub(crate) fn folding<S, T, F>(source: super::handle::Stream<T>, f: F) -> impl Body
 where
     S: 'static,
@@ -285,7 +285,7 @@ where
     unsafe { Anew::<_, _, _, _, false>::new(f, move |_, _, _| source.get(), end) }
 }
 
-/// The future of a stream that changes its value in place, anew in each frame.
+/// Returns the future of a stream that changes its value in place, anew in each frame.
 pub(crate) fn changing<T, B>(out: Out<'static, T>, body: B) -> impl Body
 where
     T: 'static,
@@ -296,7 +296,7 @@ where
     unsafe { Anew::<_, _, _, _, false>::new((out, body), start, |_, _, _, ()| {}) }
 }
 
-/// The future of a stream that lives over frames.
+/// Returns the future of a stream that lives over frames.
 pub(crate) fn living<T, B>(mut out: Out<'static, T>, body: B) -> impl Body
 where
     T: 'static,

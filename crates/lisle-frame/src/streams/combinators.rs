@@ -19,7 +19,7 @@ use std::rc::Rc;
 
 /// A stream whose value is set from outside of frames; see [`Here::input`].
 ///
-/// What it takes is exactly what it was made with, no shorter lifetime:
+/// It takes exactly the type with which it was made, and no shorter lifetime:
 ///
 /// ```compile_fail
 /// use lisle_frame::World;
@@ -29,8 +29,8 @@ use std::rc::Rc;
 /// let short = String::from("of the stack");
 /// world.set(word, short.as_str()).unwrap();
 /// ```
-// The handle of a stream may stand for one of a supertype, since it is only read. This one is
-// written.
+// The handle of a stream may stand for a stream of a supertype, because it is only read. An input
+// is written.
 pub struct Input<T>(Stream<T>, PhantomData<fn(T) -> T>);
 
 impl<T> Input<T> {
@@ -54,7 +54,7 @@ impl<T> fmt::Debug for Input<T> {
     }
 }
 
-/// The last value of a stream that is not known yet; see [`Here::delay`].
+/// The last values of a stream that is made later; see [`Here::delay`].
 pub struct Delay<T> {
     stream: Stream<T>,
     followed: Rc<Followed<T>>,
@@ -66,7 +66,7 @@ impl<T> Delay<T> {
         self.stream
     }
 
-    /// Sets the stream whose last values they are. Until then, the first value stays.
+    /// Sets the stream whose last values these are. Until then, the first value stays.
     pub fn follow(&self, source: Stream<T>) {
         self.followed.source.set(Some(source));
     }
@@ -81,7 +81,7 @@ impl<T> fmt::Debug for Delay<T> {
 /// The source of a stream of last values.
 struct Followed<T> {
     source: Cell<Option<Stream<T>>>,
-    /// What the source had before the frame; a panic, if cloning it has panicked.
+    /// The value of the source before the frame, or the panic of its `clone`.
     last: Cell<Option<Result<T, Box<dyn Any + Send>>>>,
 }
 
@@ -115,8 +115,8 @@ impl<T: Clone + 'static> Follows for Followed<T> {
     }
 }
 
-/// Returns the value that a stream has had in the last frame, or before that. One that was never
-/// run has had none, whatever it begins with.
+/// Returns the value that a stream had in the last frame, or before. A stream that was never run
+/// has had no value, even if it was made with one.
 fn last_value<T: Clone>(core: &Core, stream: Stream<T>) -> Option<T> {
     let living = stream.living(core).ok()?;
     let state = living.get()?.state.get();
@@ -169,8 +169,9 @@ impl Here {
         self.plain().zip(a, b)
     }
 
-    /// Makes a stream with a state that goes on from frame to frame: `f` changes it by each value
-    /// of `source`. In a frame in which `source` fails, it fails too and keeps its state.
+    /// Makes a stream with a state that it keeps from frame to frame. `f` changes the state by each
+    /// value of `source`. In a frame in which `source` fails, the stream fails too, and keeps its
+    /// state.
     ///
     /// ```
     /// use lisle_frame::World;
@@ -193,15 +194,15 @@ impl Here {
         self.plain().fold(source, first, f)
     }
 
-    /// Makes a stream of the values that `source` had in the frame before. In the first frame it is
-    /// `first`. It does not wait for `source`, so that streams may read each other in a circle
-    /// through it; see also [`delay`](Here::delay).
+    /// Makes a stream of the values that `source` had in the frame before. In the first frame the
+    /// value is `first`. The stream does not wait for `source`, so streams may read each other in a
+    /// circle through it; see also [`delay`](Here::delay).
     #[track_caller]
     pub fn previous<T: Clone + 'static>(&self, source: Stream<T>, first: T) -> Stream<T> {
         self.plain().previous(source, first)
     }
 
-    /// Makes a stream of the last values of one that is made later.
+    /// Makes a stream of the last values of a stream that is made later.
     ///
     /// ```
     /// use lisle_frame::World;
@@ -228,8 +229,8 @@ impl Here {
         self.plain().hold(source, first)
     }
 
-    /// Makes a stream that has a value in the frames in which that of `source` is another than in
-    /// the frame before, and `None` in the others. In its first frame it has one.
+    /// Makes a stream that has the value of `source` in the frames in which this value has changed,
+    /// and `None` in the others. In its first frame it has the value.
     #[track_caller]
     pub fn changes<T: Clone + PartialEq + 'static>(&self, source: Stream<T>) -> Stream<Option<T>> {
         self.plain().changes(source)
@@ -253,8 +254,8 @@ impl Here {
     }
 }
 
-/// The same for streams that are made in a way of their own. What is made of two streams gives the
-/// name to both.
+/// The same methods for streams that are made with a name, or in another special way. If a method
+/// makes two streams, both have the name.
 impl Making<'_> {
     /// Makes a stream whose value is set from outside; see [`Here::input`].
     #[track_caller]
@@ -304,7 +305,7 @@ impl Making<'_> {
         delay.stream()
     }
 
-    /// Makes a stream of the last values of one that is made later; see [`Here::delay`].
+    /// Makes a stream of the last values of a stream that is made later; see [`Here::delay`].
     #[track_caller]
     pub fn delay<T: Clone + 'static>(self, first: T) -> Delay<T> {
         let core = &self.here.core;
@@ -327,7 +328,7 @@ impl Making<'_> {
         })
     }
 
-    /// Makes a stream that has a value when that of another changes; see [`Here::changes`].
+    /// Makes a stream that has a value when the value of another changes; see [`Here::changes`].
     #[track_caller]
     pub fn changes<T: Clone + PartialEq + 'static>(self, source: Stream<T>) -> Stream<Option<T>> {
         let seen = self.again().fold(source, (None, false), |(last, changed), value| {

@@ -1,4 +1,4 @@
-//! What users hold of a stream.
+//! The handles of streams.
 
 use super::reading::{Get, TryGet, With};
 use crate::engine::slot::Head;
@@ -14,9 +14,8 @@ use std::ptr::{NonNull, null};
 
 /// A handle of a stream: 16 bytes that can be copied and sent anywhere.
 ///
-/// It does not keep the stream alive. If the stream has been removed, reading it is an error; a
-/// stream that has taken its place in memory is never mistaken for it. Only the world that it
-/// belongs to can read it.
+/// A handle does not keep its stream alive. Reading a removed stream is an error, even if another
+/// stream has taken its place in memory. Only the world of the stream can read it.
 ///
 /// In the body of a stream, a handle is awaited for the stream's value of this frame:
 ///
@@ -43,7 +42,7 @@ unsafe impl<T> Send for Stream<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for Stream<T> {}
 
-// A handle names a stream. The world in which that lies is neither.
+// A handle is only the name of a stream, and can be sent. The world of the stream cannot.
 impl<T> UnwindSafe for Stream<T> {}
 impl<T> RefUnwindSafe for Stream<T> {}
 
@@ -54,8 +53,8 @@ impl<T> Stream<T> {
         Stream { head: stream.head, generation: stream.generation, world, value: PhantomData }
     }
 
-    /// Returns `true` if the stream is left out of snapshots. Such a stream is never taken to be
-    /// ready by [`is_ready`](Stream::is_ready), so that each read of one looks who reads.
+    /// Returns `true` if the stream is left out of snapshots. [`is_ready`](Stream::is_ready)
+    /// returns `false` for such a stream, so that each read of one checks the reader.
     pub(crate) fn is_cosmetic(&self) -> bool {
         self.world & COSMETIC != 0
     }
@@ -90,8 +89,9 @@ impl<T> Stream<T> {
 
     /// Returns a future of the stream's value in this frame. Awaiting the handle does the same.
     ///
-    /// If the stream has not run in this frame, it is run now. If it fails, the stream that reads
-    /// fails too: its body does not go on. It is run again, or goes on reading, in the next frame.
+    /// If the stream has not run in this frame, it runs now. If it fails, the reader fails too:
+    /// the reader's body does not go on. In the next frame this body is run again, or goes on
+    /// reading.
     ///
     /// # Panics
     ///
@@ -147,12 +147,13 @@ impl<T> PartialEq for Stream<T> {
 impl<T> Eq for Stream<T> {}
 
 thread_local! {
-    /// The world of which a fingerprint is taken, or null.
+    /// The world whose fingerprint is being taken, or null.
     static TAKING_FINGERPRINT: Cell<*const Core> = const { Cell::new(null()) };
 }
 
-/// Calls a function that hashes values for a fingerprint. Meanwhile handles are hashed by where
-/// their streams are in the world, and not by addresses, which differ between equal worlds.
+/// Calls a function that hashes values for a fingerprint. Meanwhile handles are hashed by the
+/// positions of their streams in the world, and not by addresses, which differ between equal
+/// worlds.
 pub(crate) fn for_a_fingerprint<R>(core: &Core, f: impl FnOnce() -> R) -> R {
     struct Back(*const Core);
     impl Drop for Back {

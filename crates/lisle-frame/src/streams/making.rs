@@ -1,4 +1,4 @@
-//! Where streams are made, and by whom they are owned.
+//! Making streams, and the owners of streams.
 
 use super::body::{self, Out};
 use super::handle::Stream;
@@ -16,22 +16,24 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Where streams are made: in a world, in the body of a stream, or in a scope.
+/// The place at which streams are made: a world, the body of a stream, or a scope.
 ///
 /// A [`World`](crate::World) dereferences to it, and so does a [`Scope`]; in a body, [`here`]
-/// returns it. What is made outside of a body lives until it is removed. What a body makes belongs
-/// to the body: if the body is run anew in each frame, it lives until the next run; if the body
-/// lives over frames, as long as the body's stream. What a scope makes lives as long as the scope,
-/// and what the function of a [list](Here::keyed) makes for a member as long as the member.
+/// returns it. A stream that is made outside of a body lives until it is removed. A stream that a
+/// body makes belongs to the body. If the body is run anew in each frame, the stream lives until the
+/// next run. If the body lives over frames, the stream lives as long as the body's stream. A stream
+/// of a scope lives as long as the scope. A stream that the function of a [list](Here::keyed) makes
+/// for a member lives as long as the member.
 ///
-/// What is made during a frame is evaluated in that frame if it is read there, and from the next
-/// one on in any case. A stream costs the memory of its future, of its value, and 8 bytes.
+/// A stream that is made during a frame is evaluated in that frame if it is read there, and from the
+/// next frame on in any case. A stream takes the memory of its future and its value, and 8 bytes
+/// more.
 pub struct Here {
     pub(crate) core: Rc<Core>,
     owner: Option<Living>,
 }
 
-/// Returns where the running body may make streams.
+/// Returns the place at which the running body makes streams.
 ///
 /// ```
 /// use lisle_frame::{World, here};
@@ -50,7 +52,8 @@ pub struct Here {
 ///
 /// Panics outside of a frame.
 pub fn here() -> Here {
-    let core = engine::current_counted().expect("`here` is for the bodies of streams: no frame is under way");
+    let core = engine::current_counted()
+        .expect("`here` is called outside of the body of a stream: no frame is under way");
     Here { core, owner: None }
 }
 
@@ -80,22 +83,22 @@ impl fmt::Debug for Scope {
     }
 }
 
-/// How a stream is to be made: its name, and what follows a panic. Returned by [`Here::named`] and
-/// [`Here::retrying`].
+/// Settings for the stream that is made next: its name, and whether it is tried again after a panic.
+/// Returned by [`Here::named`] and [`Here::retrying`].
 #[derive(Debug)]
-#[must_use = "it makes nothing until one of its methods does"]
+#[must_use = "no stream is made until a method makes it"]
 pub struct Making<'h> {
     pub(crate) here: &'h Here,
     pub(crate) how: How,
 }
 
-/// What can be said of a stream before it is made.
+/// The settings of a stream before it is made.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct How {
     name: Option<&'static str>,
     retrying: bool,
     is_cosmetic: bool,
-    /// Where it is made, for errors, if that is not the caller's place.
+    /// The place where it is made, for errors, if this is not the caller's place.
     site: Option<&'static Location<'static>>,
 }
 
@@ -113,21 +116,22 @@ impl Here {
         self.plain().named(name)
     }
 
-    /// Has the stream that is made next tried again in the next frame when its body has panicked.
-    /// Otherwise it has failed for good. (A stream that fails because it has read what failed is
-    /// always tried again.)
+    /// If the body of the stream that is made next panics, the stream is tried again in the next
+    /// frame. Otherwise a panic is a failure for good. (A stream that fails because it has read a
+    /// failed stream is always tried again.)
     pub fn retrying(&self) -> Making<'_> {
         self.plain().retrying()
     }
 
-    /// Has the stream that is made next left out of [snapshots](crate::World::snapshot), with all
-    /// that it makes: what is heard or shown of the game, and is not the game. It may live and wait
-    /// over frames, and keeps its state when the world goes back; its frames are counted by
-    /// themselves, and those that are [run again](crate::World::resimulate) are not its.
+    /// Leaves the stream that is made next out of [snapshots](crate::World::snapshot), with all
+    /// streams that it makes. Such streams show or play the game and are not part of it. A cosmetic
+    /// stream may live and wait over frames, and keeps its state when the world goes back. It counts
+    /// its own frames: frames that are [run again](crate::World::resimulate) do not count.
     ///
-    /// A cosmetic stream may read all others. One that is not cosmetic cannot read one that is: that
-    /// is an [error](crate::Failure::Cosmetic) where it does so, since the frames that follow a way
-    /// back would come to something else. (What a body reads is not known before it does.)
+    /// A cosmetic stream may read all others. If a stream that is not cosmetic reads a cosmetic one,
+    /// the read is an [error](crate::Failure::Cosmetic), because frames that are run again would
+    /// have other values. (The error comes at the read, because the reads of a body are not known
+    /// before.)
     ///
     /// ```
     /// use lisle_frame::{World, next_frame};
@@ -154,13 +158,13 @@ impl Here {
         self.plain().cosmetic()
     }
 
-    /// Makes a stream whose body is run anew in each frame. What the body returns is the stream's
-    /// value for that frame.
+    /// Makes a stream whose body is run anew in each frame. The body returns the stream's value for
+    /// that frame.
     ///
-    /// The body is run at most once in a frame, however many streams read it. It may wait within
-    /// the frame: for other streams, and for foreign calls. If it waits over frames, as for
-    /// [`next_frame`](crate::next_frame), the stream keeps its last value meanwhile, and it has
-    /// none before it has returned once.
+    /// The body is run at most once in a frame, even if many streams read it. It may wait within the
+    /// frame, for other streams and for foreign calls. If it waits over frames, as for
+    /// [`next_frame`](crate::next_frame), the stream keeps its last value meanwhile. The stream has
+    /// no value before its body has returned once.
     ///
     /// ```
     /// use lisle_frame::World;
@@ -183,7 +187,7 @@ impl Here {
         self.plain().stream(body)
     }
 
-    /// Makes a stream whose body lives over frames, with the value to start from.
+    /// Makes a stream whose body lives over frames, with a first value.
     ///
     /// The body sets the stream's value with [`Out::set`], and waits for the next frame with
     /// [`next_frame`](crate::next_frame). When it returns, the last value stays.
@@ -213,9 +217,10 @@ impl Here {
         self.plain().live(first, body)
     }
 
-    /// Returns the time in the game: that of the last frame, or in a body, that of the frame under
-    /// way. It is the sum of the [steps](crate::Builder::step) of all frames, and goes back to a
-    /// snapshot with the world, but for [cosmetic](Here::cosmetic) streams.
+    /// Returns the time in the game: the time of the last frame, or, in a body, of the frame under
+    /// way. It is the sum of the [steps](crate::Builder::step) of all frames.
+    /// [`restore`](crate::World::restore) sets it back, but not for [cosmetic](Here::cosmetic)
+    /// streams.
     ///
     /// ```
     /// use lisle_frame::{World, here};
@@ -233,7 +238,7 @@ impl Here {
         self.core.time_of_current()
     }
 
-    /// Makes a scope: what is made in it is removed with it.
+    /// Makes a scope. The streams that are made in a scope are removed with it.
     ///
     /// ```
     /// use lisle_frame::World;
@@ -252,10 +257,10 @@ impl Here {
         self.plain().scope()
     }
 
-    /// Removes a stream and what it has made. Its foreign calls that have not begun are cancelled;
-    /// of those that have begun, the results are dropped. It is not evaluated any more, in this
-    /// frame either, unless it already was. A stream may remove itself: then its body is dropped
-    /// where it waits next.
+    /// Removes a stream and the streams that it has made. Its foreign calls that have not begun are
+    /// cancelled; the results of the others are dropped. The stream is not evaluated any more, not
+    /// even in this frame unless it already was. A stream may remove itself: then its body is
+    /// dropped where it waits next.
     ///
     /// # Errors
     ///
@@ -265,8 +270,8 @@ impl Here {
         Ok(())
     }
 
-    /// Removes a scope and what was made in it, as [`remove`](Here::remove) does. If the scope
-    /// belongs to another world, it is removed there.
+    /// Removes a scope and the streams that were made in it, as [`remove`](Here::remove) does. If
+    /// the scope belongs to another world, it is removed there.
     pub fn remove_scope(&self, scope: Scope) {
         if let Ok(living) = scope.stream().living(&scope.core) {
             scope.core.remove(living);
@@ -296,7 +301,7 @@ impl Making<'_> {
         Making { how: How { is_cosmetic: true, ..self.how }, ..self }
     }
 
-    /// Returns how another stream is to be made in the same way.
+    /// Returns the settings for another stream, which are the same.
     pub(crate) fn again(&self) -> Making<'_> {
         Making { ..*self }
     }
@@ -333,7 +338,7 @@ impl Making<'_> {
         self.make(Some(first), Kind::Living, |out| body::living(out, body))
     }
 
-    /// Makes a stream that changes a state by what it reads; see [`Here::fold`].
+    /// Makes a stream that changes a state by the values that it reads; see [`Here::fold`].
     #[track_caller]
     pub fn fold<T, S, F>(self, source: Stream<T>, first: S, f: F) -> Stream<S>
     where
@@ -344,7 +349,8 @@ impl Making<'_> {
         self.make(Some(first), Kind::AtRest, |_| body::folding::<S, T, F>(source, f))
     }
 
-    /// Returns `true` if the stream is left out of snapshots, as all is that such a stream makes.
+    /// Returns `true` if the stream is left out of snapshots, as all streams are that such a stream
+    /// makes.
     fn is_cosmetic(&self) -> bool {
         let core = &self.here.core;
         let owner = self.here.owner.map(|owner| owner.head);
@@ -374,7 +380,7 @@ impl Making<'_> {
         F: Body,
     {
         let core = &self.here.core;
-        assert!(!core.closed.get(), "a stream is made in a world that is gone");
+        assert!(!core.closed.get(), "a stream is made in a world that was dropped");
         let key = Key {
             future: TypeId::of::<F>(),
             value: TypeId::of::<T>(),

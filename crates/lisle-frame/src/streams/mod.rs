@@ -1,8 +1,8 @@
-//! Streams, as users make and read them.
+//! Streams: making and reading them.
 //!
-//! - `handle`: what users hold. `reading`: the futures by which a stream reads another.
+//! - `handle`: the handles. `reading`: the futures by which a stream reads another.
 //! - `body`: how a closure becomes the future of a stream.
-//! - `making`: where streams are made, and by whom they are owned.
+//! - `making`: making streams, and the owners of streams.
 //! - `combinators`: streams made of streams.
 
 pub(crate) mod body;

@@ -9,7 +9,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// What a look at a stream has found.
+/// The outcome of a look at a stream.
 enum Look {
     Value,
     NotYet,
@@ -71,8 +71,8 @@ impl<T> Read<T> {
     #[inline(always)]
     fn value<R>(&self, core: &Core, f: impl FnOnce(&T) -> R) -> R {
         let _looking = Looking::new(core);
-        // SAFETY: the stream has a value, and is settled in this frame or has ended, so that it is
-        // not run while `f` is. It is not buried while somebody looks.
+        // SAFETY: the stream has a value, and is settled in this frame or has ended, so that it
+        // does not run while `f` does. It is not buried while a function looks at it.
         f(unsafe { &*value_of::<T>(self.stream.head()) })
     }
 }
@@ -100,7 +100,7 @@ fn outside() -> ! {
     panic!("{}", StreamError::new(Failure::Outside))
 }
 
-/// Lets the reader fail, since what it reads has.
+/// Fails the reader, because the stream that it reads has failed.
 #[cold]
 pub(crate) fn fail_reader(core: &Core, cause: StreamError) {
     if let Failure::Cosmetic { .. } = cause.failure()
@@ -108,7 +108,7 @@ pub(crate) fn fail_reader(core: &Core, cause: StreamError) {
     {
         return core.fail_current(cause);
     }
-    // Only the beginning is kept: a chain of streams that fail may be long.
+    // Only the first failure is kept: a chain of streams that fail may be long.
     let cause = cause.root().clone();
     match core.current_origin() {
         Some(reader) => core.fail_current(StreamError::new(Failure::Read { reader, cause })),

@@ -15,13 +15,13 @@ pub trait All {
     fn all(self) -> impl Future<Output = Self::Output>;
 }
 
-/// Awaits all of several futures, which go on side by side. Returns their outputs, in the order of
-/// the futures. Each is an [async scope](crate::async_scope).
+/// Awaits several futures, which go on side by side. Returns their outputs, in the order of the
+/// futures. Each future is an [async scope](crate::async_scope).
 ///
-/// Each time the stream goes on, all futures that are not done are polled: for the results of very
-/// many calls of one function see [`Foreign::call_each`](crate::Foreign::call_each).
+/// Each time the stream goes on, all futures that are not done are polled. For the results of very
+/// many calls of one function, see [`Foreign::call_each`](crate::Foreign::call_each).
 ///
-/// Cancel safety: the futures are dropped with it.
+/// Cancel safety: the futures are dropped with this one.
 ///
 /// ```
 /// use lisle_frame::{Foreign, World, all};

@@ -1,4 +1,4 @@
-//! Going on beside the body of a stream.
+//! Futures that go on beside the body of a stream.
 
 use crate::engine;
 use crate::streams::handle::Stream;
@@ -8,13 +8,13 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::Poll;
 
-/// Starts a future that goes on beside what has started it, and belongs to the
-/// [async scope](crate::async_scope) around it: it ends when the scope does. The scope is the
-/// innermost that is being awaited: one of the futures of a [`race`](crate::race), an
-/// [`all`](crate::all) or a `rush`, another branch, or the body of the stream.
+/// Starts a future that goes on beside its caller, and ends with the [async
+/// scope](crate::async_scope) around the call. The scope is the innermost that is being awaited: one
+/// of the futures of a [`race`](crate::race), an [`all`](crate::all) or a `rush`, another branch, or
+/// the body of the stream.
 ///
-/// So a scene that is dropped by a `race` takes along all that it has started, and a body that
-/// returns ends its branches. What is to go on is started with [`spawn`].
+/// So if a `race` drops a scene, all branches of the scene end, and a body that returns ends its
+/// branches. A future that has to go on is started with [`spawn`].
 ///
 /// The future is run until it first waits. Returns a stream that is `None` until the future is
 /// done, and has its output from then on.
@@ -52,10 +52,11 @@ where
     start(future, Location::caller())
 }
 
-/// Starts a future that goes on beside the running body, as long as the body's stream is there: also
-/// when the [async scope](crate::async_scope) that has started it has ended, or the body has
-/// returned. It belongs to the stream as all does that is made with [`here`](crate::here). If the
-/// body is run anew in each frame, it is dropped before the next run.
+/// Starts a future that goes on beside the running body, as long as the body's stream exists. It
+/// goes on even when the [async scope](crate::async_scope) that has started it has ended, or the
+/// body has returned. It belongs to the stream, as streams do that are made with
+/// [`here`](crate::here). If the body is run anew in each frame, the future is dropped before the
+/// next run.
 ///
 /// Otherwise it does the same as [`branch`].
 ///
@@ -121,7 +122,7 @@ where
 /// Several futures of which [`rush`] awaits the first: a tuple of two to eight, a vector or an
 /// array.
 pub trait Rush {
-    /// The output of each.
+    /// The output of each future.
     type Output;
 
     #[doc(hidden)]
@@ -173,7 +174,7 @@ async fn first<R: Rush<Output: Clone>>(futures: R, site: &'static Location<'stat
         for (read, branch) in reads.iter_mut().zip(&branches) {
             match Pin::new(&mut *read).poll(cx) {
                 Poll::Ready(Some(output)) => return Poll::Ready(output),
-                // It waits over frames: it is read again in the next one.
+                // It waits over frames: it is read again in the next frame.
                 Poll::Ready(None) => *read = branch.get(),
                 Poll::Pending => {}
             }

@@ -8,15 +8,14 @@ use std::task::{Context, Poll};
 #[derive(Debug)]
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct NextFrame {
-    /// How many frames it waits; once it has begun, the frame that it ends in and a bit that says
-    /// so.
+    /// The number of frames to wait. Once the wait has begun, the frame in which it ends, and a
+    /// bit that says so.
     frames: u64,
 }
 
 const BEGUN: u64 = 1 << 63;
 
-/// Waits for the next frame. The stream is done for this one: it keeps the value that it has given
-/// last.
+/// Waits for the next frame. The stream is done for this frame: it keeps its last value.
 ///
 /// # Panics
 ///
@@ -25,7 +24,7 @@ pub fn next_frame() -> NextFrame {
     frames(1)
 }
 
-/// Waits for so many frames. The stream keeps its value meanwhile. For 0 it does not wait.
+/// Waits for `frames` frames. The stream keeps its value meanwhile. For 0 it does not wait.
 ///
 /// # Panics
 ///
@@ -40,7 +39,7 @@ impl Future for NextFrame {
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let Some(core) = engine::current() else {
-            panic!("`next_frame` is for the bodies of streams: no frame is under way")
+            panic!("`next_frame` is awaited outside of the body of a stream: no frame is under way")
         };
         let now = core.now();
         if self.frames & BEGUN == 0 {

@@ -9,7 +9,7 @@ use std::task::Poll;
 /// Several futures with the same output, of which [`race`] awaits the first: a tuple of two to
 /// eight, a vector or an array.
 pub trait Race {
-    /// The output of each.
+    /// The output of each future.
     type Output;
 
     #[doc(hidden)]
@@ -17,12 +17,13 @@ pub trait Race {
 }
 
 /// Awaits the first of several futures, and drops the others at once: their calls that have not
-/// begun do not begin, and their branches end. Of several that are done, the first in order wins.
-/// Each is an [async scope](crate::async_scope).
+/// begun do not begin, and their branches end. If several are done, the first in order wins. Each
+/// future is an [async scope](crate::async_scope).
 ///
-/// If one of them fails its stream, as reading a failed stream does, the stream fails, whatever the
-/// others do; race futures that return errors instead ([`try_get`](crate::Stream::try_get),
-/// [`try_call`](crate::Foreign::try_call)). Without any future it waits for ever.
+/// If one of the futures fails its stream, as reading a failed stream does, the stream fails,
+/// whatever the others do. To avoid this, race futures that return errors
+/// ([`try_get`](crate::Stream::try_get), [`try_call`](crate::Foreign::try_call)). Without any
+/// future it waits for ever.
 ///
 /// ```
 /// use lisle_frame::{World, frames, race};

@@ -8,13 +8,15 @@ use std::marker::PhantomPinned;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Awaits a future as an async scope: the [`branch`](crate::branch)es that it starts, and those that
-/// a [`rush`](crate::rush) in it leaves behind, end when the future is done or dropped.
+/// Awaits a future as an async scope. When the future is done or dropped, the
+/// [`branch`](crate::branch)es that it has started end, and so do the losers of a
+/// [`rush`](crate::rush) in it.
 ///
 /// The body of each stream is an async scope, and so is each of the futures given to
 /// [`all`](crate::all), [`race`](crate::race), [`rush`](crate::rush), [`branch`](crate::branch),
-/// [`spawn`](crate::spawn) and [`timeout`](crate::timeout). A call of an `async fn` is none by
-/// itself, unlike a call in Verse; neither is a future in a `select` of another library.
+/// [`spawn`](crate::spawn) and [`timeout`](crate::timeout). A call of an `async fn` is not a scope
+/// by itself, unlike a call in Verse. A future in a `select` of another library is not a scope
+/// either.
 ///
 /// ```
 /// use lisle_frame::{World, async_scope, branch, frames, next_frame};
@@ -46,7 +48,7 @@ pub async fn async_scope<F: Future>(future: F) -> F::Output {
 pub(crate) struct Scoped<F> {
     branches: OwnBranches,
     future: F,
-    /// Who has pinned it keeps a reference in a future that others look at meanwhile.
+    /// The code that has pinned it keeps a reference into a future that other code reads meanwhile.
     _pinned: PhantomPinned,
 }
 

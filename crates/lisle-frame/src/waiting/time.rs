@@ -1,4 +1,4 @@
-//! Waiting for the time in the game, and for no longer than that.
+//! Waiting for a time in the game, and waiting with a limit.
 
 use super::frames::next_frame;
 use super::scope::Scoped;
@@ -10,12 +10,12 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-/// Waits for so many seconds of the [time in the game](crate::Here::time): until the frame that is
-/// nearest to that time, and for one frame at least. The stream keeps its value meanwhile. For 0 it
-/// does not wait.
+/// Waits for `seconds` seconds of the [time in the game](crate::Here::time). It waits until the frame
+/// that is nearest to that time, and at least for one frame. The stream keeps its value meanwhile. For
+/// 0 it does not wait.
 ///
-/// How long it takes does not depend on how fast the frames are computed. Each lasts for the world's
-/// [time step](crate::Builder::step), a sixtieth of a second if nothing else was set.
+/// The wait does not depend on how fast frames are computed. Each frame lasts for the world's [time
+/// step](crate::Builder::step), which is a sixtieth of a second by default.
 ///
 /// ```
 /// use lisle_frame::{World, seconds};
@@ -59,17 +59,17 @@ async fn wait(time: Duration) {
     }
 }
 
-/// Returns the time in the game, and how long a frame lasts.
+/// Returns the time in the game, and the length of a frame.
 fn game_time() -> (Duration, Duration) {
     match engine::current() {
         Some(core) => (core.time_of_current(), core.step.get()),
-        None => panic!("`seconds` is for the bodies of streams: no frame is under way"),
+        None => panic!("`seconds` is called outside of the body of a stream: no frame is under way"),
     }
 }
 
-/// Waits until a stream has a value for which `f` returns `true`. Returns that value, which may be
-/// that of this frame. `f` is called once for each frame. If the stream fails, so does the one that
-/// waits for it, in that frame; it goes on to wait in the next.
+/// Waits until a stream has a value for which `f` returns `true`, and returns that value. The value of
+/// this frame counts, too. `f` is called once for each frame. If the stream fails, the stream that
+/// waits for it fails in that frame, and waits again in the next.
 ///
 /// ```
 /// use lisle_frame::{World, until};
@@ -102,7 +102,7 @@ pub async fn until<T: Clone>(stream: Stream<T>, mut f: impl FnMut(&T) -> bool) -
     }
 }
 
-/// The time for a future was over; see [`timeout`].
+/// The error of a [`timeout`] whose limit was over first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elapsed(());
 
@@ -114,9 +114,9 @@ impl fmt::Display for Elapsed {
 
 impl std::error::Error for Elapsed {}
 
-/// Awaits a future, but no longer than `limit`: [`seconds`] or [`frames`](crate::frames), or any other
-/// future. When the limit is over, the future is dropped, and its branches end. If both are done in
-/// the same frame, the future has been in time.
+/// Awaits a future, but no longer than `limit`, which is [`seconds`], [`frames`](crate::frames), or
+/// any other future. When the limit is over, the future is dropped, and its branches end. If both are
+/// done in the same frame, the future is in time.
 ///
 /// Both are [async scopes](crate::async_scope).
 ///

@@ -1,11 +1,11 @@
-//! Does a world depend on the time that its calls take?
+//! Finding streams that depend on the time that calls take.
 //!
-//! Calls are retired in the order in which they were made, so that a frame comes to the same for
-//! any number of workers. What can still depend on time are unordered functions, calls over frames
-//! and those with a deadline, and bodies that share something behind the world's back, such as a
-//! list that they push to when their call is done. The mode that shuffles retires calls in a random
-//! order, and those that may end in a later frame in a random frame, as if they had taken random
-//! times.
+//! Calls are retired in the order in which they were made, so that a frame has the same values for
+//! any number of workers. These can still depend on time: unordered functions, calls over frames,
+//! calls with a deadline, and bodies that share data that the world does not know, such as a list to
+//! which they push when their call is done. The mode that shuffles retires calls in a random order,
+//! as if they had taken random times. It retires calls that may end in a later frame in a random
+//! frame.
 
 use crate::error::{Origin, StreamError};
 use crate::streams::handle::{Stream, for_a_fingerprint};
@@ -25,13 +25,13 @@ pub(crate) struct Watched {
 pub struct Dependence {
     /// The first of the watched streams that differed.
     pub stream: Origin,
-    /// The frame in which it did.
+    /// The frame in which it differed.
     pub frame: u64,
-    /// The seed with which it did, for [`World::shuffle`].
+    /// The seed with which it differed, for [`World::shuffle`].
     pub seed: u64,
-    /// A function of which a call may end in a later frame, since it was made
-    /// [over frames](crate::Foreign::call_over_frames) or has a [deadline](crate::Deadline). If
-    /// there is one, that is the likely cause.
+    /// A function with a call that may end in a later frame, because it was made [over
+    /// frames](crate::Foreign::call_over_frames) or has a [deadline](crate::Deadline). If there is
+    /// such a function, it is the likely cause.
     pub untimed: Option<&'static str>,
 }
 
@@ -39,22 +39,23 @@ impl fmt::Display for Dependence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} has another value in frame {} when calls end in another order",
+            "the value of {} in frame {} depends on the order in which calls end",
             self.stream, self.frame
         )?;
         match self.untimed {
             None => write!(f, " (seed {})", self.seed),
             Some(function) => write!(
                 f,
-                " or in other frames (seed {}); the function '{function}' is called over frames or has a \
-                 deadline, and in which frame such a call ends depends on time",
+                ", or on the frames in which they end (seed {}); the function '{function}' is called over frames \
+                 or has a deadline, so that the frame in which a call of it ends depends on time",
                 self.seed
             ),
         }
     }
 }
 
-/// The same text, since it is what a program prints whose `main` returns the error.
+/// Writes the same text as `Display`: a program whose `main` returns the error prints its `Debug`
+/// form.
 impl fmt::Debug for Dependence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -64,14 +65,14 @@ impl fmt::Debug for Dependence {
 impl std::error::Error for Dependence {}
 
 impl World {
-    /// Retires foreign calls in a random order from now on, one by one, for tests. Those that may end
+    /// Retires foreign calls in a random order from now on, one by one, for tests. Calls that may end
     /// in a later frame, by [`call_over_frames`](crate::Foreign::call_over_frames) or a
-    /// [deadline](crate::Deadline), do so by chance. The same seed gives the same order.
+    /// [deadline](crate::Deadline), end in a random frame. The same seed gives the same order.
     pub fn shuffle(&mut self, seed: u64) {
         self.core.foreigns().order().shuffle.set(Some(seed));
     }
 
-    /// Has a stream's value be a part of the world's [`fingerprint`](World::fingerprint).
+    /// Makes a stream's value a part of the world's [`fingerprint`](World::fingerprint).
     ///
     /// # Errors
     ///
@@ -80,8 +81,8 @@ impl World {
         self.watch_by(stream, T::hash::<DefaultHasher>)
     }
 
-    /// Does the same as [`watch`](World::watch) for values that have no hash, such as numbers with
-    /// a fraction: `f` hashes them.
+    /// Does the same as [`watch`](World::watch) for values that have no hash, such as floating-point
+    /// numbers: `f` hashes them.
     ///
     /// ```
     /// use lisle_frame::World;
@@ -99,7 +100,7 @@ impl World {
     ///
     /// # Errors
     ///
-    /// Those of [`watch`](World::watch).
+    /// Returns the errors of [`watch`](World::watch).
     pub fn watch_by<T: 'static>(
         &mut self,
         stream: Stream<T>,
@@ -108,7 +109,7 @@ impl World {
         let living = stream.living(&self.core)?;
         let fingerprint = move |world: &World| {
             let mut hasher = DefaultHasher::new();
-            // A stream that has failed has no value, whatever the reason.
+            // A stream that has failed has no value; the reason does not count.
             let hashes = |value: &T| for_a_fingerprint(&world.core, || f(value, &mut hasher));
             world.with(stream, hashes).is_ok().hash(&mut hasher);
             hasher.finish()
@@ -118,10 +119,10 @@ impl World {
         Ok(())
     }
 
-    /// Returns a hash of the values that the watched streams had in the last frame. For one build
-    /// of a program it is the same in each run, and for any number of workers, unless it depends on
-    /// the time that calls take: see [`find_dependence`]. Handles of this
-    /// world's streams count by where the stream was made in the world.
+    /// Returns a hash of the values that the watched streams had in the last frame. For one build of
+    /// a program the hash is the same in each run, and for any number of workers, unless a watched
+    /// stream depends on the time that calls take: see [`find_dependence`]. Handles of this world's
+    /// streams are hashed by the position of the stream in the world.
     pub fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.fingerprints().for_each(|fingerprint| fingerprint.hash(&mut hasher));
@@ -133,16 +134,16 @@ impl World {
     }
 }
 
-/// Looks for a stream that depends on the time that foreign calls take: runs a world for so many
+/// Looks for a stream that depends on the time that foreign calls take. Runs a world for a number of
 /// frames as it is, and again for each seed with [shuffled](World::shuffle) calls, and compares the
 /// watched streams. `make` makes the same world each time.
 ///
-/// What it finds is a dependence. What it does not find may still be one. A stream that awaits a
-/// call [over frames](crate::Foreign::call_over_frames), or one with a [deadline](crate::Deadline),
-/// depends on time, and so does what reads it. The error names such a function. What is to be the
-/// same on each computer awaits calls within the frame. (Calls over frames are waited for between
-/// the frames here, for a tenth of a second at most. With random calls they end in one of the next
-/// frames.)
+/// A stream that it finds does depend on time. There may be others that it does not find. A stream
+/// that awaits a call [over frames](crate::Foreign::call_over_frames), or a call with a
+/// [deadline](crate::Deadline), depends on time, and so do the streams that read it. The error names
+/// such a function. Streams that must be the same on each computer await only calls within the frame.
+/// (Without shuffling, this waits for calls over frames between the frames, for a tenth of a second
+/// at most. With shuffling they end in one of the next frames.)
 ///
 /// ```
 /// use lisle_frame::{Foreign, World, find_dependence};

@@ -1,4 +1,4 @@
-//! Frames to which the host program lends something.
+//! Frames to which the host program lends data.
 
 use super::World;
 use crate::calls::lent::Lent;
@@ -7,12 +7,12 @@ use std::fmt;
 use std::marker::PhantomData;
 
 impl World {
-    /// Lends something to the next frame, which the returned guard begins. Calls and bodies of that
-    /// frame read it through its [name](Lent). It is the host's again when the frame is over: the frame
-    /// waits for all calls that may read it, also for those whose results nobody wants any more.
+    /// Lends data to the next frame, which the returned guard begins. Calls and bodies of that frame read the
+    /// data through its [name](Lent). The loan ends with the frame: the frame waits for all calls that may
+    /// read the data, also for calls whose results no stream wants any more.
     ///
-    /// With a Lisle runtime (feature `runtime`), the calls of that frame may not wait for events, whether or not
-    /// they read what is lent: that is a panic of the call. Calls over frames, and those with a deadline, may.
+    /// With a Lisle runtime (feature `runtime`), a call of that frame that waits for an event panics, even if
+    /// it does not read the loan. Calls over frames, and calls with a deadline, may wait.
     ///
     /// # Panics
     ///
@@ -20,7 +20,7 @@ impl World {
     ///
     /// # Examples
     ///
-    /// Several things, one of which is a slice:
+    /// Several loans, one of which is a slice:
     ///
     /// ```
     /// use lisle_frame::{Lent, World};
@@ -37,7 +37,7 @@ impl World {
     /// # Ok::<(), lisle_frame::StreamError>(())
     /// ```
     ///
-    /// What is lent cannot be changed before the frame is over:
+    /// Data that is lent cannot be changed before the frame is over:
     ///
     /// ```compile_fail,E0506
     /// # use lisle_frame::{Lent, World};
@@ -49,43 +49,43 @@ impl World {
     /// lending.frame();
     /// ```
     ///
-    /// Nor can it be of a type that several threads may not read at a time:
+    /// The data must be of a type that several threads may read at a time (`Sync`):
     ///
     /// ```compile_fail,E0277
     /// # use lisle_frame::Lent;
     /// let count = Lent::<std::cell::Cell<i32>>::new("count");
     /// ```
     pub fn lend<'a, T: ?Sized + Sync + 'static>(&'a mut self, lent: Lent<T>, data: &'a T) -> Lending<'a> {
-        // What was lent before may have been forgotten.
+        // A guard of an earlier loan may have been forgotten.
         self.take_loans_back();
         Lending { world: self, data: PhantomData }.lend(lent, data)
     }
 
-    /// Forgets what was lent.
+    /// Takes all loans back.
     pub(crate) fn take_loans_back(&mut self) {
-        // SAFETY: no frame is under way, since it would have the world; and a frame leaves no batch that
+        // SAFETY: no frame is under way, because it would borrow the world; and a frame leaves no batch that
         // refers to the list.
         unsafe { self.core.foreigns().loans().clear() };
     }
 }
 
-/// A frame to come, to which something is lent; see [`World::lend`].
-#[must_use = "what is lent is for the frame that `frame` runs"]
+/// The loans of the next frame; see [`World::lend`].
+#[must_use = "no frame runs until `frame` is called"]
 pub struct Lending<'a> {
     world: &'a mut World,
     data: PhantomData<&'a ()>,
 }
 
 impl<'a> Lending<'a> {
-    /// Lends something more to the same frame.
+    /// Lends more data to the same frame.
     ///
     /// # Panics
     ///
     /// Panics if something is lent under this name already.
     pub fn lend<T: ?Sized + Sync + 'static>(self, lent: Lent<T>, data: &'a T) -> Self {
-        // SAFETY: no frame is under way. This guard borrows the data, and clears the list when it goes. If it
-        // is forgotten, the world clears it before it next runs any code of the user's: in `frame`,
-        // `resimulate`, `lend` and its own destructor.
+        // SAFETY: no frame is under way. This guard borrows the data, and clears the list when it is dropped.
+        // If the guard is forgotten, the world clears the list before it next runs code of the user: in
+        // `frame`, `resimulate`, `lend` and its own destructor.
         unsafe { lent.lend_in(self.world.core.foreigns().loans(), data) };
         self
     }
@@ -94,7 +94,7 @@ impl<'a> Lending<'a> {
     ///
     /// # Panics
     ///
-    /// As [`World::frame`].
+    /// Panics as [`World::frame`] does.
     pub fn frame(self) -> Report {
         self.world.evaluate(false)
     }
@@ -103,7 +103,7 @@ impl<'a> Lending<'a> {
     ///
     /// # Panics
     ///
-    /// As [`World::frame`].
+    /// Panics as [`World::frame`] does.
     pub fn resimulate(self) -> Report {
         self.world.evaluate(true)
     }

@@ -26,11 +26,11 @@ use std::time::Duration;
 
 /// A world of streams. Each frame evaluates every stream once.
 ///
-/// A world belongs to its thread, or to its fiber; it cannot be sent to another. Its streams run
-/// there, one after the other, so that they need no locks among each other. What takes long is for
-/// [foreign functions](crate::Foreign), which other cores may run.
+/// A world belongs to its thread, or to its fiber; it cannot be sent to another. Its streams run there, one
+/// after the other, so that they need no locks between each other. [Foreign functions](crate::Foreign),
+/// which other cores may run, do the long work.
 ///
-/// Worlds know nothing of each other. A handle of one cannot be used in another.
+/// Worlds are independent of each other. A handle of one world cannot be used in another.
 ///
 /// ```
 /// use lisle_frame::World;
@@ -51,9 +51,9 @@ pub struct World {
     pub(crate) watched: Vec<Watched>,
 }
 
-/// How a world is to be; returned by [`World::builder`].
+/// The settings of a world; returned by [`World::builder`].
 #[derive(Default)]
-#[must_use = "it makes nothing until `build`"]
+#[must_use = "no world is made until `build` is called"]
 pub struct Builder {
     #[cfg(feature = "threads")]
     pool: Option<Box<dyn Pool>>,
@@ -64,8 +64,8 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Lets the foreign calls be run by a pool: a reference to [`Workers`](crate::Workers), a value
-    /// of a type that is a [`Pool`], or one in a box. Without one they run on the world's own
+    /// Sets the pool that runs the foreign calls: a reference to [`Workers`](crate::Workers), a value of a
+    /// type that is a [`Pool`], or such a value in a box. Without a pool, calls run on the world's own
     /// thread.
     #[cfg(feature = "threads")]
     pub fn pool<P>(self, pool: P) -> Self
@@ -75,22 +75,22 @@ impl Builder {
         Builder { pool: Some(pool.into().0), ..self }
     }
 
-    /// Sets how many batches may wait for the workers at a time, which is 1,024 otherwise; it is
-    /// rounded up to a power of two. What is above that runs in place.
+    /// Sets how many batches may wait for the workers at a time. The default is 1,024; the number is
+    /// rounded up to a power of two. Further batches run in place.
     #[cfg(feature = "threads")]
     pub fn places(self, batches: usize) -> Self {
         Builder { places: Some(batches.clamp(1, 1 << 16)), ..self }
     }
 
-    /// Sets how long a frame lasts in the game, for [`seconds`](crate::seconds): a sixtieth of a
-    /// second otherwise. See also [`set_step`](World::set_step).
+    /// Sets how long a frame lasts in the game, for [`seconds`](crate::seconds). The default is a sixtieth
+    /// of a second. See also [`set_step`](World::set_step).
     pub fn step(mut self, step: Duration) -> Self {
         self.step = Some(step);
         self
     }
 
-    /// Sets the time that a frame may take. Nothing is done about a frame that takes longer; its
-    /// [`Report`] says so.
+    /// Sets the time that a frame may take. A frame that takes longer is not changed; its [`Report`] says
+    /// so.
     pub fn budget(mut self, budget: Duration) -> Self {
         self.budget = Some(budget);
         self
@@ -131,41 +131,42 @@ impl World {
         Builder::default()
     }
 
-    /// Evaluates every stream once, and returns when all have their values for this frame. (Streams
-    /// that wait over frames keep their last ones.)
+    /// Evaluates every stream once, and returns when all have their values for this frame. (Streams that
+    /// wait over frames keep their last values.)
     ///
-    /// Bodies wait by `await` only. One that waits otherwise holds up the thread; with a Lisle
-    /// runtime (feature `runtime`), waiting for events in a body, or in a foreign function that is
-    /// run in place, is a panic.
+    /// Bodies must wait by `await` only. A body that waits otherwise holds up the thread. With a Lisle
+    /// runtime (feature `runtime`), a wait for an event in a body, or in a foreign function that is run in
+    /// place, is a panic.
     ///
-    /// In a fiber of a Lisle runtime (feature `runtime`) it lets the other fibers of its domain pass
-    /// before it begins, if they have waited for 10 to 20 ms: a loop of frames need not wait itself.
+    /// In a fiber of a Lisle runtime (feature `runtime`), a frame first lets the other fibers of its domain
+    /// pass, if they have waited for 10 to 20 ms. So a loop of frames need not wait itself.
     ///
-    /// It allocates no memory once it is warm: if streams, lists and calls do not grow, and the
-    /// bodies of streams allocate nothing.
+    /// After its first frames, a world allocates no memory, if streams, lists and calls do not grow in
+    /// number, and the bodies of streams allocate nothing.
     ///
     /// # Panics
     ///
-    /// Panics of bodies and foreign functions are given to the streams concerned. If the pool
-    /// panics, so does this, when the frame is over.
+    /// Panics if the pool panics, when the frame is over. Panics of bodies and foreign functions fail their
+    /// streams instead.
     pub fn frame(&mut self) -> Report {
         self.take_loans_back();
         self.evaluate(false)
     }
 
-    /// Evaluates a frame again after the world has gone [back](World::restore): all streams but
-    /// those that are [cosmetic](crate::Here::cosmetic), which have had this frame already and keep
-    /// their values. Otherwise it does the same as [`frame`](World::frame).
+    /// Evaluates a frame again after the world has gone [back](World::restore).
+    /// [Cosmetic](crate::Here::cosmetic) streams have had this frame already: they are not evaluated, and
+    /// keep their values. Otherwise it does the same as [`frame`](World::frame).
     ///
     /// # Panics
     ///
-    /// Those of [`frame`](World::frame).
+    /// Panics as [`frame`](World::frame) does.
     pub fn resimulate(&mut self) -> Report {
         self.take_loans_back();
         self.evaluate(true)
     }
 
-    /// Evaluates a frame, to which something may be lent; `is_old` if cosmetic streams have had it already.
+    /// Evaluates a frame, which may have loans. `is_old` says that cosmetic streams have had this frame
+    /// already.
     pub(crate) fn evaluate(&mut self, is_old: bool) -> Report {
         let_others_pass();
         let core = &self.here.core;
@@ -217,7 +218,7 @@ impl World {
     ///
     /// # Errors
     ///
-    /// Those of [`get`](World::get).
+    /// Returns the errors of [`get`](World::get).
     pub fn with<T, R>(&self, stream: Stream<T>, f: impl FnOnce(&T) -> R) -> Result<R, StreamError> {
         use crate::engine::slot::Phase;
         let core = &self.here.core;
@@ -233,8 +234,8 @@ impl World {
             return Err(StreamError::new(failure(core.origin(living.head))));
         }
         let looking = Looking::new(core);
-        // SAFETY: the stream has a value. No frame can begin and no value be set meanwhile, since
-        // those take the world mutably, and what is looked at is not buried.
+        // SAFETY: the stream has a value. No frame can begin and no value can be set meanwhile, because
+        // both take the world mutably, and a stream is not buried while a function looks at it.
         let result = f(unsafe { &*value_of::<T>(living.head) });
         drop(looking);
         core.bury_at_rest();
@@ -249,17 +250,17 @@ impl World {
     pub fn set<T>(&mut self, input: Input<T>, value: T) -> Result<(), StreamError> {
         let living = input.stream().living(&self.core)?;
         self.core.look_at_sources();
-        // What looks at a source clones it, and may have removed this.
+        // A stream of last values clones its source, and the `clone` may have removed this stream.
         input.stream().living(&self.core)?;
-        // SAFETY: an input has a value from the start. Nobody looks at it, since that would need
-        // the world.
+        // SAFETY: an input has a value from the start. No code looks at it, because that would borrow the
+        // world.
         drop(unsafe { value_of::<T>(living.head).replace(value) });
         Ok(())
     }
 
-    /// Sets how long a frame lasts in the game, from the next frame on. In a game that is to come to
-    /// the same each time it is an input like others: the way back of
-    /// [`restore`](World::restore) does not change it.
+    /// Sets how long a frame lasts in the game, from the next frame on. In a game that must have the same
+    /// values each time, the step is an input like others: [`restore`](World::restore) does not set it
+    /// back.
     pub fn set_step(&mut self, step: Duration) {
         self.core.step.set(step);
     }

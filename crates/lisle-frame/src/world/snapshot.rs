@@ -1,4 +1,4 @@
-//! Snapshots of a world's values, to go back to.
+//! Snapshots of a world's values, to which it can go back.
 
 use crate::engine::saved::{Refusal, Saved};
 use crate::error::Origin;
@@ -9,8 +9,8 @@ use std::rc::Rc;
 
 /// The values of all streams of a world after a frame; see [`World::snapshot`].
 ///
-/// As long as it is there, streams that it has and that are removed are kept aside for it, with what
-/// their bodies have captured.
+/// As long as a snapshot exists, streams that it has are kept when they are removed, with the
+/// captures of their bodies.
 pub struct Snapshot(Rc<Saved>);
 
 /// Why a world has no snapshot, or cannot go back to one.
@@ -20,9 +20,9 @@ pub enum SnapshotError {
     /// The stream lives over frames, or waits over frames, or has failed: it has more state than
     /// its value.
     NotAtRest(Origin),
-    /// So many streams of the snapshot have failed for good and been removed since.
+    /// This number of streams of the snapshot have failed for good since, and were removed.
     Removed(usize),
-    /// The snapshot is another world's.
+    /// The snapshot belongs to another world.
     OtherWorld,
 }
 
@@ -31,18 +31,19 @@ impl fmt::Display for SnapshotError {
         match self {
             SnapshotError::NotAtRest(origin) => write!(
                 f,
-                "{origin} has state beside its value, since it lives or waits over frames or has failed; \
-                 make it of `stream`, `fold`, `previous` and the like, or leave it out of snapshots by `cosmetic`"
+                "{origin} has state beside its value, because it lives or waits over frames or has failed; make it of \
+                 `stream`, `fold`, `previous` and the like, or leave it out of snapshots by `cosmetic`"
             ),
             SnapshotError::Removed(streams) => {
-                write!(f, "streams of the snapshot have failed and been removed since: {streams} of them")
+                write!(f, "{streams} streams of the snapshot have failed since and were removed")
             }
             SnapshotError::OtherWorld => f.write_str("the snapshot belongs to another world"),
         }
     }
 }
 
-/// The same text, since it is what a program prints whose `main` returns the error.
+/// Writes the same text as `Display`: a program whose `main` returns the error prints its `Debug`
+/// form.
 impl fmt::Debug for SnapshotError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -52,15 +53,15 @@ impl fmt::Debug for SnapshotError {
 impl std::error::Error for SnapshotError {}
 
 impl World {
-    /// Returns a copy of the values of all streams, to go back to with [`restore`](World::restore),
-    /// as rollback networking needs it.
+    /// Returns a copy of the values of all streams. [`restore`](World::restore) goes back to it, as
+    /// a networked game with rollback does.
     ///
-    /// A stream's state must be in its value: inputs, [`stream`](crate::Here::stream) with a body
-    /// that changes nothing it has captured, [`fold`](crate::Here::fold),
-    /// [`previous`](crate::Here::previous), [lists](crate::Here::keyed) and what is made of them.
-    /// What lives over frames, and is not the game but shows it, is left out of snapshots by
-    /// [`cosmetic`](crate::Here::cosmetic). It takes time and memory for each stream. A change of
-    /// what a closure has captured cannot be noticed, and is not undone.
+    /// The state of a stream must be in its value. This holds for inputs, for a
+    /// [`stream`](crate::Here::stream) whose body does not change its captures, for
+    /// [`fold`](crate::Here::fold), [`previous`](crate::Here::previous), [lists](crate::Here::keyed)
+    /// and streams made of them. [`cosmetic`](crate::Here::cosmetic) leaves streams out of snapshots
+    /// that live over frames and only show the game. A snapshot takes time and memory for each
+    /// stream. A change of a closure's captures cannot be noticed, and is not undone.
     ///
     /// ```
     /// use lisle_frame::World;
@@ -82,7 +83,8 @@ impl World {
     /// Returns an error that names a stream with a state beside its value.
     pub fn snapshot(&self) -> Result<Snapshot, SnapshotError> {
         let core = &self.core;
-        // Cloning is the user's code, and may remove streams: their values stay until it is over.
+        // `clone` is the user's code, and may remove streams: their values stay until it has
+        // returned.
         let looking = Looking::new(core);
         let saved = core.save();
         drop(looking);
@@ -91,11 +93,11 @@ impl World {
         saved.map(Snapshot).map_err(error)
     }
 
-    /// Goes back to a snapshot of this world: each stream has the value that it had then, and the
-    /// number of the frame is that of then. Streams that were made since are removed, and those that
-    /// were removed since are there again: the members of a [keyed](crate::Here::keyed) list, what
-    /// was made for them, and all handles of them. Bodies that wait over frames by now are dropped
-    /// where they wait, and are run anew in the next frame.
+    /// Goes back to a snapshot of this world. Each stream gets the value that it had then, and the
+    /// frame gets the number that it had then. Streams that were made since are removed. Streams
+    /// that were removed since come back: the members of a [keyed](crate::Here::keyed) list, the
+    /// streams that were made for them, and all their handles. Bodies that wait over frames are
+    /// dropped where they wait, and are run anew in the next frame.
     ///
     /// [Cosmetic](crate::Here::cosmetic) streams stay as they are.
     ///
@@ -124,7 +126,7 @@ impl World {
     /// # Errors
     ///
     /// Returns an error if streams of the snapshot have failed for good since: such a stream has no
-    /// body to go on with. Then nothing has changed.
+    /// body any more. Then nothing has changed.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
         self.core.go_back(&snapshot.0).map_err(|refusal| match refusal {
             Refusal::OtherWorld => SnapshotError::OtherWorld,

@@ -98,7 +98,7 @@ fn unordered_calls_are_found(make: Make<'_>) {
     });
     let found = found.unwrap_err();
     assert_eq!((found.stream.name(), found.untimed), (Some("place"), None));
-    assert!(found.to_string().contains("in another order (seed "));
+    assert!(found.to_string().contains("the order in which calls end (seed "));
 }
 
 /// Such calls are in the world, and nothing that is watched follows from them.

@@ -217,7 +217,7 @@ fn a_destructor_at_the_end_of_the_world_finds_it_closed(make: Make<'_>) {
     let guard = OnDrop(move || {
         trying.add();
         here().stream(async || 1);
-        unreachable!("a stream was made in a world that is gone");
+        unreachable!("a stream was made in a world that was dropped");
     });
     world.stream(async move || {
         let _guard = &guard;

@@ -205,7 +205,7 @@ fn a_panic_with_any_payload_is_told(make: Make<'_>) {
     let fine = world.stream(async || 1);
     world.frame();
     let message = |error: Option<lisle_frame::StreamError>| error.unwrap().to_string();
-    let payload = "a payload that is no text";
+    let payload = "a payload that is not text";
     assert!(message(world.with(number, |_: &()| ()).err()).ends_with(payload));
     assert!(message(world.with(text, |_: &()| ()).err()).ends_with("a string"));
     assert!(message(world.with(loud, |_: &()| ()).err()).ends_with(payload));

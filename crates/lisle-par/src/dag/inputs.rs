@@ -3,8 +3,8 @@
 use super::{Dag, Spark};
 use crate::shim::sync::{Arc, OnceLock};
 
-/// The sparks whose results a spark uses: a tuple of references to up to eight, or a slice of those
-/// of one type.
+/// The sparks whose results a spark uses: a tuple of references to up to eight sparks, or a slice
+/// of sparks of one type.
 ///
 /// This trait is sealed.
 pub trait Inputs: sealed::Keep {}
@@ -51,7 +51,7 @@ pub struct KeptAll<T>(Vec<Slot<T>>);
 
 impl<T> Kept<T> {
     fn new(spark: &Spark<T>, dag: &Dag<'_>, indices: &mut Vec<usize>) -> Self {
-        assert_eq!(spark.dag, dag.number, "a spark uses the result of one of another graph");
+        assert_eq!(spark.dag, dag.number, "a spark uses the result of a spark of another graph");
         indices.push(spark.index);
         Kept(spark.slot.clone())
     }

@@ -1,11 +1,11 @@
-//! Sparks: pure computations that use each other's results, run in any order that respects this.
+//! Sparks: pure computations that use each other's results. They run in any order that respects these
+//! dependences.
 //!
 //! [`dag!`](crate::dag!) writes a graph as bindings; [`Dag`] builds one piece by piece.
 //!
-//! The word spark is from P. Trinder, K. Hammond, H.-W. Loidl and S. Peyton Jones, *Algorithm +
-//! strategy = parallelism* (Journal of Functional Programming, 1998), and from the Glasgow Haskell
-//! compiler. There it is a piece of pure work that may be evaluated elsewhere, and is not if no
-//! other processor is free.
+//! The word spark is from P. Trinder, K. Hammond, H.-W. Loidl and S. Peyton Jones, *Algorithm + strategy =
+//! parallelism* (Journal of Functional Programming, 1998), and from the Glasgow Haskell compiler. There it is
+//! a piece of pure work that another processor may evaluate if it is free.
 
 mod bindings;
 mod inputs;
@@ -31,9 +31,9 @@ use std::time::Duration;
 /// A spark is added together with the sparks that it uses, which exist already; hence a cycle
 /// cannot be expressed. Its function gets references to their results.
 ///
-/// Short computations run where the results that they use were computed. Long ones are offered to
-/// other domains, first those on which most depends. The cost of a spark is known if the same code
-/// has built and run a graph on this thread before, or if [`cost`](Dag::cost) has given it.
+/// Short computations run where the results that they use were computed. Long ones are offered to other
+/// domains; the sparks on which most depends go first. The cost of a spark is known if the same code has
+/// built and run a graph on this thread before, or if [`cost`](Dag::cost) has given it.
 ///
 /// # Cost
 ///
@@ -55,8 +55,8 @@ use std::time::Duration;
 /// assert_eq!(results.take(report), "12 words, such as times,");
 /// ```
 ///
-/// A spark gets references to the results that it uses, and what it borrows from outside must
-/// outlive the graph:
+/// A spark gets references to the results that it uses. The values that it borrows from outside must outlive
+/// the graph:
 ///
 /// ```compile_fail,E0597
 /// # use lisle_par::facade as lisle;
@@ -173,7 +173,7 @@ impl<'env> Dag<'env> {
         Spark { slot, index, dag: self.number }
     }
 
-    /// Sets the approximate duration of a spark, which is used instead of what was measured.
+    /// Sets the approximate duration of a spark, which is used instead of the measured one.
     ///
     /// ```
     /// # use lisle_par::facade as lisle;
@@ -200,8 +200,8 @@ impl<'env> Dag<'env> {
     ///
     /// # Panics
     ///
-    /// Panics with the panic of a spark; if several panic, with that of the spark that was added
-    /// first. Sparks that use the result of a spark that has panicked do not run; all others run
+    /// Panics with the panic of a spark. If several sparks panic, the panic of the one that was added first
+    /// is raised. Sparks that use the result of a spark that has panicked do not run. All others have run
     /// before.
     ///
     /// # Examples
@@ -230,7 +230,7 @@ impl<'env> Dag<'env> {
     }
 }
 
-/// The results of a graph that has run, to be taken with its [`Spark`]s.
+/// The results of a graph that has run. They are taken with its [`Spark`]s.
 #[derive(Debug)]
 pub struct Results(Number);
 

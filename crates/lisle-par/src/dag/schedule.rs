@@ -1,10 +1,11 @@
-//! The order in which sparks run, and where.
+//! The order in which sparks run, and the domains that run them.
 //!
 //! A spark that has ended makes others ready. The short ones run at once on the same domain,
-//! because what they use is in the cache of this core, and giving them away would cost more than
-//! running them. Of the long ones, the one on which most depends also runs here. The others become
-//! jobs of a scope, which other domains may take, first those on which most depends. How much
-//! depends on a spark is measured by the cost of the longest path from it to the end.
+//! because the results that they use are in the cache of this core, and giving them away would cost
+//! more than running them. Of the long ones, the spark on which most depends also runs here. The
+//! others become jobs of a scope, which other domains may take; the sparks on which most depends go
+//! first. The measure of how much depends on a spark is the cost of the longest path from it to the
+//! end.
 
 use super::super::cost_history;
 use super::super::scope::Scope;
@@ -36,7 +37,8 @@ pub(super) struct Node<'env> {
     /// The number of sparks whose results it uses and that have not ended.
     pub(super) missing: AtomicUsize,
     pub(super) dependents: Vec<usize>,
-    /// The cost of the longest path from here to the end, in ticks, and that of this spark alone.
+    /// The cost of the longest path from here to the end, in ticks, and the cost of this spark
+    /// alone.
     pub(super) path: u64,
     pub(super) cost: u64,
     /// The measured cost; 0 if the spark has not run to its end.
@@ -45,7 +47,7 @@ pub(super) struct Node<'env> {
 
 impl Drop for Node<'_> {
     fn drop(&mut self) {
-        // A model has to know that something else may come to the same place.
+        // A model has to know that another object may come to the same place in memory.
         gone(&self.missing);
     }
 }
@@ -82,7 +84,7 @@ pub(super) fn remember(nodes: &[Node<'_>]) {
 impl<'s> Running<'s, '_> {
     /// Runs the sparks that use no results, and those that they make ready.
     pub(super) fn begin(&'s self, scope: &'s Scope<'s, '_>) {
-        // Who counts down last runs what is ready then.
+        // The thread that counts down last runs the sparks that are ready then.
         self.nodes.iter().for_each(|node| declare(&node.missing));
         let mut here = Vec::new();
         let ready =

@@ -1,14 +1,13 @@
 //! A loop whose schedule a model decides.
 //!
-//! It is divided into parts of neighbouring blocks, down to single blocks as far as the model
-//! allows so many parts, and each part that could go to another domain is taken at once
-//! (`loops/modelled.rs` of `lisle-runtime`). Whatever steps of a loop that is divided less could do
-//! one after the other, these parts can do, too. What they cannot show is a state that several
-//! steps of one part share, and in which order values are merged: a model that wants to see that
-//! divides the loop in each way.
+//! The loop is divided into parts of neighbouring blocks, down to single blocks if the model allows
+//! as many parts. Each part that could go to another domain is taken at once (`loops/modelled.rs`
+//! of `lisle-runtime`). These parts can do all that the steps of a loop with fewer parts could do
+//! one after the other. They do not show a state that several steps of one part share, nor the
+//! orders in which values are merged. A model that wants to see these divides the loop in each way.
 //!
-//! A part looks before it begins whether another one has panicked, as a block does. That is an
-//! operation that others can come before.
+//! Before it begins, a part checks whether another one has panicked, as a block does. Operations of
+//! other parts can come before this check.
 
 use super::Loop;
 use crate::consumer::Consumer;
@@ -26,7 +25,7 @@ pub(super) fn run<P: Part, C: Consumer<Item = P::Item>>(
     is_fixed: bool,
     acc: C::Acc,
 ) -> C::Acc {
-    // Where nothing can be given away, there is no part to choose either.
+    // If no part can be given away, there is no part to choose either.
     let parts = if modelled::takes_all(owner::pending()) { modelled::most_parts() } else { 1 };
     let acc = divided(part, looping, 0, acc, parts, is_fixed);
     // Another loop may come to the same place.

@@ -5,13 +5,13 @@ use crate::kept::without;
 
 /// A [`Part`] each of whose steps gives exactly one item, and which can also be run from its end.
 ///
-/// Results rely on this property, but memory safety does not: what is collected in place is
+/// Results rely on this property, but memory safety does not: items that are collected in place are
 /// counted, and a wrong count is a panic.
 pub trait ExactPart: Part {
     /// The iterator over the items from the last to the first.
     ///
-    /// There is no bound that makes it the reverse of [`Part::Items`], because some of the standard
-    /// iterators need to know their length for that, and a chain does not.
+    /// No bound says that it is the reverse of [`Part::Items`]. Some standard iterators can be
+    /// reversed only if they know their length, and the standard chain does not know it.
     type Back: Iterator<Item = Self::Item>;
 
     /// Returns an iterator over the items from the last to the first.
@@ -27,7 +27,7 @@ pub(super) fn first<P: Part>(part: P, count: usize) -> P {
     without(first, rest)
 }
 
-/// Returns what comes after the first `count` steps of `part`.
+/// Returns the steps after the first `count` steps of `part`.
 pub(super) fn rest<P: Part>(part: P, count: usize) -> P {
     let count = count.min(part.len());
     if count == 0 {

@@ -13,18 +13,18 @@ use super::{ExactPart, IntoParallelIterator, ParallelIterator};
 ///
 /// It can be zipped with another one, numbered, cut, reversed, and collected in place.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not know how many items it has",
-    note = "`filter`, `flat_map_iter` and their like are no `IndexedParallelIterator`: `zip`, `enumerate`, `rev`, `take`, \
-            `skip` and `chunks` go before them"
+    message = "the number of items of `{Self}` is not known beforehand",
+    note = "`filter`, `flat_map_iter` and the like do not give an `IndexedParallelIterator`: call `zip`, `enumerate`, \
+            `rev`, `take`, `skip` and `chunks` before them"
 )]
 pub trait IndexedParallelIterator: ParallelIterator {
-    /// The part that is run if the places of the items matter.
+    /// The part that is run if the positions of the items matter.
     type Exact<'a>: ExactPart<Item = Self::Item>
     where
         Self: 'a;
 
-    /// Returns a part with all steps. It is called once: what is moved out of the iterator cannot
-    /// be part of a second one.
+    /// Returns a part with all steps. It is called once: values that are moved out of the iterator
+    /// cannot be in a second part.
     fn exact(&mut self) -> Self::Exact<'_>;
 
     /// Returns the number of items.
@@ -89,7 +89,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
         Z::Iter: IndexedParallelIterator,
     {
         let other = other.into_par_iter();
-        assert_eq!(self.len(), other.len(), "iterators that are to be of one length are not");
+        assert_eq!(self.len(), other.len(), "`zip_eq` needs two iterators of one length");
         Zip::new(self, other)
     }
 

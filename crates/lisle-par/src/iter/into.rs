@@ -15,7 +15,7 @@ use super::ParallelIterator;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be run as a parallel loop",
-    note = "ranges of integers, slices by reference, vectors and arrays can, if what they give may go to another thread"
+    note = "ranges of integers, slices by reference, vectors and arrays can, if their items are `Send`"
 )]
 pub trait IntoParallelIterator {
     /// The type of the iterator.

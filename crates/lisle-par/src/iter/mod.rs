@@ -13,13 +13,13 @@
 //! assert_eq!(small, 111_277_611);
 //! ```
 //!
-//! Names and signatures are those of rayon unless there was a reason against it. The main
+//! Names and signatures are the same as in rayon unless there was a reason against it. The main
 //! properties:
 //!
 //! - *The order is kept.* Results are always merged from neighbouring ranges, the first one on the
 //!   left. An associative operation gives the same result as in a plain loop; it need not be
 //!   commutative.
-//! - *The division depends on timing.* A domain gives half of what it has left to a domain that
+//! - *The division depends on timing.* A domain gives half of its remaining steps to a domain that
 //!   asks for work. An operation that is not associative, such as the addition of floating-point
 //!   numbers, may give another result each time; [`deterministic`](ParallelIterator::deterministic)
 //!   divides in the same way each time.
@@ -27,8 +27,8 @@
 //!   and the participants borrow them.
 //! - *A panic* in one of the closures ends the loop, and is resumed in the caller when all
 //!   participants have stopped. Items that have not been consumed are dropped.
-//! - *Events stop a loop*, see [`until`](ParallelIterator::until), and
-//!   [`progress`](ParallelIterator::progress) lets other threads watch how far it has come.
+//! - *Events stop a loop*, see [`until`](ParallelIterator::until).
+//!   [`progress`](ParallelIterator::progress) lets other threads watch how far a loop has come.
 //!
 //! A loop runs over a [`Part`] and feeds the items to a [`Consumer`]; adapters are parts that wrap
 //! other parts. Only iterators that know their length, [`IndexedParallelIterator`]s, can be zipped,
@@ -36,8 +36,8 @@
 //!
 //! # What does not compile
 //!
-//! Several threads run the body of a loop at once. Hence it cannot change what it has borrowed from
-//! outside:
+//! Several threads run the body of a loop at once. Hence the body cannot change values that it has
+//! borrowed from outside:
 //!
 //! ```compile_fail,E0594
 //! # use lisle_par::facade as lisle;
@@ -98,7 +98,7 @@
 //! cells.par_iter().for_each(|cell| cell.set(3));
 //! ```
 //!
-//! A filter does not know how many items it lets through, so it cannot be zipped or numbered:
+//! The number of items of a filter is not known, so a filter cannot be zipped or numbered:
 //!
 //! ```compile_fail,E0277
 //! # use lisle_par::facade as lisle;
@@ -115,7 +115,7 @@
 //! (0..10).into_par_iter().filter(|n| n % 2 == 1).enumerate().for_each(drop);
 //! ```
 //!
-//! An iterator does nothing by itself, which the compiler points out:
+//! An iterator does nothing by itself, and the compiler warns of it:
 //!
 //! ```compile_fail
 //! #![deny(unused_must_use)]
@@ -125,7 +125,7 @@
 //! (0..10).into_par_iter().map(|n| println!("{n}"));
 //! ```
 //!
-//! An item may live no longer than what it was made of:
+//! An item cannot outlive the value from which it was made:
 //!
 //! ```compile_fail,E0597
 //! # use lisle_par::facade as lisle;

@@ -37,7 +37,7 @@ use std::marker::PhantomData;
 /// [`part`](Self::part).
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no parallel iterator",
+    message = "`{Self}` is not a parallel iterator",
     note = "`into_par_iter`, `par_iter` and `par_iter_mut` make one"
 )]
 pub trait ParallelIterator: Sized + Send {
@@ -49,8 +49,8 @@ pub trait ParallelIterator: Sized + Send {
     where
         Self: 'a;
 
-    /// Returns a part with all steps. It is called once: what is moved out of the iterator cannot
-    /// be part of a second one.
+    /// Returns a part with all steps. It is called once: values that are moved out of the iterator cannot be
+    /// in a second part.
     ///
     /// ```
     /// # use lisle_par::facade as lisle;
@@ -102,7 +102,7 @@ pub trait ParallelIterator: Sized + Send {
     /// ```
     fn part(&mut self) -> Self::Part<'_>;
 
-    /// Returns how the loop is to be divided.
+    /// Returns the plan for dividing the loop.
     fn plan(&self) -> Plan {
         Plan::default()
     }
@@ -325,8 +325,8 @@ pub trait ParallelIterator: Sized + Send {
         FlatMap::new(self, map)
     }
 
-    /// Flattens the items: returns an iterator over what they contain. Each item is run as a
-    /// parallel loop itself.
+    /// Flattens the items: returns an iterator over the items of each item. Each item is run as a parallel
+    /// loop itself.
     ///
     /// ```
     /// # use lisle_par::facade as lisle;
@@ -362,7 +362,7 @@ pub trait ParallelIterator: Sized + Send {
         Staged::new(self, FlatMapping(map))
     }
 
-    /// Flattens the items: returns an iterator over what they contain. Each item is run as a plain
+    /// Flattens the items: returns an iterator over the items of each item. Each item is run as a plain
     /// iterator.
     ///
     /// ```
@@ -452,8 +452,8 @@ pub trait ParallelIterator: Sized + Send {
     }
 
     /// Does the same as [`fold`](Self::fold), with an operation that may fail. After a failure the
-    /// accumulator is what the operation returned, and takes no more items. Other accumulators may
-    /// have gone on.
+    /// accumulator is the value that the operation has returned, and takes no more items. Other accumulators
+    /// may have gone on.
     ///
     /// ```
     /// # use lisle_par::facade as lisle;
@@ -476,8 +476,8 @@ pub trait ParallelIterator: Sized + Send {
 
     // Methods that say how the loop is divided.
 
-    /// Sets the number of steps between two checks whether another domain wants work. By default, a
-    /// block has as many steps as take some microseconds, which is measured.
+    /// Sets the number of steps between two checks whether another domain wants work. By default, a block has
+    /// as many steps as take some microseconds; this time is measured.
     ///
     /// This helps if the steps are very unequal, and it determines the blocks of
     /// [`map_init`](Self::map_init). A step is a step of this iterator. If two iterators are run as
@@ -528,18 +528,18 @@ pub trait ParallelIterator: Sized + Send {
     /// cancellation of a fiber. This is the last adapter, directly before the method that runs the
     /// loop.
     ///
-    /// Since the loop may have no result then, the methods that run it return a `Result`:
-    /// [`Stopped`](super::Stopped) with the value of the event, if the event has happened. The
-    /// usual ones are available as methods, all others through [`run`](super::Until::run).
+    /// The loop may then have no result, so the methods that run it return a `Result`. The error is
+    /// [`Stopped`](super::Stopped), with the value of the event. The usual methods are available directly,
+    /// all others through [`run`](super::Until::run).
     ///
-    /// The loop performs the event once, from the call of the method that runs it until that
-    /// returns. A time of [`after`](lisle_core::time::after) therefore counts from there, and
-    /// guards run once. The event is polled before anything is begun and then between blocks of
-    /// steps, without waiting, by one participant at a time, about every 50 microseconds. Blocks
-    /// that have begun are finished; no others are begun, and their items are dropped. A loop whose
-    /// steps wait for something long is stopped only when those steps have ended; let the steps
-    /// wait for the same event as well. The event is not polled within a loop that took only some
-    /// microseconds in earlier runs, because such a loop is run as one block.
+    /// The loop performs the event once, from the call of the method that runs the loop until this method
+    /// returns. So the time of [`after`](lisle_core::time::after) counts from the call, and guards run once.
+    /// The event is polled before the first block and then between blocks of steps, without waiting, by one
+    /// participant at a time, about every 50 microseconds. Blocks that have begun are finished. No other
+    /// blocks are begun, and their items are dropped. If the steps wait for a long time, the loop is stopped
+    /// only when they have ended; let such steps wait for the same event as well. The event is not polled
+    /// within a loop that took only some microseconds in earlier runs, because such a loop is run as one
+    /// block.
     ///
     /// # Cancel safety
     ///
@@ -550,11 +550,11 @@ pub trait ParallelIterator: Sized + Send {
     ///
     /// # Fairness
     ///
-    /// The event is polled and not queued: waiters that wait for the same message are served first.
+    /// The event is polled and not queued: performers that wait for the same message are served first.
     ///
     /// # Cost
     ///
-    /// A poll of the event and some ten nanoseconds at the start of the loop, a look at the clock
+    /// It costs a poll of the event and some ten nanoseconds at the start of the loop, a look at the clock
     /// for each block, and a poll every 50 microseconds. Nothing is allocated.
     ///
     /// # Examples
@@ -636,9 +636,9 @@ pub trait ParallelIterator: Sized + Send {
     /// Counts the steps that have been done in `progress`, which other threads may watch meanwhile.
     /// [`Progress`] says what exactly is counted.
     ///
-    /// Put it behind the iterator whose steps you want to count, close to the source. Behind a
-    /// [`fold`](Self::fold) it would make one accumulator for each block. After
-    /// [`until`](Self::until) it would count blocks in which nothing was left to do.
+    /// Put it after the iterator whose steps you want to count, close to the source. After a
+    /// [`fold`](Self::fold) it would make one accumulator for each block. After [`until`](Self::until) it
+    /// would count blocks in which no step was done.
     ///
     /// ```
     /// # use lisle_par::facade as lisle;

@@ -10,8 +10,8 @@ mod sealed {
     impl<B, C> Sealed for std::ops::ControlFlow<B, C> {}
 }
 
-/// An [`Option`], a [`Result`] or a [`ControlFlow`]: what the operation of a loop may return to end
-/// the loop.
+/// An [`Option`], a [`Result`] or a [`ControlFlow`]. The operation of a loop may return one of
+/// these to end the loop.
 ///
 /// ```
 /// # use lisle_par::facade as lisle;
@@ -34,7 +34,7 @@ pub trait Try: Sized + sealed::Sealed {
     fn from_output(output: Self::Output) -> Self;
     /// Creates a value with which the loop ends.
     fn from_residual(residual: Self::Residual) -> Self;
-    /// Returns which of the two it is.
+    /// Splits the value into one with which the loop goes on, or one with which it ends.
     fn branch(self) -> ControlFlow<Self::Residual, Self::Output>;
     /// Returns `true` if the loop ends.
     fn is_over(&self) -> bool;

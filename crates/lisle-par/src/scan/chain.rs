@@ -7,13 +7,13 @@
 //! first. When the carry has come, it hands on the carry out of the chunk at once, and then scans
 //! the chunk while it is still in the cache.
 //!
-//! **No participant waits for long.** A carry that does not come within a few microseconds is not
-//! waited for: its sender may have lost its core, or its operation may itself be waiting, perhaps
-//! for this very thread. In that case the chunk is *left*, with its sum, and the participant that
-//! brings the carry finishes it. Hence no chain of waiting can arise, a claim that comes late or
-//! never blocks no participant, and an operation that panics has no waiter to release. This differs
-//! from the original, in which a waiter looks back over the sums of several chunks: here carries go
-//! from chunk to chunk.
+//! **No participant waits for long.** If a carry does not come within a few microseconds, the
+//! participant does not wait for it: the sender may have lost its core, or its operation may itself
+//! be waiting, perhaps for this very thread. In that case the chunk is *left*, with its sum, and
+//! the participant that brings the carry finishes it. Hence no chain of waiting can arise, a claim
+//! that comes late or never blocks no participant, and an operation that panics has no waiter to
+//! release. This differs from the original, in which a waiter looks back over the sums of several
+//! chunks: here carries go from chunk to chunk.
 
 use crate::join_within as join;
 use crate::shim::Backoff;
@@ -22,7 +22,7 @@ use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::shim::sync::{Mutex, MutexGuard};
 use std::mem::forget;
 
-/// What is done to chunks.
+/// The operations of a scan on chunks.
 pub(super) trait Form: Sync {
     /// The type of the sums.
     type Item: Send;
@@ -58,11 +58,11 @@ const LOOKS: usize = if cfg!(lisle_loom) {
 /// A scan in progress.
 pub(super) struct Chain<'a, S: Form> {
     form: &'a S,
-    /// Whether all sums are those of whole chunks, and so do not depend on timing.
+    /// Whether all sums are sums of whole chunks, and so do not depend on timing.
     is_fixed: bool,
     /// The first chunk that has not been claimed.
     next: CachePadded<AtomicUsize>,
-    /// Set when an operation has panicked: then nothing is left to do.
+    /// Set when an operation has panicked: then no work is left.
     is_broken: AtomicBool,
     /// One more than there are chunks: the carry into the last one is the sum of all others.
     chunks: Vec<CachePadded<Chunk<S>>>,
@@ -87,7 +87,7 @@ struct State<S: Form> {
     carry: Option<Carry<S>>,
 }
 
-/// A chunk with all that is needed to finish it.
+/// A chunk that can be finished: with its sum and its carry.
 struct Ready<S: Form> {
     piece: S::Piece,
     carry: Carry<S>,

@@ -51,7 +51,7 @@ impl<T: Clone, F: Fn(&T, &T) -> T + Sync> Begin<T, T> for Plain<F> {
     }
 }
 
-/// Adds up what a function returns for the elements.
+/// Adds up the values that a function returns for the elements.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mapped<M, F> {
     pub(super) map: M,

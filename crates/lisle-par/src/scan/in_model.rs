@@ -1,16 +1,16 @@
 //! A scan whose schedule a model decides.
 //!
 //! The participants of [`chain`](super::chain) look whether the carry into a chunk has come, and
-//! add the chunk up first if it has not: the time decides. A model would have to try each of these
-//! looks, of which nothing comes but the association of the sums. Here one order of looks is
-//! decided beforehand, that in which a participant for each chunk begins at once: the first chunk
-//! is scanned while all others are added up; then the carries are handed on from chunk to chunk;
-//! then the others are scanned. What runs at the same time in one of these phases is a join, whose
-//! halves a model interleaves. So each call of the operation for one chunk meets those for each
-//! other chunk, and a scan that nobody sees costs one execution.
+//! add the chunk up first if it has not: time decides. A model would have to try both outcomes of
+//! each look, although these decide only how the sums are associated. Here one order of looks is
+//! fixed, as if a participant for each chunk began at once. The first chunk is scanned while all
+//! others are added up. Then the carries are handed on from chunk to chunk. Then the others are
+//! scanned. The calls that run at the same time in a phase are the halves of a join, which a model
+//! interleaves. So each call of the operation for one chunk meets the calls for each other chunk,
+//! and a scan whose operations touch no shared state costs one execution.
 //!
-//! A model that wants to see how sums are associated says of each chunk but the first whether it is
-//! added up, or waits for its carry and is scanned at once.
+//! A model that wants to see how sums are associated decides for each chunk but the first whether
+//! it is added up, or waits for its carry and is scanned at once.
 
 use super::chain::Form;
 use crate::join_within as join;
@@ -23,7 +23,7 @@ struct Chunk<S: Form> {
     sum: Option<S::Item>,
 }
 
-/// A chunk that is to be scanned, with the carry into it.
+/// A chunk that is scanned next, with the carry into it.
 type Known<S> = Option<(<S as Form>::Piece, Option<<S as Form>::Item>)>;
 
 /// Returns the number of parts that a scan may have.
@@ -32,7 +32,7 @@ pub(super) fn most_parts() -> usize {
 }
 
 /// Scans chunks. `carry` is the sum of all elements before, if there are any. Returns the sum of
-/// all elements, if the form asks for it. If `is_fixed`, all sums are those of whole chunks.
+/// all elements, if the form asks for it. If `is_fixed`, all sums are sums of whole chunks.
 pub(super) fn scan<S: Form>(
     form: &S,
     pieces: impl Iterator<Item = S::Piece>,
@@ -55,7 +55,7 @@ pub(super) fn scan<S: Form>(
     hand_on(form, others, carry, parts)
 }
 
-/// Adds up the chunks of which that was decided, in so many parts at most.
+/// Adds up the chunks for which this was decided, in at most `parts` parts.
 fn add_up<S: Form>(form: &S, chunks: &mut [Chunk<S>], parts: usize) {
     in_parts(chunks, parts, &|chunk| {
         if chunk.is_added_up {
@@ -64,7 +64,7 @@ fn add_up<S: Form>(form: &S, chunks: &mut [Chunk<S>], parts: usize) {
     });
 }
 
-/// Hands the carry on through all chunks, and scans those that have been added up once their
+/// Hands the carry on through all chunks, and scans the chunks that were added up once their
 /// carries are known. Returns the carry out of the last chunk, if the form asks for it.
 fn hand_on<S: Form>(
     form: &S,
@@ -93,7 +93,7 @@ fn hand_on<S: Form>(
     carry
 }
 
-/// Scans chunks whose carries are known, in so many parts at most.
+/// Scans chunks whose carries are known, in at most `parts` parts.
 fn scan_all<S: Form>(form: &S, chunks: &mut [Known<S>], parts: usize) {
     in_parts(chunks, parts, &|chunk| {
         let (piece, carry) = chunk.take().expect("a chunk is scanned once");
@@ -101,7 +101,7 @@ fn scan_all<S: Form>(form: &S, chunks: &mut [Known<S>], parts: usize) {
     });
 }
 
-/// Does something with each chunk, in so many parts at most.
+/// Calls `each` with each chunk, in at most `parts` parts.
 fn in_parts<C: Send>(chunks: &mut [C], parts: usize, each: &(impl Fn(&mut C) + Sync)) {
     if parts < 2 || chunks.len() < 2 {
         return chunks.iter_mut().for_each(each);

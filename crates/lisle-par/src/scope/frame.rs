@@ -1,14 +1,15 @@
 //! A part of a scope that runs on one stack: the function of the scope, or a job that was taken
 //! from elsewhere.
 //!
-//! The jobs that are spawned in a frame lie in its list, which belongs to its thread. The frame's
-//! entry among what the stack has put off offers them. Jobs that the stack itself begins, because
-//! it waits for them or has nothing else to do, run in the same frame. A frame ends when all that
-//! was spawned in it has ended. Hence a job that was taken is not done before the jobs that it has
-//! spawned are, and these are its descendants.
+//! The jobs that are spawned in a frame lie in its list, which belongs to its thread. The frame has
+//! an entry in the list of the pending work of its stack, and this entry offers the jobs. Jobs that
+//! the stack itself begins, because it waits for them or has no other work, run in the same frame.
+//! A frame ends when all jobs that were spawned in it have ended. Hence a job that was taken is not
+//! done before the jobs that it has spawned, which are its descendants.
 //!
-//! Code that waits for a job may be helped with jobs that it has spawned itself. Each job that runs
-//! therefore has a number, its level, and the jobs that it spawns are marked with that level.
+//! While code waits for a job, its domain may run jobs that the same code has spawned. Each job
+//! that runs therefore has a number, its level, and the jobs that it spawns are marked with that
+//! level.
 //!
 //! The jobs that are left at the end are run newest first. For a tree of jobs, the list then holds
 //! no more jobs than there are siblings along one path.
@@ -49,7 +50,8 @@ const SHORT: u64 = 2 * ticks::A_MICROSECOND;
 const BURST: u64 = 100 * ticks::A_MICROSECOND;
 
 impl Frame {
-    /// Calls `f` in a frame of its own, and returns when all that was spawned in it has ended.
+    /// Calls `f` in a frame of its own, and returns when all jobs that were spawned in it have
+    /// ended.
     pub(super) fn within<R>(core: &Core, is_root: bool, f: impl FnOnce() -> R) -> thread::Result<R> {
         let pending = owner::pending();
         let frame = Frame {
@@ -66,8 +68,8 @@ impl Frame {
         if is_root {
             core.has_root(&frame);
         }
-        // SAFETY: the frame stays in place until it has been popped, below. All that `f` pushes is
-        // popped before.
+        // SAFETY: the frame stays in place until it has been popped, below. All entries that `f`
+        // pushes are popped before.
         let older = unsafe { pending.push(entry) };
         pending.scope.set(entry.as_ptr());
         let result = catch_unwind(AssertUnwindSafe(f));
@@ -85,7 +87,7 @@ impl Frame {
         let mut next = pending.scope.get();
         loop {
             // SAFETY: a non-null entry is the first field of a frame, which stays in place until
-            // all that runs on top of it has returned.
+            // all code on top of it has returned.
             let frame = unsafe { next.cast::<Frame>().as_ref() }?;
             if std::ptr::eq(frame.core, core) {
                 return Some(frame);
@@ -130,7 +132,7 @@ impl Frame {
         unsafe { self.jobs.remove(spawned) };
     }
 
-    /// Returns what may run on this domain while the code that runs on this stack waits for `job`:
+    /// Returns the work that may run on this domain while the code on this stack waits for `job`:
     /// the jobs that the code has spawned itself, and the descendants of `job`.
     pub(super) fn descendants(&self, pending: &Pending, job: &Job) -> Descendants {
         Descendants::of_level(&self.ancestor, pending.level.get()).and(job)
@@ -143,7 +145,7 @@ impl Frame {
     pub(super) fn settle_offered(&self, pending: &Pending, job: &Job, descendants: Descendants) -> bool {
         let is_ours = owner::take_back(job);
         if is_modelled() {
-            // It looks at no clock.
+            // This does not look at the clock.
             if !is_ours {
                 owner::wait_for(job, descendants);
             }
@@ -229,12 +231,12 @@ impl Frame {
         Some(spawned)
     }
 
-    /// Has the strays of the scope taken, in a model. Otherwise they would not begin before the
+    /// Has the strays of the scope taken, in a model. Without this they would not begin before the
     /// scope's own function looks for them.
     #[cfg(feature = "model")]
     pub(super) fn take_strays(&self) {
         while let Some(spawned) = self.next_to_offer() {
-            // SAFETY: it was not offered before, and the worker of a model is alone.
+            // SAFETY: it was not offered before, and the domain of a model is alone.
             let job = unsafe { spawned::make_job(spawned, &self.ancestor) };
             // SAFETY: the frame waits until it is done.
             unsafe { modelled::take(job) };

@@ -77,9 +77,9 @@ impl Jobs {
         !self.oldest.get().is_null()
     }
 
-    /// Marks the next job as offered and returns it. This is the oldest, which is likely to be the
-    /// largest. If the owner takes jobs in the order in which they were spawned, it is the newest;
-    /// otherwise the owner and the threads that take jobs would meet at each.
+    /// Marks the next job as offered and returns it. This is the oldest job, which is likely to be
+    /// the largest. If the owner takes jobs in the order in which they were spawned, it is the
+    /// newest job: otherwise the owner and the threads that take jobs would meet at each job.
     pub(super) fn offer(&self) -> Option<NonNull<Header>> {
         let newest = if self.in_order.get() { self.offer_newest() } else { None };
         newest.or_else(|| self.offer_oldest())

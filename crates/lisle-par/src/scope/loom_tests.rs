@@ -19,7 +19,7 @@ use std::any::Any;
 use std::panic::Location;
 use std::ptr::{NonNull, null};
 
-/// Stands for what the frames of a scope share.
+/// Stands for the state that the frames of a scope share.
 struct Core;
 
 impl Core {

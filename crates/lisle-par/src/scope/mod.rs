@@ -1,7 +1,7 @@
 //! Jobs and promises: parts of a computation that are put off, and waited for in any order.
 //!
-//! `frame.rs` holds what a stack puts off and ends it, `jobs.rs` chooses which job is offered
-//! first, `spawned.rs` says which thread owns a job, and `promise.rs` waits for it.
+//! `frame.rs` holds the jobs that a stack puts off and ends them, `jobs.rs` chooses the job that is
+//! offered first, `spawned.rs` decides which thread owns a job, and `promise.rs` waits for a job.
 
 mod frame;
 mod jobs;
@@ -37,43 +37,44 @@ use std::ptr::NonNull;
 /// scope ends. Jobs may spawn jobs into the same scope, wherever they run.
 ///
 /// Works in fibers, in tasks and on plain threads, like [`join`](super::join()). For a division in
-/// two, `join` is cheaper; for a loop, [iterators](super::iter) are.
+/// two, `join` is cheaper. For a loop, [iterators](super::iter) are cheaper.
 ///
 /// # Waiting for each other
 ///
-/// A job may wait for the promises of its own jobs and for those that it was given. It must not
+/// A job may wait for the promises of its own jobs and for promises that it was given. It must not
 /// wait for a job that waits for it in turn. Two jobs that communicate over channels work only if
 /// they happen to run at the same time, which nothing guarantees.
 ///
 /// A job that another domain runs has ended only when the jobs that it spawned have ended, too:
 /// waiting for it may mean waiting for them. While code waits for a job, other jobs that the same
-/// code has spawned may run on its domain. Once they have begun they are waited for as well, unless
-/// they wait for something that is not a job. Hence they must not wait for jobs that wait for what
-/// the code does next, and the code must not hold a lock of the standard library that they want.
+/// code has spawned may run on its domain. Once such a job has begun, the code waits for it as
+/// well, unless the job waits for an event that is not a job. Hence these jobs must not wait for
+/// jobs that wait for later steps of the code, and the code must not hold a lock of the standard
+/// library that these jobs want.
 ///
 /// Code here means the function of the scope or a job, with all joins and loops in it. Jobs that
 /// other code has spawned do not run there meanwhile. Hence jobs may hold a lock of the standard
-/// library that their siblings want, too, while they spawn, join and wait for what they have
-/// spawned. But a job that waits for a message, or for anything else that is not a job, is from
+/// library that their siblings want, too, while they spawn, join and wait for jobs that they have
+/// spawned. But a job that waits for a message, or for another event that is not a job, is from
 /// then on a fiber like any other of its domain. It must not hold such a lock across that wait
 /// while another fiber wants it.
 ///
 /// # Panics
 ///
-/// Panics with the panic of `f`, or else with that of a job whose promise was not waited for, the
-/// first that was noticed. In either case all jobs run, and have ended before.
+/// Panics with the panic of `f`, or else with the first noticed panic of a job whose promise was
+/// not waited for. In either case all jobs run, and have ended before.
 ///
 /// # Cost
 ///
 /// Promises may be waited for in any order. Before code waits for a job that another domain runs,
-/// it offers its next jobs, and its own domain takes part in them. On a plain thread they are left
-/// to the domains of the default runtime, because the thread does nothing else while it waits.
+/// it offers its next jobs, and its own domain takes part in them. On a plain thread these jobs are
+/// left to the domains of the default runtime, because the thread does nothing else while it waits.
 ///
 /// Spawning a job and waiting for it takes some nanoseconds more than a call; if no domain is idle,
 /// nothing is shared with other threads. The memory of jobs is recycled, so nothing is allocated in
 /// the steady state, unless a function or its result takes more than about 800 bytes.
 ///
-/// # Where it comes from
+/// # Origin
 ///
 /// The interface is that of `async` and `await` in *Domainslib* (K. C. Sivaramakrishnan et al.,
 /// *Retrofitting parallelism onto OCaml*, ICFP 2020), within a scope, as borrowing in Rust
@@ -98,7 +99,7 @@ use std::ptr::NonNull;
 /// assert_eq!(lisle::run(|| par::scope(|s| fibonacci(s, 20))), 6_765);
 /// ```
 ///
-/// Jobs may borrow only what outlives the scope:
+/// Jobs may borrow only values that outlive the scope:
 ///
 /// ```
 /// # use lisle_par::facade as lisle;
@@ -128,7 +129,7 @@ use std::ptr::NonNull;
 /// });
 /// ```
 ///
-/// What jobs use must be safe to use from another thread, and so must be their results:
+/// The values that jobs use must be safe to use from another thread, and so must be their results:
 ///
 /// ```compile_fail,E0277
 /// # use lisle_par::facade as lisle;
@@ -177,8 +178,8 @@ pub struct Scope<'scope, 'env: 'scope> {
 impl RefUnwindSafe for Scope<'_, '_> {}
 
 impl<'scope> Scope<'scope, '_> {
-    /// Puts `f` off, to be run when its promise is waited for, by another domain, or at the end of
-    /// the scope.
+    /// Puts `f` off. It runs when its promise is waited for, when another domain takes it, or at
+    /// the end of the scope.
     ///
     /// The job does not run within this call. If the result is not wanted, discard the promise with
     /// `let _ =`: the job runs all the same.
@@ -238,11 +239,11 @@ impl fmt::Debug for Scope<'_, '_> {
     }
 }
 
-/// What all frames of a scope share.
+/// The state that all frames of a scope share.
 struct Core {
-    /// Jobs that were spawned on a stack without a frame of the scope, neither its function's nor
-    /// that of a job that was taken: in a part of a loop, or in a fiber. The frame of the scope's
-    /// own function runs them.
+    /// The strays: jobs that were spawned in a part of a loop, or in a fiber, on a stack that has
+    /// no frame of the scope. (Frames belong to the scope's function and to jobs that were taken.)
+    /// The frame of the scope's own function runs them.
     strays: Lock<List<Header>>,
     /// Whether there may be strays.
     has_strays: AtomicBool,
@@ -260,7 +261,7 @@ unsafe impl Sync for Core {}
 unsafe impl Send for Core {}
 
 impl Core {
-    /// Notes which frame is that of the scope's own function, if a model runs it.
+    /// Notes the frame of the scope's own function, if a model runs it.
     #[cfg(feature = "model")]
     fn has_root(&self, frame: &Frame) {
         if is_modelled() {
@@ -271,7 +272,8 @@ impl Core {
     /// Returns the frame of the scope's own function, in a model.
     #[cfg(feature = "model")]
     fn root(&self) -> &Frame {
-        // SAFETY: the frame stays in place until all that was spawned into the scope has ended.
+        // SAFETY: the frame stays in place until all jobs that were spawned into the scope have
+        // ended.
         unsafe { self.root.load(Ordering::Relaxed).as_ref() }.expect("a model notes it as the scope begins")
     }
 

@@ -32,7 +32,7 @@ unsafe impl<T: Send> Send for Promise<'_, T> {}
 // SAFETY: a reference to a promise only allows checking whether the job has ended.
 unsafe impl<T: Send> Sync for Promise<'_, T> {}
 
-/// What the holder of a promise finds.
+/// The outcome of a look at a job by the holder of its promise.
 enum Found<T> {
     /// A job that has not begun, and that the holder now owns.
     Spawned(NonNull<Header>, Rest),
@@ -54,9 +54,9 @@ impl<'scope, T> Promise<'scope, T> {
     /// Waits for the job and returns its result. If the job has not begun, it runs here and now, as
     /// a call.
     ///
-    /// While a fiber waits for a job that another domain runs, it gives its worker away. Do not
-    /// hold a lock of the standard library that other fibers of the domain want, or that jobs of
-    /// the same code want. Other jobs do not run there meanwhile.
+    /// While a fiber waits for a job that another domain runs, its own domain runs other fibers. Do
+    /// not hold a lock of the standard library that other fibers of the domain want, or that jobs
+    /// of the same code want. Other jobs do not run on the domain meanwhile.
     ///
     /// # Panics
     ///
@@ -64,7 +64,7 @@ impl<'scope, T> Promise<'scope, T> {
     ///
     /// # Cost
     ///
-    /// The cost is that of an indirect call if the job has not begun and was spawned on this stack.
+    /// If the job has not begun and was spawned on this stack, the wait costs an indirect call.
     ///
     /// ```
     /// # use lisle_par::facade as lisle;

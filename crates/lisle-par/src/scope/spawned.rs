@@ -52,7 +52,7 @@ pub(super) struct Header {
     job: UnsafeCell<MaybeUninit<Job>>,
 }
 
-/// What depends on the types of a job.
+/// The functions that depend on the types of a job.
 struct Verbs {
     call: unsafe fn(NonNull<Header>, Rest, *mut ()),
     run: unsafe fn(NonNull<Header>),
@@ -101,7 +101,7 @@ pub(super) fn new<F: FnOnce() -> T, T>(
     unsafe { place.write(header) };
     // SAFETY: as above.
     unsafe { Block::<Header, F, T>::fill(place, function) };
-    // A model is to see who asks whether it has ended. SAFETY: just written.
+    // A model has to see which thread asks whether the job has ended. SAFETY: just written.
     declare(&unsafe { place.as_ref() }.state);
     place
 }
@@ -151,7 +151,8 @@ impl Header {
         self.home.store(std::ptr::null_mut(), Ordering::Relaxed);
     }
 
-    /// Lets others go on before the caller asks whether the job has ended, if a model wants that.
+    /// Lets other threads go on before the caller asks whether the job has ended, if a model wants
+    /// that.
     pub(super) fn before_looking(&self) {
         visible_on(&self.state);
     }
@@ -174,7 +175,7 @@ impl Header {
 
 /// Returns the address of the `Job` of `spawned`.
 fn job_of(spawned: NonNull<Header>) -> NonNull<Job> {
-    // SAFETY: the `Job` is a field of what the pointer points at.
+    // SAFETY: the `Job` is a field of the value at the pointer.
     unsafe { spawned.byte_add(offset_of!(Header, job)) }.cast()
 }
 

@@ -1,13 +1,13 @@
-//! Stable sorting of a run by one worker, in steps that are short enough for others to have their
-//! turn in between.
+//! Stable sorting of a run by one domain, in steps that are short enough for other fibers to have
+//! their turn in between.
 //!
-//! What is in order already, for long enough, stays as it is. The rest is sorted by quicksort, down
-//! to leaves that the standard library sorts. A partition copies the elements into a buffer, those
-//! before the pivot from the front and the others from the back, without a branch on any
+//! Runs that are long enough and in order already stay as they are. The rest is sorted by quicksort,
+//! down to leaves that the standard library sorts. A partition copies the elements into a buffer,
+//! those before the pivot from the front and the others from the back, without a branch on any
 //! comparison, and then brings them back. At the end the runs are merged.
 //!
-//! This is how the stable sort of the standard library works (O. Peters and L. Bergdoll,
-//! *Driftsort*, 2024), which is one long call.
+//! The stable sort of the standard library works in the same way (O. Peters and L. Bergdoll,
+//! *Driftsort*, 2024), but is one long call.
 
 use super::measured::{Measured, with_order};
 use super::order::Order;
@@ -85,8 +85,8 @@ fn beginning<T>(slice: &[T], order: &impl Order<T>, piece: usize) -> (usize, boo
     }
 }
 
-/// The number of nested partitions after which the standard library sorts what is left. Good pivots
-/// need a quarter.
+/// The number of nested partitions after which the standard library sorts the rest. Good pivots need a
+/// quarter.
 fn limit(len: usize) -> u32 {
     4 * len.ilog2()
 }
@@ -151,7 +151,7 @@ struct Divided {
 /// Copies the elements that go left to the front of `to`, in their order, and the others to the
 /// back, in reverse order.
 ///
-/// The pivot is copied last: comparisons may change what is in it.
+/// The pivot is copied last: comparisons may change its content.
 fn divide<T>(
     from: &[T],
     to: &mut [MaybeUninit<T>],
@@ -162,7 +162,7 @@ fn divide<T>(
 ) -> Divided {
     assert_eq!(from.len(), to.len());
     let (before, others) = from.split_at(pivot);
-    let [pivot, after @ ..] = others else { unreachable!("the pivot is an element") };
+    let [pivot, after @ ..] = others else { unreachable!("the pivot is one of the elements") };
     let (mut lefts, mut free) = (0, to.len());
     let mut place_of_pivot = 0;
     for (is_first, elements) in [(true, before), (false, after)] {
@@ -170,8 +170,8 @@ fn divide<T>(
             for x in piece {
                 let is_left = goes_left(x, pivot);
                 free -= 1;
-                // So many places are free: as many as there are elements that have not been copied,
-                // one of which is `x`.
+                // `free` is the number of free places: as many as there are elements that have not
+                // been copied, one of which is `x`.
                 let place = lefts + select_unpredictable(is_left, 0, free);
                 // SAFETY: `lefts + free` places, from `lefts` on and without the one at the end of
                 // them, are free besides this one. So the place is in the buffer.
@@ -184,7 +184,7 @@ fn divide<T>(
             looks::after_a_piece();
         }
         if is_first {
-            // Its place is left free: at the front of what is free, or at the back of it.
+            // The place of the pivot is left free: at the front of the free places, or at their back.
             free -= 1;
             place_of_pivot = if pivot_goes_left { lefts } else { lefts + free };
             lefts += usize::from(pivot_goes_left);
@@ -196,8 +196,8 @@ fn divide<T>(
     Divided { lefts, pivot: place_of_pivot }
 }
 
-/// Copies what a partition has divided: the first `lefts` elements as they are, and the others in
-/// reverse order.
+/// Copies the elements that a partition has divided: the first `lefts` elements as they are, and the
+/// others in reverse order.
 fn bring_back<T: Send>(from: &mut [T], to: &mut [MaybeUninit<T>], lefts: usize, sizes: Sizes) {
     let (left, right) = from.split_at_mut(lefts);
     let (left_to, right_to) = to.split_at_mut(lefts);

@@ -62,13 +62,13 @@ fn sort_by_number<T: Send, K: Ord + Send, N: Ord + Copy + Send>(
     unsafe { places.pass(|from, to| copy(from, to, sizes)) };
 }
 
-/// Keys, with the numbers of their elements. There may be many to be dropped.
+/// Keys, with the numbers of their elements. There may be many keys to drop.
 struct Keys<E>(Vec<E>);
 
 impl<E> Drop for Keys<E> {
     fn drop(&mut self) {
         let keys: *mut [E] = &raw mut *self.0;
-        // SAFETY: no keys is less than there is room for.
+        // SAFETY: 0 keys fit into the room.
         unsafe { self.0.set_len(0) };
         // SAFETY: the vector had these keys, and does not own them any more.
         unsafe { looks::drop_in_place(keys) };
@@ -138,14 +138,14 @@ unsafe fn make_keys<T: Send, E: Send>(
     made
 }
 
-/// Elements from which several threads copy, each of them different ones.
+/// Elements from which several threads copy; each thread copies different ones.
 struct Scattered<'a, T>(&'a [T]);
 
 // SAFETY: threads that share it copy bits and do not access any element. The elements are sent to
 // the owners of the copies.
 unsafe impl<T: Send> Sync for Scattered<'_, T> {}
 
-/// Elements that lie anywhere take many times as long to copy as neighbours do.
+/// Copying scattered elements takes many times as long as copying neighbours.
 const FEWER: usize = 16;
 
 /// Copies to each place the element whose number is in its key.

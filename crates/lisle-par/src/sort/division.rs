@@ -26,7 +26,7 @@ pub(super) fn divide<T: Send>(
     mend(slice, &shares, &counts)
 }
 
-/// The share of one thread: elements before the boundary, about as many behind it to exchange them
+/// The share of one thread: elements before the boundary, about as many after it to exchange them
 /// for, and a pivot.
 struct Pair<'a, T> {
     pivot: &'a mut T,
@@ -83,7 +83,7 @@ fn run<T: Send>(pairs: &mut [Pair<'_, T>], piece: usize, goes_left: &(impl Fn(&T
 ///
 /// These are few, unless the elements at one end of the slice differ from those in the middle.
 fn mend<T>(slice: &mut [T], shares: &[(Range<usize>, Range<usize>)], counts: &[(usize, usize)]) -> usize {
-    /// The most elements that are exchanged without a look at what others want.
+    /// The most elements that are exchanged between two looks whether others want a turn or work.
     const MOST: usize = 1 << 12;
     let boundary = counts.iter().map(|lefts| lefts.0 + lefts.1).sum();
     let (front, back) = slice.split_at_mut(boundary);

@@ -1,15 +1,16 @@
-//! What a sort knows of the time that comparisons take, and what follows from it.
+//! The time that comparisons of a sort take, and the sizes that follow from it.
 //!
-//! While a sort computes, others want their turn. So the standard library sorts only *leaves*, which
-//! are so short that no call takes longer than some fifty microseconds: for numbers two thousand
-//! elements, for texts some hundred. Partitions and merges, too, are cut into pieces. Where a
-//! comparison alone takes so long that leaves would be tiny, comparisons are *slow*: then each is
-//! counted, any of them may let others have their turn, and leaves may be as long as it is best for
-//! the sort. To count all comparisons would make the sort of numbers take twice as long, and that of
-//! texts as well, where the compiler then makes a jump of the choice that a partition has to make.
+//! While a sort computes, other fibers want their turn. So the standard library sorts only *leaves*,
+//! which are so short that no call takes longer than some fifty microseconds: two thousand numbers,
+//! or some hundred texts. Partitions and merges, too, are cut into pieces. If a comparison alone
+//! takes so long that leaves would be tiny, comparisons are *slow*. Then each comparison is counted,
+//! any of them may let other fibers have their turn, and leaves have the length that is best for the
+//! sort. Counting all comparisons would make a sort of numbers take twice as long. A sort of texts
+//! would take twice as long, too, because the compiler would then turn the choice in a partition
+//! into a jump.
 //!
-//! To begin with, a few elements are compared for the clock. Each leaf that is sorted is measured,
-//! and the next ones are as long as follows from that.
+//! At the beginning, a few comparisons are timed. Each leaf that is sorted is measured, and the
+//! length of the next leaves follows from it.
 
 use super::order::{Counted, Order};
 use super::sizes::Sizes;
@@ -18,27 +19,30 @@ use crate::shim::ticks;
 use crate::shim::unseen::{AtomicU64, Ordering::Relaxed};
 use std::mem::needs_drop;
 
-/// What a comparison of numbers takes at most, in ticks, with what belongs to it.
+/// The most time that a comparison of numbers takes, with the moves that belong to it, in ticks.
 const FAST: u64 = ticks::A_MICROSECOND / 125;
-/// A comparison that takes more is slow.
+/// A comparison that takes more ticks is slow.
 const SLOW: u64 = ticks::A_MICROSECOND / 4;
 /// Elements that own something are mostly compared through a pointer to memory that is not in the
-/// cache. That takes at least as long as this.
+/// cache. Such a comparison takes at least as long as this.
 const OWNING: u64 = 3 * FAST / 2;
-/// The number of pairs that are compared to begin with, so that the clock can tell slow from fast.
+/// The number of pairs that are compared at the beginning, so that the clock can tell slow from
+/// fast.
 const PAIRS: usize = 8;
-/// The comparisons of less are too few to be measured. They are counted.
+/// A part of fewer elements has too few comparisons to be measured. They are counted.
 const SHORT: usize = 32;
 
-/// An order, and what a comparison takes.
+/// An order, and the time of a comparison.
 pub(super) struct Measured<'o, O> {
     order: &'o O,
-    /// In ticks, on average. Models are not told of it, since it is fixed where one runs the sort.
+    /// The average time of a comparison, in ticks. Models do not see it, because it is fixed if a
+    /// model runs the sort.
     cost: AtomicU64,
     is_fixed: bool,
 }
 
-/// Runs `$run` with the order of a [`Measured`]: if comparisons are slow, with one that counts them.
+/// Runs `$run` with the order of a [`Measured`], or, if comparisons are slow, with an order that
+/// counts them.
 macro_rules! with_order {
     ($measured:expr, |$order:ident| $run:expr) => {
         if $measured.are_slow() {
@@ -109,8 +113,8 @@ impl<'o, O> Measured<'o, O> {
         self.order.is_less(a, b)
     }
 
-    /// Returns how many elements take as long as `numbers` numbers, or `numbers` if what takes that
-    /// long are slow comparisons, which are counted.
+    /// Returns how many elements take as long as `numbers` numbers. Returns `numbers` if comparisons
+    /// are slow, because these are counted.
     fn as_long_as(&self, numbers: usize) -> usize {
         match self.cost.load(Relaxed) {
             cost if cost > SLOW => numbers,
@@ -124,8 +128,8 @@ impl<'o, O> Measured<'o, O> {
         self.as_long_as(sizes.leaf)
     }
 
-    /// Returns the length of the longest piece that is merged or compared without a look at what
-    /// others want.
+    /// Returns the length of the longest piece that is merged or compared between two looks whether
+    /// others want a turn or work.
     pub(super) fn piece<T>(&self, sizes: Sizes) -> usize {
         self.as_long_as(sizes.piece::<T>()).max(2)
     }

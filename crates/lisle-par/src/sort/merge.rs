@@ -189,12 +189,12 @@ fn merge_rest<T>(mut left: &[T], mut right: &[T], mut out: &mut [MaybeUninit<T>]
     }
 }
 
-/// Returns one of two, chosen in the way that suits what is compared.
+/// Returns one of two, chosen in the way that suits the type of the elements.
 ///
-/// Where the outcome is as good as random, a choice without a branch is faster: no prediction
-/// fails. But elements that own something are mostly compared through a pointer to memory that is
-/// not in the cache. There a branch is better, because the processor predicts it, goes on, and
-/// fetches what is compared next.
+/// If the outcome is as good as random, a choice without a branch is faster: no prediction fails.
+/// But elements that own memory are mostly compared through a pointer to memory that is not in the
+/// cache. For these a branch is better, because the processor predicts it, goes on, and fetches
+/// the next elements.
 #[inline(always)]
 fn either<'a, T>(first: bool, a: &'a T, b: &'a T) -> &'a T {
     if const { needs_drop::<T>() } { if first { a } else { b } } else { select_unpredictable(first, a, b) }

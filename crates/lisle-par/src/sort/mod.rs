@@ -21,16 +21,16 @@
 //! | [`sort_by_cached_key`] | keep their order | quicksort of the keys | room for all elements once, their keys and as many numbers |
 //! | [`sort_unstable`], [`sort_unstable_by`], [`sort_unstable_by_key`] | in any order | quicksort | in place except for a few per cent |
 //!
-//! Each takes O(*n* log *n*) comparisons in the worst case, and O(*n*) if the slice is already in
-//! order or strictly in reverse order. The sorts of the standard library sort the leaves, which take
-//! less than a hundred microseconds, or longer parts where comparisons are slow.
+//! Each takes O(*n* log *n*) comparisons in the worst case, and O(*n*) if the slice is already in order or
+//! strictly in reverse order. The sorts of the standard library sort the leaves, which take less than a
+//! hundred microseconds, or longer if comparisons are slow.
 //!
 //! # Turns
 //!
-//! About every 50 µs a sort lets other fibers of its domain have their turn, also if there is only
-//! one worker: between two leaves or pieces of a merge, and, where comparisons take longer than a
-//! quarter of a microsecond, between any two of them. Hence a sort may suspend the fiber, like every
-//! loop. A single comparison is not interrupted.
+//! About every 50 µs a sort lets other fibers of its domain have their turn, even if there is only one
+//! domain. It does so between two leaves or pieces of a merge, and, if comparisons take longer than a quarter
+//! of a microsecond, between any two of them. Hence a sort may suspend the fiber, like every loop. A single
+//! comparison is not interrupted.
 //!
 //! # Panics
 //!

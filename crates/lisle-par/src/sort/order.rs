@@ -5,8 +5,9 @@ use std::cmp::Ordering;
 
 /// An order of elements, with the serial sorts that go with it.
 ///
-/// The serial sorts are those of the same name in the standard library. What the standard library
-/// knows of an order, for example that numbers may be compared without branches, is not lost.
+/// The serial sorts are the functions of the same name in the standard library. Knowledge of the
+/// standard library about an order, for example that numbers may be compared without branches, is
+/// not lost.
 pub(super) trait Order<T>: Sync {
     /// Returns `true` if `a` comes before `b`.
     fn is_less(&self, a: &T, b: &T) -> bool;
@@ -90,10 +91,11 @@ impl<T, K: Ord, F: Fn(&T) -> K + Sync> Order<T> for ByKey<F> {
     }
 }
 
-/// An order each of whose comparisons is counted, and looks at what others want when it is time.
+/// An order that counts each of its comparisons, and looks when it is time whether others want a
+/// turn or work.
 ///
-/// A comparison is a call like any other to the sorts of the standard library: nothing but the sort
-/// has the slice while the comparison lets others have their turn.
+/// To the sorts of the standard library a comparison is an ordinary call: only the sort has the
+/// slice while the comparison lets other fibers have their turn.
 pub(super) struct Counted<'a, O>(pub(super) &'a O);
 
 impl<T, O: Order<T>> Order<T> for Counted<'_, O> {

@@ -13,8 +13,8 @@ use std::ptr;
 /// The number of elements that are compared before some are exchanged.
 const BLOCK: usize = 128;
 
-/// Moves the elements that go left to the front, and returns their number.
-/// It looks at what others want after each piece.
+/// Moves the elements that go left to the front, and returns their number. After each piece it
+/// looks whether others want a turn or work.
 pub(super) fn partition<T>(slice: &mut [T], piece: usize, goes_left: &impl Fn(&T) -> bool) -> usize {
     let (mut start, mut end) = (0, slice.len());
     // Each round halves the rest, or leaves little.
@@ -93,8 +93,8 @@ unsafe fn rotate<T>(front: &mut [T; BLOCK], fronts: &[u8], back: &mut [T; BLOCK]
     let at_back = |j: &u8| BLOCK - 1 - usize::from(*j) % BLOCK;
     let ([first, later_fronts @ ..], [j, later_backs @ ..]) = (fronts, backs) else { return };
     let mut free = at_back(j);
-    // SAFETY: this is an element. It is written to another place before any code can see that it
-    // exists twice.
+    // SAFETY: this is an element. It is written to another place before any code can see two copies
+    // of it.
     let kept = ManuallyDrop::new(unsafe { ptr::read(&front[at_front(first)]) });
     // SAFETY: these are two elements, and the one that is overwritten is kept.
     unsafe { ptr::copy_nonoverlapping(&back[free], &mut front[at_front(first)], 1) };

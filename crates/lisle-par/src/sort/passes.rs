@@ -1,12 +1,12 @@
 //! Stable sorting by merging, with a buffer.
 //!
-//! The slice is cut into a few runs, one or more for each worker, and each is sorted in place
+//! The slice is cut into a few runs, one or more for each domain, and each is sorted in place
 //! ([`apart`](super::apart)). Then neighbours are merged, pass by pass, from the slice to the buffer
 //! and back again. A pass copies, and leaves its source as it was. Hence there is at any time one
 //! place where all elements lie, each once. If a comparison panics in the middle of a pass, going
 //! back to that place suffices. A tree of merges, in which each merge begins as soon as its two runs
 //! are complete, would have to know for each run where it lies. It would wait less at the end of a
-//! pass, but merges are divided until there are enough for all workers.
+//! pass, but merges are divided until there are enough for all domains.
 
 use super::apart;
 use super::measured::Measured;
@@ -42,7 +42,7 @@ pub(super) fn sort<T: Send>(slice: &mut [T], order: &impl Order<T>, sizes: Sizes
 /// Returns the number of runs of a slice: a power of four. After an even number of passes, all
 /// elements are back in the slice.
 ///
-/// There are several runs for each worker, because workers do not all begin at the same time. There
+/// There are several runs for each domain, because domains do not all begin at the same time. There
 /// are fewer if elements are compared through a pointer: merging them waits for the memory at each
 /// step, while sorting them does not.
 fn runs<T>(len: usize, Sizes { workers, run, .. }: Sizes) -> usize {

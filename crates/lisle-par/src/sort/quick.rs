@@ -1,7 +1,7 @@
 //! Unstable sorting by partitions, in place.
 //!
 //! This is quicksort (C. A. R. Hoare, 1961), down to parts that the standard library sorts. Several
-//! workers partition a large part together, each with a pivot of its own
+//! domains partition a large part together, each with a pivot of its own
 //! ([`division`](super::division)). The few elements between the least and the greatest pivot may
 //! come to the wrong side, and are sorted once more after both sides.
 
@@ -38,15 +38,15 @@ pub(super) fn sort<T: Send>(slice: &mut [T], order: &impl Order<T>, sizes: Sizes
     }
     let largest_leaf = (LEAF_BYTES / size_of::<T>()).max(part);
     let leaf = if workers < 2 { len } else { (len / (8 * workers)).clamp(part, largest_leaf) };
-    // Twice as many divisions as good pivots need. The standard library sorts what is left after
-    // them in any case.
+    // Twice as many divisions as good pivots need. The standard library sorts the parts that are
+    // left after them.
     let limit = 2 * len.ilog2() + 4;
     Quick { order, leaf, sizes, share }.sort(slice, None, workers, limit);
 }
 
 struct Quick<'a, 'o, O> {
     order: &'a Measured<'o, O>,
-    /// The longest part that one worker sorts alone if comparisons are slow.
+    /// The longest part that one domain sorts alone if comparisons are slow.
     leaf: usize,
     sizes: Sizes,
     /// The number of elements for which an additional pivot pays.
@@ -61,7 +61,7 @@ struct Middle {
 }
 
 impl<O> Quick<'_, '_, O> {
-    /// Sorts a part for which `workers` workers are available, with at most `limit` nested
+    /// Sorts a part for which `workers` domains are available, with at most `limit` nested
     /// divisions. No element comes before `least`, if there is one.
     fn sort<T: Send>(&self, part: &mut [T], least: Option<&mut T>, workers: usize, limit: u32)
     where
@@ -71,7 +71,8 @@ impl<O> Quick<'_, '_, O> {
         if part.len() <= leaf || limit == 0 {
             return self.order.sort_unstable(part, self.sizes);
         }
-        // More than there are workers: a worker that comes late does not keep the others waiting.
+        // There are more parts than domains: so a domain that comes late does not keep the others
+        // waiting.
         let pivots = if workers > 1 { (2 * workers).min(part.len() / self.share) } else { 1 };
         let middle = match pivots {
             0 | 1 => self.divide_alone(part, least.as_deref()),
@@ -79,7 +80,7 @@ impl<O> Quick<'_, '_, O> {
         };
         let (left, others) = part.split_at_mut(middle.range.start);
         let (pivots, right) = others.split_at_mut(middle.range.len());
-        // Only one of the two sides knows of each element, since they may run on two threads.
+        // Each element is known to only one of the two sides, because they may run on two threads.
         let least_of_right = pivots.last_mut().filter(|_| middle.is_exact);
         let workers = workers.div_ceil(2);
         join(
@@ -101,8 +102,8 @@ impl<O> Quick<'_, '_, O> {
         part.swap(0, place);
         let Some((pivot, rest)) = part.split_first_mut() else { unreachable!("a pivot was found") };
         let piece = self.order.piece::<T>(self.sizes);
-        // If the pivot is one of the least elements, those that are equal to it are taken out: the
-        // next pivot might be one of them again.
+        // If the pivot is one of the least elements, all elements that are equal to it are taken
+        // out: the next pivot might be one of them again.
         let is_known_least = least.is_some_and(|least| !self.order.is_less(least, pivot));
         let less = match is_known_least {
             true => 0,
@@ -127,13 +128,13 @@ impl<O> Quick<'_, '_, O> {
         let median = &part[sample[sample.len() / 2]];
         let less = sample.partition_point(|&i| is_less(&part[i], median));
         let not_greater = sample.partition_point(|&i| !is_less(median, &part[i]));
-        // If no element of the sample is less than the median, so many are equal to it that they
-        // must not come to either side, which might then be the whole.
+        // If no element of the sample is less than the median, many elements are equal to it. These
+        // must not come to either side, which might otherwise be the whole part.
         let chosen =
             if less == 0 { &sample[..pivots] } else { &sample[(sample.len() - pivots) / 2..][..pivots] };
         let is_exact = !is_less(&part[chosen[0]], &part[chosen[pivots - 1]]);
         let share = (part.len() - pivots) / sample.len();
-        // None of the chosen elements is among the first `pivots` ones.
+        // No chosen element is among the first `pivots` ones.
         for (i, &place) in chosen.iter().enumerate() {
             part.swap(i, place);
         }

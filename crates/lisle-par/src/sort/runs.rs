@@ -63,9 +63,9 @@ fn is_chain<T: Send>(slice: &mut [T], follows: &(impl Fn(&T, &T) -> bool + Sync)
         && is_chain_in_parts(slice, follows, &AtomicBool::new(false), piece)
 }
 
-/// Sets `broken` where `follows` does not hold; the other participants stop then. In a model they
-/// go on: it would have to try who looks before whom, and whatever comes of the comparisons the
-/// answer is the same.
+/// Sets `broken` if `follows` does not hold; the other participants stop then. In a model they go
+/// on: the model would have to try all orders of their looks, and the answer does not depend on
+/// this order.
 fn is_chain_in_parts<T: Send>(
     slice: &mut [T],
     follows: &(impl Fn(&T, &T) -> bool + Sync),

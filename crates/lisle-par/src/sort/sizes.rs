@@ -1,9 +1,8 @@
-//! Into how many parts a sort is divided, and how short they may be.
+//! The number of parts into which a sort is divided, and their least lengths.
 //!
-//! What pays depends on the time that a part takes, and is measured in some ten microseconds. Tests
-//! divide quite short slices, so that all phases of a sort are run. Where a model decides the
-//! schedule, the slice is short and time is none: there a sort is divided into as many parts as the
-//! model lets a loop have.
+//! A division pays if each part takes some ten microseconds. Tests divide quite short slices, so
+//! that all phases of a sort are run. If a model decides the schedule, the slice is short and time
+//! does not count: then a sort is divided into as many parts as the model lets a loop have.
 
 use crate::event::is_modelled;
 use crate::{modelled, owner, workers};
@@ -11,18 +10,18 @@ use crate::{modelled, owner, workers};
 /// How a sort is divided.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
-    /// The number of workers that can take part.
+    /// The number of domains that can take part.
     pub(super) workers: usize,
     /// The least length of a run of a stable sort.
     pub(super) run: usize,
     /// The largest piece of numbers, see [`piece`](Sizes::piece).
     pub(super) numbers: usize,
     /// The longest part that is sorted by one call without a count of its comparisons. For numbers
-    /// that is some fifty microseconds.
+    /// it takes some fifty microseconds.
     pub(super) leaf: usize,
-    /// Whether comparisons count as slow; `None` if that is measured.
+    /// Whether comparisons count as slow; `None` if they are measured.
     pub(super) are_slow: Option<bool>,
-    /// The longest part that an unstable sort leaves to one worker in any case.
+    /// The longest part that an unstable sort leaves to one domain in any case.
     pub(super) part: usize,
     /// The number of elements for which an additional pivot pays.
     pub(super) share: usize,
@@ -37,7 +36,7 @@ impl Sizes {
         if is_modelled() { Sizes::in_model(len) } else { Sizes::of_workers(workers()) }
     }
 
-    /// Returns the sizes for so many workers.
+    /// Returns the sizes for `workers` domains.
     pub(super) const fn of_workers(workers: usize) -> Sizes {
         if cfg!(test) {
             Sizes { workers, run: 8, numbers: 16, leaf: 12, are_slow: None, part: 24, share: 8, keys: 4 }
@@ -55,10 +54,10 @@ impl Sizes {
         }
     }
 
-    /// Returns the length of the longest piece that is merged, compared or copied without a look at
-    /// what others want: some ten microseconds.
+    /// Returns the length of the longest piece that is merged, compared or copied between two looks
+    /// whether others want a turn or work. It takes some ten microseconds.
     pub(super) fn piece<T>(self) -> usize {
-        /// What a piece of numbers takes.
+        /// The size of a piece of numbers.
         const BYTES: usize = 1 << 17;
         self.numbers.min((BYTES / size_of::<T>().max(1)).max(2))
     }
@@ -66,14 +65,14 @@ impl Sizes {
     /// Returns the sizes for a slice whose sort a model decides.
     fn in_model(len: usize) -> Sizes {
         let most = if modelled::takes_all(owner::pending()) { modelled::most_parts() } else { 1 };
-        // A model that asks for each division has a sort by one worker as well.
+        // A model that asks for each division has a sort by one domain as well.
         let parts = if most > 1 && modelled::division(2).is_some() { most } else { 1 };
         Sizes::of_parts(len, parts)
     }
 
-    /// Returns the sizes for a slice of this length that is divided into so many parts at most, as
-    /// far as the algorithms can do with fewer: they need runs of which the number is a power of
-    /// four, merges of two elements, and some elements to choose several pivots from.
+    /// Returns the sizes for a slice of this length that is divided into at most `parts` parts, if
+    /// the algorithms can do with so few. They need a number of runs that is a power of four,
+    /// merges of two elements, and some elements from which to choose several pivots.
     fn of_parts(len: usize, parts: usize) -> Sizes {
         let runs = 1 << (parts.max(4).ilog2() & !1);
         let least = |least| len.div_ceil(parts).max(least);
@@ -97,7 +96,7 @@ mod tests {
     use super::*;
     use crate::shim::random::Random;
 
-    /// However short the slice and its parts.
+    /// The slice and its parts may be short.
     #[test]
     fn what_a_model_divides_is_sorted() {
         // Miri takes its time.

@@ -2,8 +2,8 @@
 //! starts again.
 //!
 //! Whenever the fiber waits for its client, it waits for three things at once: the socket, a
-//! deadline, and a signal to stop. While the connection is idle, that signal is the one to drain;
-//! once a request has begun, it is the one to halt. Time limits and the shutdown need nothing else.
+//! deadline, and a signal to stop. While the connection is idle, this is the signal to drain; once
+//! a request has begun, it is the signal to halt. Time limits and the shutdown need nothing else.
 
 pub(crate) mod input;
 mod outflow;
@@ -82,11 +82,11 @@ struct Connection<'a> {
     answers: Receiver<Answer>,
 }
 
-/// The action after a request.
+/// The next step after a request.
 enum Turn {
     /// Serve the next request. The instant is the end of this one.
     Next(Instant),
-    /// Close. The client knows.
+    /// Close. The response has told the client.
     Close,
     /// Close, but the client may still be sending.
     Linger,

@@ -69,7 +69,8 @@ impl<'a> Outflow<'a> {
     }
 
     /// Sends `length` bytes of the file of `entry`, starting at `start`. If the file has become
-    /// shorter than was promised, closing the connection is the only way to report that.
+    /// shorter than the response has promised, closing the connection is the only way to report
+    /// this.
     pub(super) fn file(
         &mut self,
         entry: &Arc<Entry>,

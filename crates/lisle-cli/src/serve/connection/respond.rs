@@ -34,7 +34,7 @@ pub(crate) struct Response {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked<'a> {
     pub(crate) head: &'a Head,
-    /// The buffer that the spans of the head point into.
+    /// The buffer into which the spans of the head point.
     pub(crate) input: &'a [u8],
     /// The name of the file, as decoded from the path.
     pub(crate) key: &'a [u8],

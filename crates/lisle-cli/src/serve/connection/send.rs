@@ -8,7 +8,7 @@ use crate::serve::files::entry::Body;
 
 impl Connection<'_> {
     /// Sends the head (and page) in `output` and the file after it. Returns the number of bytes of
-    /// the body that were sent, and `true` if that was all of it.
+    /// the body that were sent, and `true` if this was the whole body.
     pub(super) fn send(&self, output: &[u8], response: Response) -> (u64, bool) {
         let head = output.len() - response.page;
         let mut out = Outflow::new(&self.stream, self.shard);

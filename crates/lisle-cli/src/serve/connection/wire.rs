@@ -1,4 +1,4 @@
-//! Reads from a socket. Every wait for a client that sends ends: by the client, by a deadline, or
+//! Reads from a socket. Every wait for a client that sends ends, by the client, by a deadline, or
 //! by a signal. [`Outflow`](super::outflow::Outflow) is the other direction.
 
 use std::io::ErrorKind;

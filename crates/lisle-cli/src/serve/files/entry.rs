@@ -173,7 +173,7 @@ impl Entry {
         self.settled.then_some(self.stamp)
     }
 
-    /// Returns the values that preconditions are compared with.
+    /// Returns the values with which preconditions are compared.
     pub(crate) fn validators(&self) -> Validators<'_> {
         Validators { etag: &self.etag, modified: self.modified }
     }

@@ -36,7 +36,8 @@ const ENCODED: &AsciiSet = &CONTROLS
 /// Decodes `path`, which begins with a slash, into `out`.
 pub(crate) fn decode(path: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
     out.clear();
-    // No character of a path (section 3.3 of RFC 3986), and a slash to some.
+    // A backslash is not a character of a path (section 3.3 of RFC 3986), and some programs treat it
+    // as a slash.
     if memchr::memchr(b'\\', path).is_some() {
         return Err(Refused);
     }

@@ -26,7 +26,7 @@ pub(crate) enum Verdict {
 
 /// Evaluates all preconditions except `If-Range` for a GET or HEAD.
 ///
-/// `input` is the buffer that the spans in `fields` point into.
+/// `input` is the buffer into which the spans in `fields` point.
 pub(crate) fn evaluate(fields: &Fields, input: &[u8], file: Validators<'_>) -> Verdict {
     if !fields.if_match.is_empty() {
         if !any_tag(&fields.if_match, input, file.etag, Comparison::Strong) {

@@ -1,4 +1,4 @@
-//! Dates in the form that HTTP prefers, and the two lines that every response begins with.
+//! Dates in the form that HTTP prefers, and the two lines with which every response begins.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::body::Framing;
 use super::status::Status;
 
-/// A range of the buffer that a head was parsed from.
+/// A range of the buffer from which a head was parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
     start: u32,

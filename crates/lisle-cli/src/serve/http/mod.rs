@@ -3,8 +3,8 @@
 //! socket.
 //!
 //! `httparse` parses the general syntax. This module decides how much of it is accepted, and which
-//! status answers the rest. Section numbers in the comments are those of RFC 9110 (semantics) and
-//! RFC 9112 (syntax).
+//! status answers the rest. Section numbers in the comments refer to RFC 9110 (semantics) and RFC
+//! 9112 (syntax).
 
 pub(crate) mod body;
 pub(crate) mod condition;

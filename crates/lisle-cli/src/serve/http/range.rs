@@ -10,7 +10,7 @@
 /// The part of a file to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Selection {
-    /// The whole file: there is no range, one that is not understood, or several.
+    /// The whole file, because there is no range, a range that is not understood, or several.
     Whole,
     /// The bytes from `start` up to and excluding `end`; never empty.
     Part {

@@ -103,7 +103,7 @@ pub(crate) struct HeadParser {
 impl HeadParser {
     /// Parses the head at the start of `input`. Returns `None` if more bytes are needed.
     ///
-    /// An error is the status to refuse the request with. The connection cannot be used further,
+    /// An error is the status with which the request is refused. The connection cannot be used further,
     /// because the start of the next request is unknown.
     pub(crate) fn parse(&mut self, input: &[u8], limits: &HeadLimits) -> Result<Option<Head>, Status> {
         if input.is_empty() {
@@ -154,7 +154,7 @@ fn check_limits(input: &[u8], limits: &HeadLimits) -> Result<(), Status> {
     }
     let input = &input[leading..];
     match memchr::memchr(b'\n', input) {
-        // A line without an end may be whole, with the first half of its end behind it.
+        // A line without an end may be whole, followed by the first half of its end.
         None if input.len() > limits.line + 1 => Err(Status::URI_TOO_LONG),
         Some(line) if line > limits.line + 1 => Err(Status::URI_TOO_LONG),
         Some(line) if input.len() - (line + 1) > limits.fields => Err(Status::FIELDS_TOO_LARGE),
@@ -218,8 +218,8 @@ fn parse_head(input: &[u8]) -> Result<Option<Head>, Status> {
     }))
 }
 
-/// Returns the two digits of the version, if the line has three words and the third is one (section 2.3
-/// of RFC 9112), and where the second digit is.
+/// Returns the two digits of the version, and the position of the second digit, if the line has three
+/// words and the third is a version (section 2.3 of RFC 9112).
 fn version(input: &[u8]) -> Option<(u8, u8, usize)> {
     let start = leading(input);
     let line = &input[start..];
@@ -242,7 +242,7 @@ fn split_target(target: Span, method: Method, input: &[u8]) -> Option<(Span, Spa
     if !method.is_served() || (method == Method::Options && bytes == b"*") {
         return Some((target, target.cut(bytes.len(), bytes.len())));
     }
-    // A fragment is none of the server's business, and no form of a target has one.
+    // A fragment does not concern the server, and no form of a target has one.
     if memchr::memchr(b'#', bytes).is_some() {
         return None;
     }

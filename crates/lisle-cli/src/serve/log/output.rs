@@ -17,12 +17,12 @@ pub(crate) struct Batch {
     pub(crate) lines: u64,
 }
 
-/// The number of bytes of one write. After each piece there is a sign of life, so a slow reader can
-/// be distinguished from none.
+/// The number of bytes of one write. After each piece there is a sign of life, so the server can
+/// tell a slow reader from none.
 const PIECE: usize = 16 * 1024;
 
 /// Writes batches until the last scribe has ended. The emptied buffers go back through `spare`.
-/// Whenever standard output has taken something, a message is sent to `signs` unless one is waiting
+/// Whenever standard output has taken a piece, a message is sent to `signs` unless one is waiting
 /// there.
 ///
 /// Returns the number of lines that could not be written.

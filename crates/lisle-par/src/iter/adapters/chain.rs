@@ -20,7 +20,7 @@ impl<A, B> Chain<A, B> {
 
 fn sum(a: usize, b: usize) -> usize {
     a.checked_add(b).expect(
-        "a parallel loop over a chain has no more than usize::MAX steps: run a loop for each of the two",
+        "a parallel loop over a chain has no more than usize::MAX steps: run one loop for each iterator of the chain",
     )
 }
 

@@ -16,7 +16,7 @@ impl<I> Chunked<I> {
     pub(in crate::iter) fn new(base: I, size: usize) -> Self {
         assert!(
             size != 0,
-            "`chunks(0)`: an iterator cannot be divided into chunks of 0 items; it must be at least 1"
+            "`chunks(0)`: an iterator cannot be divided into chunks of 0 items; the size must be at least 1"
         );
         Chunked { base, size }
     }

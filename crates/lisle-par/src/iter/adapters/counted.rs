@@ -105,7 +105,7 @@ impl<'p, P: ExactPart> ExactPart for CountedPart<'p, P> {
 
 /// The iterator of a [`CountedPart`].
 ///
-/// The items are dropped before the block is counted: what they drop belongs to the block.
+/// The items are dropped before the block is counted: their destructors belong to the block.
 #[derive(Debug)]
 pub struct CountedItems<'p, I> {
     items: I,

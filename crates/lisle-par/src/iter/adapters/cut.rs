@@ -1,4 +1,4 @@
-//! The first items, and what comes after them.
+//! The first items, and the items after them.
 
 use crate::iter::exact::{first, parts_are_exact, rest};
 use crate::iter::{IndexedParallelIterator, ParallelIterator, Plan};

@@ -1,8 +1,8 @@
 //! Loops within a loop, whose items together are the items of one iterator.
 //!
-//! Each inner loop is driven by itself within the outer one, with the outer loop's consumer. If an
-//! iterator of this kind is only a part of something else, as in a chain, the inner loops are
-//! collected, one after the other.
+//! Each inner loop is driven by itself within the outer one, with the outer loop's consumer. If
+//! such an iterator is only a part of another one, as in a chain, the inner loops are collected,
+//! one after the other.
 
 use super::planned::Planned;
 use crate::iter::{Consumer, IntoParallelIterator, ParallelIterator, Part, Plan};
@@ -16,7 +16,7 @@ use std::vec;
 pub struct FlatMap<I, F> {
     base: I,
     map: F,
-    /// The call of the adapter, which the inner loops of a part run on behalf of.
+    /// The call of the adapter. The inner loops of a part run on behalf of this call.
     site: &'static Location<'static>,
 }
 
@@ -119,8 +119,9 @@ where
 }
 
 impl Plan {
-    /// Returns the plan of a loop whose own plan is `inner`, within a loop of this plan. If this
-    /// one is fixed, so is the inner one, which then needs a grain: its own, or else this one's.
+    /// Returns the plan of a loop whose own plan is `inner`, within a loop of this plan. If the
+    /// outer plan is fixed, so is the inner one, which then needs a grain: its own, or else the
+    /// outer one's.
     fn within(self, inner: Plan) -> Plan {
         let grain = inner.grain.or(self.grain.filter(|_| self.fixed));
         Plan { grain, fixed: self.fixed || inner.fixed, site: self.site }

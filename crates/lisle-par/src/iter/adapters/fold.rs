@@ -3,8 +3,8 @@
 //! There is one accumulator for each range of neighbouring steps that one domain has run, and thus
 //! there are few of them. A part alone does not know which blocks follow each other. Hence these
 //! iterators are driven in a way of their own, by a consumer that keeps the accumulator from block
-//! to block. If they are only a part of something else, as in a chain, there is one accumulator for
-//! each block.
+//! to block. If such an iterator is only a part of another one, as in a chain, there is one
+//! accumulator for each block.
 
 use crate::iter::tries::Try;
 use crate::iter::{Consumer, ParallelIterator, Part, Plan};
@@ -182,14 +182,14 @@ struct Folder<'f, In, F, C> {
     takes: PhantomData<fn(In)>,
 }
 
-/// What is known of a range.
+/// The intermediate result of a range.
 struct Run<T, A> {
     /// The accumulator that may still grow, if one has been begun since the last one was passed to
     /// the consumer.
     current: Option<T>,
     /// The step at which `current` began.
     from: usize,
-    /// The consumer's accumulator for what has been passed to it.
+    /// The consumer's accumulator for the items that were passed to it.
     done: A,
     /// Whether nothing has been passed to the consumer yet.
     is_new: bool,

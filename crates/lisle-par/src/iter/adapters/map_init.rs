@@ -2,8 +2,8 @@
 //!
 //! A part alone does not know which blocks follow each other. Hence these iterators are driven in a
 //! way of their own, by a consumer that keeps the value from block to block, as the consumers of
-//! folds do. If they are only a part of something else, as in a chain or a zip, there is one value
-//! for each block.
+//! folds do. If such an iterator is only a part of another one, as in a chain or a zip, there is
+//! one value for each block.
 
 use crate::iter::exact::exact_part;
 use crate::iter::{Consumer, ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
@@ -192,7 +192,7 @@ struct Mapped<'m, In, N, F, C> {
     takes: PhantomData<fn(In)>,
 }
 
-/// What is known of a range, and its value.
+/// The intermediate result of a range, and its value.
 struct Run<T, A> {
     value: Option<Local<T>>,
     acc: A,

@@ -18,7 +18,7 @@ impl<I> Planned<I> {
     pub(in crate::iter) fn new(base: I, grain: usize, fixed: bool) -> Self {
         let Some(grain) = NonZeroUsize::new(grain) else {
             let form = if fixed { "deterministic" } else { "grain" };
-            panic!("`{form}(0)`: a loop in blocks of 0 steps never gets on; it must be at least 1");
+            panic!("`{form}(0)`: a loop in blocks of 0 steps never ends; the number must be at least 1");
         };
         Planned { base, plan: Plan { grain: Some(grain), fixed, site: None } }
     }
@@ -62,8 +62,8 @@ impl<I: IndexedParallelIterator> IndexedParallelIterator for Planned<I> {
 }
 
 impl Plan {
-    /// Combines the plans of two iterators that are run as one. Of two grains the larger one
-    /// counts, so no block is smaller than either user wants.
+    /// Combines the plans of two iterators that are run as one. The larger of two grains counts,
+    /// so no block is smaller than either user wants.
     pub(super) fn and(self, other: Plan) -> Plan {
         Plan {
             grain: self.grain.max(other.grain),
@@ -72,8 +72,8 @@ impl Plan {
         }
     }
 
-    /// Returns the plan of an iterator each of whose steps is `size` steps of the one that this
-    /// plan is for.
+    /// Returns the plan of an iterator each of whose steps is `size` steps of the iterator with
+    /// this plan.
     pub(super) fn with_steps_of(self, size: usize) -> Plan {
         let grain = self.grain.and_then(|grain| NonZeroUsize::new(grain.get().div_ceil(size)));
         Plan { grain, ..self }

@@ -4,14 +4,14 @@ use crate::iter::exact::exact_part;
 use crate::iter::{Consumer, ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
 use std::marker::PhantomData;
 
-/// What is done with a range of items: an iterator that wraps theirs.
+/// An operation on each item of a range: it wraps the iterator of the items.
 ///
 /// All participants share the stage, so a closure in it is borrowed from the stack of the caller
 /// and never cloned.
 pub trait Stage<In>: Send + Sync {
     /// The type of the items that come out.
     type Out: Send;
-    /// The iterator over what comes out of a range.
+    /// The iterator over the items that come out of a range.
     type Items<'a, I: Iterator<Item = In>>: Iterator<Item = Self::Out>
     where
         Self: 'a;
@@ -26,9 +26,9 @@ pub trait Stage<In>: Send + Sync {
 /// A [`Stage`] out of which exactly one item comes for each that goes in, with
 /// [`ONE_TO_ONE`](Stage::ONE_TO_ONE) set.
 #[diagnostic::on_unimplemented(
-    message = "how many items come out of `{Self}` is not known beforehand",
-    note = "`filter`, `flat_map_iter` and their like are no `IndexedParallelIterator`: `zip`, `enumerate`, `rev`, `take`, \
-            `skip` and `chunks` go before them"
+    message = "the number of items that come out of `{Self}` is not known beforehand",
+    note = "`filter`, `flat_map_iter` and the like do not give an `IndexedParallelIterator`: call `zip`, `enumerate`, \
+            `rev`, `take`, `skip` and `chunks` before them"
 )]
 pub trait OneToOne<In>: Stage<In> {}
 

@@ -1,4 +1,4 @@
-//! What can be done with each item: see [`Stage`].
+//! The operations on each item: see [`Stage`].
 
 pub use super::stage::{OneToOne, Stage, Staged};
 use std::iter;
@@ -95,7 +95,7 @@ macro_rules! copies {
 copies!(Cloning, Clone, cloned, Cloned);
 copies!(Copying, Copy, copied, Copied);
 
-/// Gives the items of what a function returns for each item.
+/// Gives the items of the collections that a function returns for each item.
 #[derive(Debug, Clone)]
 pub struct FlatMapping<F>(pub(in crate::iter) F);
 

@@ -15,7 +15,7 @@ pub struct StepBy<I> {
 impl<I> StepBy<I> {
     #[track_caller]
     pub(in crate::iter) fn new(base: I, step: usize) -> Self {
-        assert!(step != 0, "`step_by(0)`: a loop with a step of 0 never gets on; it must be at least 1");
+        assert!(step != 0, "`step_by(0)`: a loop with a step of 0 never ends; the step must be at least 1");
         StepBy { base, step }
     }
 }
@@ -45,8 +45,8 @@ pub struct Strided<P> {
 }
 
 impl<P: Part> Strided<P> {
-    /// Returns the step, or, if that leads beyond the end, one that just does so: the standard
-    /// library walks the rest of a huge step in a step iterator one by one.
+    /// Returns the step, or, if it leads beyond the end, the least step that does: the
+    /// standard library walks the rest of a huge step in a step iterator one by one.
     fn step_within(&self) -> usize {
         self.step.min(self.base.len().max(1))
     }

@@ -1,7 +1,7 @@
 //! Loops that an event can stop.
 //!
 //! The loop performs the event once. The participants poll it between blocks, one participant at a
-//! time, and not too often. When the event has happened, no participant begins anything more, and
+//! time, and not too often. When the event has happened, no participant begins another block, and
 //! the value of the event is the result of the loop.
 
 use crate::event::Polled;
@@ -59,8 +59,8 @@ impl<I: ParallelIterator, E: Event<Output: Send> + Sync> Until<I, E> {
     /// Calls `run` with an iterator that the event can stop. Use this to run the loop with methods
     /// that are not provided here, and to add adapters after `until`.
     ///
-    /// If the loop was stopped, what `run` returns is dropped: it comes from those steps that were
-    /// done. To keep it, store it elsewhere.
+    /// If the loop was stopped, the result of `run` is dropped: it comes only from the steps that
+    /// were done. To keep it, store it elsewhere.
     ///
     /// ```
     /// # use lisle_par::facade as lisle;
@@ -97,8 +97,8 @@ impl<I: ParallelIterator, E: Event<Output: Send> + Sync> Until<I, E> {
                 .map_or_else(|| unreachable!("it has happened"), |by| Err(Stopped(by)));
         }
         let polled = Mutex::new(polled);
-        // A participant that finds the lock taken need not poll, because another one does. Nor is
-        // there anything to poll after a panic.
+        // A participant that finds the lock taken need not poll, because another one does. After a
+        // panic there is no event to poll either.
         let look = || polled.try_lock().is_ok_and(|mut polled| polled.look());
         let stop = Stop { is_set: AtomicBool::new(false), looked: AtomicU64::new(ticks::now()), look: &look };
         let result = run(Stoppable { base, stop: &stop, site: None });
@@ -199,7 +199,7 @@ ends! {
     collect[C]() -> C where { C: FromParallelIterator<I::Item> }
 }
 
-/// What the participants know of the event.
+/// The state of the event, which the participants share.
 struct Stop<'s> {
     /// Whether the event has happened. This is only a hint: its value is taken when all
     /// participants have ended.
@@ -211,14 +211,14 @@ struct Stop<'s> {
 }
 
 impl Stop<'_> {
-    /// Returns `true` if nothing more is to be begun.
+    /// Returns `true` if no more blocks are begun.
     #[inline]
     fn is_over(&self) -> bool {
         if self.is_set.load(Relaxed) {
             return true;
         }
         if is_modelled() {
-            // Time decides nothing there.
+            // In a model, time decides nothing.
             return (self.look)();
         }
         let now = ticks::now();
@@ -244,7 +244,7 @@ impl Stop<'_> {
 pub struct Stoppable<'s, I> {
     base: I,
     stop: &'s Stop<'s>,
-    /// The call on behalf of which it is run, if not its own.
+    /// The call on behalf of which it is run, if this is not its own call.
     site: Option<&'static Location<'static>>,
 }
 
@@ -270,7 +270,7 @@ impl<I: ParallelIterator> ParallelIterator for Stoppable<'_, I> {
     }
 }
 
-/// A part that gives nothing more once the loop has been stopped.
+/// A part that gives no more items once the loop has been stopped.
 pub struct StoppablePart<'s, P> {
     base: P,
     stop: &'s Stop<'s>,

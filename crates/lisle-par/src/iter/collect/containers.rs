@@ -138,9 +138,9 @@ trees! {
     [T: Ord + Send] T => BTreeSet<T>, Ord::cmp;
 }
 
-/// Appends a text in pieces, between which others may have their turn.
+/// Appends a text in pieces. Other fibers may have their turn between the pieces.
 fn append(mut text: String, mut more: &str) -> String {
-    /// The most bytes that are copied without a look at what others want.
+    /// The most bytes that are copied between two looks whether others want a turn or work.
     const PIECE: usize = 1 << 17;
     text.reserve(more.len());
     while more.len() > PIECE {

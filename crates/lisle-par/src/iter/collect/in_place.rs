@@ -133,9 +133,9 @@ impl<T> Written<'_, T> {
 
     /// Adds an item.
     ///
-    /// `self` is passed by value: an accumulator that is handed on stays in registers. One that a
-    /// closure refers to stays in memory, and then the loop over a chain or a reversed slice is not
-    /// vectorized.
+    /// `self` is passed by value: an accumulator that is handed on stays in registers. An
+    /// accumulator to which a closure refers stays in memory, and then the loop over a chain or a
+    /// reversed slice is not vectorized.
     #[inline]
     fn and_item(mut self, item: T) -> Self {
         if self.len >= self.limit {
@@ -149,8 +149,8 @@ impl<T> Written<'_, T> {
         self
     }
 
-    /// Joins two ranges. If there is a gap between them, the second one is dropped: a loop that a
-    /// panic has stopped goes on to merge what it has, and the result is not seen.
+    /// Joins two ranges. If there is a gap between them, the second one is dropped. A loop that a
+    /// panic has stopped still merges its ranges, and the result is not seen.
     fn and(mut self, mut next: Self) -> Self {
         if self.len == 0 {
             return next;
@@ -167,7 +167,11 @@ impl<T> Written<'_, T> {
     ///
     /// Panics if they are not the first `len` slots.
     fn release(self, len: usize) {
-        assert_eq!((self.from, self.len), (0, len), "a parallel iterator has given fewer items than it said");
+        assert_eq!(
+            (self.from, self.len),
+            (0, len),
+            "a parallel iterator has given fewer items than it has announced"
+        );
         std::mem::forget(self);
     }
 }
@@ -184,8 +188,8 @@ impl<T> Drop for Written<'_, T> {
 
 /// Writes items into slots.
 ///
-/// It is used with a [`Counted`] part, and by a loop that is right about where a block begins:
-/// hence every block has its slots for itself.
+/// It is used with a [`Counted`] part, and by a loop that gives the correct beginning of each
+/// block. Hence every block has its slots for itself.
 struct Write<'a, T>(Slots<'a, T>);
 
 fn steps<I: Iterator>(items: &I) -> usize {

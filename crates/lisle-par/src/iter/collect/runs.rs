@@ -42,7 +42,7 @@ impl<T> Runs<T> {
 
     /// Appends the items to `vec`.
     pub(super) fn append_to(mut self, vec: &mut Vec<T>) {
-        /// The most items that are moved without a look at what others want.
+        /// The most items that are moved between two looks whether others want a turn or work.
         const PIECE: usize = 1 << 13;
         if vec.capacity() == 0 {
             *vec = std::mem::take(&mut self.first);
@@ -106,8 +106,8 @@ impl<T: Send> Consumer for Gather<T> {
     #[inline]
     fn feed<I: Iterator<Item = T>>(&self, mut runs: Runs<T>, _: usize, items: I) -> Runs<T> {
         let last = runs.last();
-        // `extend` would ask for one item after the other; a filter is faster if it hands the items
-        // on.
+        // `extend` would ask for one item after the other; it is faster if a filter passes its
+        // items on.
         items.for_each(|item| last.push(item));
         runs
     }

@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::sync::PoisonError;
 
-/// What all participants know of failures.
+/// The first failure, which all participants share.
 struct Failure<E> {
     at: First,
     /// The first failure and its block. Only a participant that has a failure locks it.

@@ -12,12 +12,12 @@ fn find<I: Iterator, R>(mut items: I, op: impl FnMut(I::Item) -> Option<R>) -> O
     without(found, items)
 }
 
-/// Returns the first of two that is there.
+/// Returns the first of two, or else the second.
 fn earlier<R>(left: Option<R>, right: Option<R>) -> Option<R> {
     if left.is_some() { without(left, right) } else { right }
 }
 
-/// Returns the last of two that is there.
+/// Returns the last of two, or else the first.
 fn later<R>(left: Option<R>, right: Option<R>) -> Option<R> {
     if right.is_some() { without(right, left) } else { left }
 }

@@ -1,7 +1,7 @@
-//! What participants tell each other to stop early.
+//! Flags by which participants tell each other to stop early.
 //!
-//! These are only hints. What was found comes with the accumulators, and merging them orders
-//! everything that was done before. A domain that sees a hint late does some work in vain. Hence
+//! The flags are only hints. The items that were found come with the accumulators, and merging
+//! these orders all steps before. A domain that sees a hint late does some work in vain. Hence
 //! all accesses are relaxed.
 
 use crate::event::{declare, gone};
@@ -26,7 +26,7 @@ impl Found {
     }
 }
 
-/// The first block in which something was found, by its first step.
+/// The first block in which an item was found, by its first step.
 pub(in crate::iter) struct First(AtomicUsize);
 
 impl First {
@@ -34,20 +34,20 @@ impl First {
         First(AtomicUsize::new(usize::MAX))
     }
 
-    /// Records that something was found in the block that begins at step `at`.
+    /// Records that an item was found in the block that begins at step `at`.
     pub(in crate::iter) fn found_at(&self, at: usize) {
         declare(self);
         self.0.fetch_min(at, Relaxed);
     }
 
-    /// Returns `true` if something was found in a block before the one that begins at step `at`.
+    /// Returns `true` if an item was found in a block before the one that begins at step `at`.
     pub(in crate::iter) fn is_before(&self, at: usize) -> bool {
         declare(self);
         self.0.load(Relaxed) < at
     }
 }
 
-/// The last block in which something was found, by its first step.
+/// The last block in which an item was found, by its first step.
 pub(super) struct Last(AtomicUsize);
 
 impl Last {
@@ -60,7 +60,7 @@ impl Last {
         self.0.fetch_max(at, Relaxed);
     }
 
-    /// Returns `true` if something was found in a block after the one that begins at step `at`.
+    /// Returns `true` if an item was found in a block after the one that begins at step `at`.
     /// Blocks do not overlap.
     pub(super) fn is_after(&self, at: usize) -> bool {
         declare(self);
@@ -70,7 +70,7 @@ impl Last {
 
 macro_rules! goes {
     ($($Stop:ident)*) => { $(
-        /// A model has to know that another one may come to the same place.
+        /// A model has to know that another flag may come to the same place in memory.
         impl Drop for $Stop {
             #[inline]
             fn drop(&mut self) {

@@ -8,9 +8,9 @@ macro_rules! totals {
     ($(#[$doc:meta])* $Total:ident, $total:ident) => {
         $(#[$doc])*
         ///
-        /// A range without a block has no value: not even a neutral one, because combining it with
-        /// other values would, for inexact numbers, be another operation than in a loop that is not
-        /// divided.
+        /// A range without a block has no value, not even a neutral one. For inexact numbers,
+        /// combining a neutral value with others would be an operation that an undivided loop does
+        /// not have.
         pub(in crate::iter) struct $Total<T, S>(PhantomData<fn(T) -> S>);
 
         impl<T, S: iter::$Total<T>> $Total<T, S> {

@@ -56,7 +56,7 @@ impl<T, R: Try<Output = ()> + Send, F: Fn(T) -> R + Sync> Consumer for TryForEac
     }
 }
 
-/// Reduces two values to one, until that fails or one of the two is a failure.
+/// Reduces two values to one, until the operation fails or one of the two is a failure.
 pub(in crate::iter) struct TryReduce<R, N, F> {
     identity: N,
     op: F,

@@ -5,7 +5,8 @@ use crate::iter::exact::parts_are_exact;
 use crate::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::mem::MaybeUninit;
 
-/// The parallel iterator over the elements of an array, which stay in it until they are consumed.
+/// The parallel iterator over the elements of an array. The elements stay in it until they are
+/// consumed.
 ///
 /// Elements that are not consumed, because of a panic or of an early end, are dropped.
 #[must_use = "iterators are lazy and do nothing unless consumed"]

@@ -30,7 +30,7 @@ pub trait ParallelSlice<T: Sync> {
     }
 
     /// Returns an iterator over pieces of exactly `size` elements; [`ChunksExact::remainder`]
-    /// returns what is left over.
+    /// returns the elements that are left over.
     ///
     /// ```
     /// # use lisle_par::facade as lisle;
@@ -99,7 +99,7 @@ pub trait ParallelSliceMut<T: Send> {
     }
 
     /// Returns an iterator over pieces of exactly `size` elements;
-    /// [`ChunksExactMut::into_remainder`] returns what is left over.
+    /// [`ChunksExactMut::into_remainder`] returns the elements that are left over.
     ///
     /// ```
     /// # use lisle_par::facade as lisle;
