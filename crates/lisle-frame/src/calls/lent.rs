@@ -6,8 +6,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The name of something that the host program lends to a frame, with [`World::lend`]: a map, a grid,
-/// all positions. Foreign functions and bodies read it through this, without a copy and without a
+/// The name of something that the host program lends to a frame, with
+/// [`World::lend`](crate::World::lend): a map, a grid, all positions. Foreign functions and bodies read it through this, without a copy and without a
 /// reference count. It is made once, and copied into them, like a [`Foreign`](crate::Foreign) function.
 ///
 /// ```
