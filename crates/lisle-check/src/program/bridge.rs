@@ -184,6 +184,11 @@ impl Bridge {
         self.too_long.get()
     }
 
+    /// Returns the number of steps that the execution has had, with the one in progress.
+    pub(super) fn steps(&self) -> usize {
+        self.course.borrow().steps.len()
+    }
+
     /// Returns what the last steps of the execution repeat, or nothing.
     pub(super) fn repeated(&self) -> Vec<Steps> {
         let steps = &self.course.borrow().steps;
@@ -298,7 +303,9 @@ impl Bridge {
             process,
         };
         let kind = self.queues.borrow_mut().touched(object, touch, &mut by).unwrap_or(kind);
-        strategy.access(object, kind);
+        if !self.asking.borrow().has_told(process, object, kind) {
+            strategy.access(object, kind);
+        }
         memory.touch(process.0, object, kind, true);
         drop(strategy);
         drop(memory);

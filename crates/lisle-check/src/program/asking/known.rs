@@ -25,7 +25,9 @@ impl Loops {
         let before = self.clone();
         for (name, rounds) in &others.0 {
             let own = self.0.entry(name.clone()).or_default();
-            (own.few, own.is_long) = (own.few.max(rounds.few), own.is_long | rounds.is_long);
+            own.few = own.few.max(rounds.few);
+            own.together = own.together.max(rounds.together);
+            own.is_long |= rounds.is_long;
         }
         *self != before
     }
@@ -64,6 +66,15 @@ impl Known {
 pub(super) struct Rounds {
     /// Some give up after so many.
     pub(super) few: u32,
+    /// Some give up after so many, since others have made theirs.
+    pub(super) together: u32,
     /// Some make more than can be tried, or do not give up.
     pub(super) is_long: bool,
+}
+
+impl Rounds {
+    /// Returns after how many rounds one of the loops may do something new.
+    pub(super) fn fresh(self) -> u32 {
+        self.few.max(self.together)
+    }
 }

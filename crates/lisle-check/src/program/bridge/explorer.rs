@@ -3,7 +3,6 @@
 use super::{Bridge, Course, TIME, of};
 use crate::explore::{Decision, Kind, Process, Strategy};
 use crate::program::asking::Asking;
-use crate::program::causes::Moment;
 use crate::program::objects::Thing;
 use crate::program::trace::recorder::Recorder;
 use lisle_core::event::Doing;
@@ -21,6 +20,7 @@ impl Explorer for Bridge {
         if self.in_step.get() {
             self.strategy.borrow_mut().enables(child);
             self.memory.borrow_mut().enable(parent.0, child.0);
+            self.asking.borrow_mut().has_done_something(parent);
         }
         child.0
     }
@@ -97,7 +97,8 @@ impl Explorer for Bridge {
         if memory.is_over() {
             return None;
         }
-        let Course { steps, causes, offered } = &mut *self.course.borrow_mut();
+        let course = &mut *self.course.borrow_mut();
+        let Course { steps, processes, offered, .. } = course;
         if steps.len() >= self.longest {
             self.too_long.set(true);
             return None;
@@ -109,20 +110,32 @@ impl Explorer for Bridge {
         for ready in ready {
             offered.push(Process(*ready));
         }
-        let Decision::Run(process) = strategy.next(steps.last().copied(), offered) else { return None };
+        if asking.suspects(steps, offered) {
+            self.is_last.set(true);
+        }
+        let running = asking.repeats(offered).or(steps.last().copied());
+        let Decision::Run(process) = strategy.next(running, offered) else { return None };
+        let is_again = asking.repeats_again();
+        if asking.goes_round(process) {
+            self.too_long.set(true);
+            return None;
+        }
         self.running.set(Some(process));
         self.in_step.set(true);
         memory.runs(process.0);
         if self.is_last.take() {
-            Asking::comes_last(steps, process, &mut *strategy);
+            Asking::comes_last(processes, process, &mut *strategy);
             asking.goes_last(process);
+            memory.comes_last(process.0);
+        } else if is_again {
+            // The orders of what is repeated so often are not told apart.
+            Asking::comes_last(processes, process, &mut *strategy);
             memory.comes_last(process.0);
         }
         let touched = asking.takes_step(process);
         drop((asking, memory, strategy));
         self.touch_those_that_wait(touched);
-        steps.push(process);
-        causes.goes_on(Moment { process, step: steps.len() });
+        course.goes_on(process);
         self.note(|recorder| recorder.begins_step(process.0));
         Some(process.0)
     }
@@ -199,7 +212,7 @@ impl Explorer for Bridge {
     }
 
     fn asks_last(&self) -> Option<u32> {
-        let process = self.asking.borrow().last()?;
+        let process = self.asking.borrow_mut().last()?;
         self.is_last.set(true);
         Some(process.0)
     }
