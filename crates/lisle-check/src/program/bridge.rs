@@ -155,6 +155,10 @@ impl Bridge {
         self.is_disturbed.set(false);
         self.too_long.set(false);
         self.is_unwinding.set(false);
+        if self.is_recorded.get() {
+            // Of what is given up, nothing is to be told.
+            self.record();
+        }
         drop(self.left());
         self.memory.borrow_mut().begin();
         self.strategy.borrow_mut().begin()
