@@ -2,7 +2,7 @@
 
 use crate::runtime::Builder;
 use crate::sched::worker::Worker;
-pub use crate::sched::worker::modelled::{Again, Ended, Explorer, Nature, Process};
+pub use crate::sched::worker::modelled::{Again, Armed, Ended, Explorer, Nature, Process, Time};
 use std::io;
 use std::panic::Location;
 

@@ -52,6 +52,7 @@ mod known;
 mod last;
 mod rounds;
 
+use super::timers::Holding;
 use crate::explore::{Kind, Object, Process};
 use cycle::Cycle;
 pub(super) use known::{Known, Loops};
@@ -130,6 +131,19 @@ impl Asking {
         (self.alone, self.suspected, self.cycle) = (None, None, None);
         (self.turns, self.last_turn) = (0, 0);
         self.has_learnt = false;
+    }
+
+    /// Returns which timers hold up others, as far as is known.
+    pub(super) fn holding(&self) -> Holding {
+        self.known.holding()
+    }
+
+    /// Notes that these do.
+    pub(super) fn learns(&mut self, holding: Holding) {
+        if holding > self.known.holding() {
+            self.has_learnt = true;
+            self.known.learn_holding(holding);
+        }
     }
 
     /// Returns `true` if the execution is to be given up, since the next ones will be different.

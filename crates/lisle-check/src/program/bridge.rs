@@ -12,6 +12,7 @@ use super::division::Division;
 use super::memory::{Memory, Modelled};
 use super::objects::{Objects, Thing};
 use super::queues::{By, Queues};
+use super::timers::{Holding, Timers};
 use super::trace::Trace;
 use super::trace::recorder::Recorder;
 use crate::explore::{Counts, Ending, Family, Kind, Object, Process, Recorded, Schedule, Strategy};
@@ -27,7 +28,7 @@ use std::rc::Rc;
 const LONGEST_PERIOD: usize = 1_000;
 
 /// The time, as an object.
-const TIME: Object = Object(u64::MAX);
+pub(super) const TIME: Object = Object(u64::MAX);
 
 /// Some steps of an execution that one process takes one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,8 +54,7 @@ pub(super) struct Bridge {
     pub(super) in_step: Cell<bool>,
     /// The objects that were declared last by each process.
     awaited: RefCell<Vec<usize>>,
-    /// What each timer decides.
-    decided: RefCell<Vec<Option<Object>>>,
+    timers: RefCell<Timers>,
     longest: usize,
     division: Division,
     pub(super) asking: RefCell<Asking>,
@@ -96,7 +96,7 @@ impl Bridge {
             sites: RefCell::default(),
             in_step: Cell::new(false),
             awaited: RefCell::default(),
-            decided: RefCell::default(),
+            timers: RefCell::default(),
             longest,
             division,
             asking: RefCell::new(asking),
@@ -146,6 +146,7 @@ impl Bridge {
         self.queues.borrow_mut().clear();
         self.children.borrow_mut().clear();
         self.awaited.borrow_mut().clear();
+        self.timers.borrow_mut().clear();
         self.course.borrow_mut().begin();
         self.running.set(None);
         self.in_step.set(false);
@@ -279,10 +280,24 @@ impl Bridge {
             return self.objects.borrow_mut().remove(address);
         };
         if self.in_step.get() {
+            if self.timers.borrow().are_of(address) {
+                self.learns(Holding::All);
+            }
             // Most of what is touched has no name.
             let object = self.objects.borrow().at(address);
             object.into_iter().for_each(|object| self.touched_object(object, kind, touch));
         }
+    }
+
+    /// Notes which timers hold up others, as far as that is known.
+    fn learns(&self, holding: Holding) {
+        self.asking.borrow_mut().learns(holding);
+    }
+
+    /// Notes that the step in progress does this to the time, or to a timer.
+    fn touches_time(&self, process: Process, object: Object, kind: Kind) {
+        self.strategy.borrow_mut().access(object, kind);
+        self.memory.borrow_mut().touch(process.0, object, kind, false);
     }
 
     /// Notes that a process declares an object.

@@ -124,6 +124,7 @@ impl Running<'_> {
         bridge: &Rc<Bridge>,
         strategy: &dyn Fn() -> Box<dyn Strategy>,
     ) -> Option<Failure> {
+        self.known.forget_holding();
         bridge.begin();
         let mut failure = self.execute(bridge);
         while bridge.learnt_detail().is_some() || bridge.was_abandoned() {
@@ -251,7 +252,9 @@ impl Running<'_> {
         });
         let panicked = self.noticed.lock().unwrap_or_else(PoisonError::into_inner).take();
         let spins = bridge.spins();
-        let race = bridge.race().map(|race| (Ending::Failed, Some(What::Race(race))));
+        // What has been given up is not what comes of the program.
+        let race = bridge.race().filter(|_| !bridge.was_abandoned());
+        let race = race.map(|race| (Ending::Failed, Some(What::Race(race))));
         let (ending, what) = race.unwrap_or_else(|| match (panicked, ended) {
             _ if bridge.was_abandoned() => (Ending::Stopped, None),
             (Some(message), _) => (Ending::Failed, Some(What::Panicked(message))),

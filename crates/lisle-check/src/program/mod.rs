@@ -21,6 +21,7 @@ mod reversal;
 mod saved;
 pub(crate) mod shared;
 mod spins;
+mod timers;
 mod together;
 mod trace;
 mod verdict;

@@ -14,3 +14,4 @@ mod reports;
 mod results;
 mod saved;
 mod several;
+mod timers;

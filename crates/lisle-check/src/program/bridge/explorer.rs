@@ -4,10 +4,11 @@ use super::{Bridge, Course, TIME, of};
 use crate::explore::{Decision, Kind, Process, Strategy};
 use crate::program::asking::Asking;
 use crate::program::objects::Thing;
+use crate::program::timers::Holding;
 use crate::program::trace::recorder::Recorder;
 use lisle_core::event::Doing;
 use lisle_core::event::awaited::Awaited;
-use lisle_runtime::model::{Again, Explorer, Nature};
+use lisle_runtime::model::{Again, Armed, Explorer, Nature, Time};
 use std::panic::Location;
 
 impl Explorer for Bridge {
@@ -53,23 +54,59 @@ impl Explorer for Bridge {
         }
     }
 
-    fn time(&self, passes: bool) {
-        if self.in_step.get() {
-            let kind = if passes { Kind::Update } else { Kind::Read };
-            self.strategy.borrow_mut().access(TIME, kind);
-            if let Some(process) = self.running.get() {
-                self.memory.borrow_mut().touch(process.0, TIME, kind, false);
+    fn time(&self, time: Time) {
+        let Some(process) = self.running.get().filter(|_| self.in_step.get()) else { return };
+        let holding = match time {
+            Time::Read => self.timers.borrow_mut().is_read(),
+            Time::Armed => Holding::None,
+            Time::Passes => {
+                self.note(Recorder::fires);
+                self.timers.borrow_mut().fires(process);
+                Holding::None
             }
-            self.asked_or_changed(TIME, kind);
+        };
+        self.learns(holding);
+        if self.asking.borrow().holding() == Holding::None {
+            return;
+        }
+        let kind = if time == Time::Passes { Kind::Add } else { Kind::Read };
+        self.touches_time(process, TIME, kind);
+        if time == Time::Passes {
+            for (object, kind) in self.timers.borrow().touched_by(process) {
+                self.touches_time(process, object, kind);
+            }
+        }
+        self.asked_or_changed(TIME, kind);
+    }
+
+    fn armed(&self, timer: u32, armed: Armed) -> bool {
+        let timer = Process(timer);
+        let decides = self.objects.borrow().at(armed.decides);
+        let (is_sleep, holding) = self.timers.borrow_mut().arm(timer, armed, decides);
+        self.learns(holding);
+        let holds_up = match self.asking.borrow().holding() {
+            Holding::None => false,
+            Holding::Deciding => !is_sleep,
+            Holding::All => true,
+        };
+        if holds_up {
+            self.timers.borrow_mut().holds_up(timer);
+        }
+        holds_up
+    }
+
+    fn disarmed(&self, timer: u32) {
+        let Some(process) = self.running.get().filter(|_| self.in_step.get()) else { return };
+        let holding = self.timers.borrow_mut().disarm(Process(timer));
+        self.learns(holding);
+        let deciding = self.timers.borrow().deciding(Process(timer));
+        if let Some(object) = deciding {
+            self.touches_time(process, object, Kind::Read);
         }
     }
 
-    fn armed(&self, timer: u32, decides: usize) {
-        *of(&mut self.decided.borrow_mut(), Process(timer)) = self.objects.borrow().at(decides);
-    }
-
     fn comes_too_late(&self, timer: u32) {
-        let decides = *of(&mut self.decided.borrow_mut(), Process(timer));
+        let decides = self.timers.borrow().decided_by(Process(timer));
         if let Some(object) = decides.filter(|_| self.in_step.get()) {
             self.strategy.borrow_mut().access(object, Kind::Read);
         }

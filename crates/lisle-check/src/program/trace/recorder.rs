@@ -31,6 +31,8 @@ pub(in crate::program) struct Recorder {
     numbers: FxHashMap<u32, usize>,
     /// When each timer is due.
     timers: FxHashMap<u32, u64>,
+    /// When the last one was that has fired.
+    now: u64,
     /// The one that stands for the time, if there are timers.
     clock: Option<usize>,
     /// Memory that belongs to people.
@@ -88,6 +90,15 @@ impl Recorder {
         self.numbers.insert(process, number);
         self.people.push(Person::new(kind, name, self.site.filter(|_| number > 0)));
         self.note(Note::Spawns(number));
+    }
+
+    /// Notes that the timer fires whose step is in progress. One that is late is later than those
+    /// before it.
+    pub(in crate::program) fn fires(&mut self) {
+        if let Some(Row { what: What::Time(time), .. }) = &mut self.row {
+            self.now = self.now.max(*time);
+            *time = self.now;
+        }
     }
 
     pub(in crate::program) fn owns(&mut self, process: u32, address: usize, size: usize) {

@@ -15,7 +15,7 @@ mod timers;
 mod told;
 mod unwinding;
 
-pub use explorer::{Again, Ended, Explorer, Nature, Process};
+pub use explorer::{Again, Armed, Ended, Explorer, Nature, Process, Time};
 
 use super::Worker;
 use super::either::{Either, either};
@@ -31,7 +31,7 @@ use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::ptr::NonNull;
 use steps::Waits;
-use timers::Armed;
+use timers::Pending;
 
 /// What can run, unless it waits until something is so.
 #[derive(Clone, Copy)]
@@ -64,7 +64,7 @@ pub(super) struct Modelled {
     is_stuck: Cell<bool>,
     /// How often a fiber has been unwound in this execution.
     unwound: Cell<u32>,
-    timers: Few<Armed>,
+    timers: Few<Pending>,
     now: Cell<u64>,
     /// When the execution has begun.
     begun: Cell<u64>,
