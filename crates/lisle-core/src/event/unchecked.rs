@@ -11,7 +11,7 @@
 #[doc(hidden)]
 pub fn cannot_be_checked(what: &str, why: &str, instead: &str) {
     #[cfg(feature = "model")]
-    if super::is_modelled() && !std::thread::panicking() {
+    if super::is_modelled() && !(super::parker::SURROUNDINGS.is_unwinding)() {
         refuse(what, why, instead);
     }
     let _ = (what, why, instead);
