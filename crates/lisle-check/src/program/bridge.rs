@@ -14,6 +14,7 @@ use super::objects::{Objects, Thing};
 use super::queues::{By, Queues};
 use super::trace::Trace;
 use super::trace::recorder::Recorder;
+use super::watch::Pulse;
 use crate::explore::{Counts, Ending, Family, Kind, Object, Process, Recorded, Schedule, Strategy};
 use course::Course;
 use lisle_core::shim::model::Touch;
@@ -22,6 +23,8 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// A part of a schedule that is repeated is looked for up to this length.
 const LONGEST_PERIOD: usize = 1_000;
@@ -67,6 +70,11 @@ pub(super) struct Bridge {
     /// Something outside of the program has woken a part of it.
     pub(super) is_disturbed: Cell<bool>,
     too_long: Cell<bool>,
+    /// What shows others what is done here.
+    pulse: Arc<Pulse>,
+    /// What says that executions are to be given up, and whether this one was.
+    cut: Option<Arc<AtomicBool>>,
+    was_cut: Cell<bool>,
     is_unwinding: Cell<bool>,
     /// What the program has returned.
     result: RefCell<Option<Box<dyn Any + Send>>>,
@@ -84,7 +92,9 @@ impl Bridge {
         division: Division,
         asking: Asking,
         memory: Modelled,
+        (pulse, cut): (Arc<Pulse>, Option<Arc<AtomicBool>>),
     ) -> Rc<Self> {
+        pulse.decides(strategy.codes());
         Rc::new(Bridge {
             strategy: RefCell::new(strategy),
             family: RefCell::new(family),
@@ -105,6 +115,9 @@ impl Bridge {
             is_last: Cell::new(false),
             is_disturbed: Cell::new(false),
             too_long: Cell::new(false),
+            pulse,
+            cut,
+            was_cut: Cell::new(false),
             is_unwinding: Cell::new(false),
             result: RefCell::default(),
             is_recorded: Cell::new(false),
@@ -154,9 +167,11 @@ impl Bridge {
         self.is_last.set(false);
         self.is_disturbed.set(false);
         self.too_long.set(false);
+        self.was_cut.set(false);
         self.is_unwinding.set(false);
         drop(self.left());
         self.memory.borrow_mut().begin();
+        self.pulse.begins(self.memory.borrow().weak().map(Memory::name));
         self.strategy.borrow_mut().begin()
     }
 
@@ -182,6 +197,11 @@ impl Bridge {
     /// Returns `true` if the execution was given up because it was too long.
     pub(super) fn was_too_long(&self) -> bool {
         self.too_long.get()
+    }
+
+    /// Returns `true` if the execution was given up since there is no time left for it.
+    pub(super) fn was_cut(&self) -> bool {
+        self.was_cut.get()
     }
 
     /// Returns what the last steps of the execution repeat, or nothing.
@@ -258,7 +278,9 @@ impl Bridge {
 
     /// Goes on with another strategy.
     pub(super) fn begin_anew(&self, strategy: Box<dyn Strategy>) {
-        *self.strategy.borrow_mut() = Recorded::new(strategy);
+        let strategy = Recorded::new(strategy);
+        self.pulse.decides(strategy.codes());
+        *self.strategy.borrow_mut() = strategy;
         self.memory.borrow_mut().begin_anew();
     }
 

@@ -13,6 +13,7 @@ use super::saved::Saved;
 use super::way::Way;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// How a program is checked. See [`check`](super::check).
 ///
@@ -50,6 +51,7 @@ pub struct Checker {
     way: Way,
     limits: Limits,
     steps: usize,
+    patience: Duration,
     division: Division,
     rounds: u32,
     memory: Memory,
@@ -69,6 +71,7 @@ impl Checker {
             way: Way::All,
             limits: Limits { executions: 1_000_000, time: None },
             steps: 100_000,
+            patience: Duration::from_secs(20),
             division: Division::default(),
             rounds: 10,
             memory: Memory::default(),

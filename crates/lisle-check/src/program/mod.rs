@@ -14,6 +14,7 @@ mod judge;
 mod limit;
 mod memory;
 mod objects;
+mod own_thread;
 mod progress;
 mod queues;
 mod results;
@@ -24,6 +25,7 @@ mod spins;
 mod together;
 mod trace;
 mod verdict;
+mod watch;
 mod way;
 
 pub use checker::Checker;

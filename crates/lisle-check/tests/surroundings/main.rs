@@ -3,6 +3,7 @@
 
 #[path = "../support/found.rs"]
 mod found;
+mod after;
 mod loops;
 mod no_suspend;
 mod outside;

@@ -6,17 +6,22 @@ use crate::program::asking::Asking;
 use crate::program::causes::Moment;
 use crate::program::objects::Thing;
 use crate::program::trace::recorder::Recorder;
+use crate::program::watch::Stage;
 use lisle_core::event::Doing;
 use lisle_core::event::awaited::Awaited;
 use lisle_runtime::model::{Again, Explorer, Nature};
 use std::panic::Location;
+use std::sync::atomic::Ordering::Relaxed;
 
 impl Explorer for Bridge {
     fn spawned(&self, site: &'static Location<'static>) -> u32 {
         self.note(|recorder| recorder.spawned(site));
         let Some(parent) = self.running.get() else { return Process::ROOT.0 };
         let child = self.new_child(parent);
-        *of(&mut self.sites.borrow_mut(), child) = Some(site);
+        let before = of(&mut self.sites.borrow_mut(), child).replace(site);
+        if before.is_none_or(|before| !std::ptr::eq(before, site)) {
+            self.pulse.spawned(child.0, site);
+        }
         self.course.borrow_mut().causes.follows(child, parent);
         if self.in_step.get() {
             self.strategy.borrow_mut().enables(child);
@@ -76,6 +81,7 @@ impl Explorer for Bridge {
     }
 
     fn unwinds(&self) {
+        self.pulse.enter(Stage::Unwinding);
         self.note(Recorder::is_over);
         self.in_step.set(false);
         self.is_unwinding.set(true);
@@ -88,6 +94,11 @@ impl Explorer for Bridge {
     fn next(&self, ready: &[u32]) -> Option<u32> {
         self.note(|recorder| recorder.ends_step(ready));
         self.in_step.set(false);
+        self.pulse.enter(Stage::Checker);
+        if self.cut.as_ref().is_some_and(|cut| cut.load(Relaxed)) {
+            self.was_cut.set(true);
+            return None;
+        }
         let (mut asking, mut memory) = (self.asking.borrow_mut(), self.memory.borrow_mut());
         asking.stops();
         if asking.has_learnt() {
@@ -124,6 +135,7 @@ impl Explorer for Bridge {
         steps.push(process);
         causes.goes_on(Moment { process, step: steps.len() });
         self.note(|recorder| recorder.begins_step(process.0));
+        self.pulse.steps(process.0);
         Some(process.0)
     }
 

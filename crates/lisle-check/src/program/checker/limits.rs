@@ -11,8 +11,9 @@ impl Checker {
         self
     }
 
-    /// Sets the time after which the exploration is given up. What is being executed then is
-    /// executed to its end, so it may take a little more.
+    /// Sets the time after which the exploration is given up. What is being executed then is given
+    /// up before its next step. A failure that was found is made shorter for a tenth of the time
+    /// more, at most.
     ///
     /// ```
     /// use lisle::sync::Mutex;
@@ -43,6 +44,34 @@ impl Checker {
     /// Sets the number of steps after which an execution counts as endless.
     pub fn steps(mut self, most: usize) -> Self {
         self.steps = most;
+        self
+    }
+
+    /// Sets how long a step may last before it counts as one that does not end. Without it that is 20
+    /// seconds, or the [time](Checker::time) of the exploration if that is shorter.
+    ///
+    /// A step lasts until the next operation that others could see. So does not end what loops
+    /// without coming to one, and what waits for something that is not Lisle's: then nobody else
+    /// can run. The failure names it. Its thread cannot be ended, and is left behind.
+    ///
+    /// ```
+    /// use lisle_check::Checker;
+    /// use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+    /// use std::time::Duration;
+    ///
+    /// static IS_SET: AtomicBool = AtomicBool::new(false);
+    ///
+    /// let verdict = Checker::new().patience(Duration::from_secs(1)).explore(|| {
+    ///     while !IS_SET.load(SeqCst) {
+    ///         std::hint::spin_loop(); // neither is of Lisle's
+    ///     }
+    /// });
+    /// let report = verdict.failure().unwrap().to_string();
+    /// assert!(report.contains("a step does not end"));
+    /// # IS_SET.store(true, SeqCst);
+    /// ```
+    pub fn patience(mut self, most: Duration) -> Self {
+        self.patience = most;
         self
     }
 
