@@ -171,6 +171,9 @@ pub use sync::{
     visible_doing, visible_on,
 };
 #[doc(hidden)]
+#[cfg(feature = "model")]
+#[doc(hidden)]
+pub use unchecked::MODEL_ERA;
 pub use unchecked::cannot_be_checked;
 #[doc(hidden)]
 pub use wrap::described;

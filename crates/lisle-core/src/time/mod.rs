@@ -21,6 +21,7 @@ pub mod outside;
 #[cfg(lisle_loom)]
 #[path = "outside_unmodelled.rs"]
 pub(crate) mod outside;
+mod now;
 #[doc(hidden)]
 pub mod shared_wheel;
 mod ticker;
@@ -30,6 +31,7 @@ mod timer;
 pub mod wheel;
 #[cfg(not(lisle_loom))]
 pub use deadline::{Deadline, DeadlinePassed, deadline, with_deadline, without_deadline};
+pub use now::now;
 pub use ticker::{MissedTicks, TickEvt, Ticker, ticker, ticker_at};
 #[doc(hidden)]
 pub use timer::at_nanos;
