@@ -24,7 +24,8 @@ use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Instant;
 
 /// A part of a schedule that is repeated is looked for up to this length.
 const LONGEST_PERIOD: usize = 1_000;
@@ -39,6 +40,27 @@ pub(super) struct Steps {
     pub(super) site: Option<&'static Location<'static>>,
     pub(super) count: usize,
 }
+
+/// What says that an execution is to be given up.
+#[derive(Debug, Clone)]
+pub(super) struct Cut {
+    /// At once, if this is set.
+    pub(super) over: Arc<AtomicBool>,
+    /// At this point, or some steps later.
+    pub(super) at: Option<Instant>,
+}
+
+impl Cut {
+    /// Returns `true` if an execution that has taken so many steps is to be given up.
+    #[inline]
+    fn is_now(&self, steps: usize) -> bool {
+        self.over.load(Relaxed)
+            || self.at.is_some_and(|at| steps.is_multiple_of(STEPS_BETWEEN_LOOKS) && Instant::now() >= at)
+    }
+}
+
+/// The clock is looked at once in so many steps.
+const STEPS_BETWEEN_LOOKS: usize = 32;
 
 pub(super) struct Bridge {
     pub(super) strategy: RefCell<Recorded<Box<dyn Strategy>>>,
@@ -73,7 +95,7 @@ pub(super) struct Bridge {
     /// What shows others what is done here.
     pulse: Arc<Pulse>,
     /// What says that executions are to be given up, and whether this one was.
-    cut: Option<Arc<AtomicBool>>,
+    cut: Option<Cut>,
     was_cut: Cell<bool>,
     is_unwinding: Cell<bool>,
     /// What the program has returned.
@@ -92,7 +114,7 @@ impl Bridge {
         division: Division,
         asking: Asking,
         memory: Modelled,
-        (pulse, cut): (Arc<Pulse>, Option<Arc<AtomicBool>>),
+        (pulse, cut): (Arc<Pulse>, Option<Cut>),
     ) -> Rc<Self> {
         pulse.decides(strategy.codes());
         Rc::new(Bridge {

@@ -1,7 +1,7 @@
 //! Running executions: one program, again and again.
 
 use super::asking::{Asking, Known};
-use super::bridge::{self, Bridge};
+use super::bridge::{self, Bridge, Cut};
 use super::division::Division;
 use super::failure::{Failure, What};
 use super::judge::Judge;
@@ -55,6 +55,8 @@ pub(super) struct Executing {
     pub(super) detail: Mutex<Detail>,
     /// It goes on after a failure.
     pub(super) past_failures: bool,
+    /// An execution without end says nothing: others look for those.
+    pub(super) samples: bool,
     /// Who looks at it meanwhile.
     pub(super) watch: Arc<Watch>,
 }
@@ -66,10 +68,10 @@ pub(super) struct Running<'a> {
     noticed: Noticed,
     known: Known,
     /// What could not be unwound. Nothing else can be executed on this thread then.
-    stuck: RefCell<Option<String>>,
+    stuck: Rc<RefCell<Option<String>>>,
     pulse: Arc<Pulse>,
     /// What says that executions are to be given up.
-    cut: RefCell<Option<Arc<AtomicBool>>>,
+    cut: RefCell<Option<Cut>>,
     /// What is run has been run before.
     is_again: Cell<bool>,
     /// How the last execution has ended.
@@ -100,7 +102,7 @@ impl Executing {
                 executions,
                 noticed,
                 known: Known::default(),
-                stuck: RefCell::default(),
+                stuck: Rc::default(),
                 pulse: self.watch.pulse(),
                 cut: RefCell::default(),
                 is_again: Cell::new(false),
@@ -122,6 +124,18 @@ impl Executing {
         let counts = Counts { complete: self.watch.complete(), endless: 1, ..Counts::default() };
         let verdict = Verdict::new(counts, How::Part, Used::Newest, Some(failure));
         Verdict { elapsed: self.watch.begun.elapsed(), ..verdict }
+    }
+
+    /// Returns the same program, of which schedules are drawn beside those that are explored.
+    pub(super) fn sampled(&self) -> Executing {
+        Executing {
+            program: self.program.clone(),
+            detail: Mutex::new(*self.detail()),
+            watch: self.watch.clone(),
+            judge: None,
+            samples: true,
+            ..*self
+        }
     }
 
     /// Returns what the first steps of a schedule do, if these come to their ends.
@@ -185,6 +199,21 @@ impl Running<'_> {
         failure.or_else(|| self.stuck.borrow().clone().map(|stuck| stuck_at(bridge.schedule(), stuck)))
     }
 
+    /// Returns what runs something else on the same worker.
+    pub(super) fn instead<'a>(&'a self, executing: &'a Executing) -> Running<'a> {
+        Running {
+            executing,
+            executions: self.executions,
+            noticed: self.noticed.clone(),
+            known: Known::default(),
+            stuck: self.stuck.clone(),
+            pulse: self.pulse.clone(),
+            cut: RefCell::default(),
+            is_again: Cell::new(false),
+            ending: Cell::new(Ending::Stopped),
+        }
+    }
+
     /// Calls `f` where executions can be run: here, or on a thread of its own if this one is held
     /// by what could not be unwound.
     pub(super) fn unstuck<R: Send>(&self, f: impl FnOnce(&Running<'_>) -> R + Send) -> R {
@@ -202,8 +231,8 @@ impl Running<'_> {
         done.unwrap_or_else(|panic| resume_unwind(panic))
     }
 
-    /// Lets executions be given up from now on as soon as this says so.
-    pub(super) fn cut_when(&self, cut: Option<Arc<AtomicBool>>) {
+    /// Lets executions be given up from now on when this says so.
+    pub(super) fn cut_when(&self, cut: Option<Cut>) {
         self.cut.replace(cut);
     }
 
@@ -253,7 +282,7 @@ impl Running<'_> {
     /// Returns the failure with a shorter schedule, if there is one, and with what that does.
     pub(super) fn shortened(&self, found: Option<Failure>) -> Option<Failure> {
         self.is_again.set(true);
-        self.cut_when(Some(self.executing.watch.late()));
+        self.cut_when(Some(Cut { over: self.executing.watch.late(), at: None }));
         let mut found = self.shorter(found?);
         if let What::Differs(difference) = &found.what
             && !self.is_stuck()
@@ -346,7 +375,7 @@ impl Running<'_> {
             (None, Ended::GivenUp) if bridge.is_disturbed.get() => {
                 (Ending::Failed, Some(What::Panicked(DISTURBED.into())))
             }
-            (None, Ended::GivenUp) if bridge.was_too_long() => {
+            (None, Ended::GivenUp) if bridge.was_too_long() && !self.executing.samples => {
                 (Ending::Endless, Some(What::Endless(bridge.repeated())))
             }
             (None, Ended::GivenUp) => (Ending::Stopped, None),

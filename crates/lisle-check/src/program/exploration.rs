@@ -6,7 +6,8 @@ use super::memory::{Memory, Seen};
 use super::progress::{Progress, Shown};
 use super::saved::{self, Asked, Check, Saved};
 use super::own_thread::Teller;
-use super::together::{Common, Left, Source, Together};
+use super::sampling::Sampler;
+use super::together::{Common, Source, Together};
 use super::verdict::{How, Kept, Verdict};
 use super::way::Way;
 use crate::explore::{Classes, Divided, Ending, Exhaustive, Schedule};
@@ -33,7 +34,9 @@ pub(super) struct Plan {
     pub(super) limits: Limits,
     pub(super) workers: Option<usize>,
     pub(super) observed: bool,
-    pub(super) can_be_saved: bool,
+    pub(super) samples: bool,
+    /// The results are compared.
+    pub(super) is_judged: bool,
     pub(super) save: Option<PathBuf>,
     pub(super) resume: Option<Arc<(PathBuf, Saved)>>,
     pub(super) check: Check,
@@ -58,9 +61,16 @@ impl Plan {
             if self.save.is_some() {
                 together.catch_signals();
             }
-            self.work(running, &mut together, executing.judge.is_some());
+            let samples = self.samples && matches!(self.way, Way::All) && !self.is_judged && !self.observed;
+            let samples = samples && self.each.is_none() && !executing.past_failures;
+            let mut sampler = samples.then(|| Sampler::new(executing, self.limits));
+            self.work(running, &mut together, &mut sampler);
+            let (sampled, by_chance) = sampler.map(Sampler::end).unwrap_or_default();
             let (mut common, remains, catching) = together.end();
-            let found = running.shortened(common.failure.take().map(|(_, failure)| failure));
+            if by_chance.is_some() {
+                common.limit = None;
+            }
+            let found = running.shortened(common.failure.take().map(|(_, failure)| failure)).or(by_chance);
             let saved = self.resume.as_ref().map(|resume| &resume.1);
             let earlier = saved.and_then(|saved| saved.failure.as_ref()?.parse::<Schedule>().ok());
             let again = |schedule| running.unstuck(|running| running.replay(&schedule).failure);
@@ -69,6 +79,7 @@ impl Plan {
                 saved.map_or(Duration::ZERO, |saved| saved.elapsed) + executing.watch.begun.elapsed();
             let mut verdict = Verdict {
                 limit: common.limit,
+                sampled,
                 explored: common.source.explored().filter(|_| remains),
                 elapsed,
                 observed: common.classes.as_ref().map(Classes::distinct),
@@ -135,61 +146,73 @@ impl Plan {
         Some(common)
     }
 
-    /// Runs the workers until nothing remains.
-    fn work(&self, running: &Running<'_>, together: &mut Together<'_>, is_judged: bool) {
+    /// Runs the workers until nothing remains. Schedules are drawn meanwhile.
+    fn work(&self, running: &Running<'_>, together: &mut Together<'_>, sampler: &mut Option<Sampler>) {
         let progress = Progress::new(self.check.site().to_string(), self.shown);
         let processors = || thread::available_parallelism().map_or(1, usize::from);
         let (workers, alone) = match self.workers {
             // Which of the results comes first must not depend on the workers.
-            _ if is_judged && !matches!(self.way, Way::All) => (1, 0),
+            _ if self.is_judged && !matches!(self.way, Way::All) => (1, 0),
             Some(workers) => (workers, 0),
             None if self.way.is_one_after_the_other() => (1, 0),
             None => (processors(), ALONE),
         };
+        let mut pause = together.counts().all() + ALONE;
+        if sampler.is_some() {
+            together.pause_at(pause);
+        }
         // Whoever is the first worker has it.
         let first = Mutex::new(First { progress, alone });
         loop {
-            let round = &*together;
-            thread::scope(|scope| {
-                let others = AtomicUsize::new(workers - 1);
-                let spawn_others = || {
-                    (0..others.swap(0, Relaxed))
-                        .for_each(|_| drop(scope.spawn(move || round.work_beside(scope))));
-                };
-                let after_each = |ending| {
-                    if let Some(each) = self.each.as_ref().filter(|_| ending != Ending::Stopped) {
-                        each.tell(ending);
-                    }
-                    let First { progress, alone } = &mut *first.lock().unwrap_or_else(PoisonError::into_inner);
-                    if *alone > 0 {
-                        *alone -= 1;
-                        if *alone == 0 {
-                            spawn_others();
-                        }
-                    }
-                    if progress.is_due() {
-                        // Who waits for it may lose patience.
-                        round.catch_signals();
-                        progress.show(round.progress(), || round.explored());
-                    }
-                };
-                if first.lock().unwrap_or_else(PoisonError::into_inner).alone == 0 {
-                    spawn_others();
-                }
-                let mut left = if running.is_stuck() {
-                    Left::Held
-                } else {
-                    round.work(running, true, &after_each)
-                };
-                while left == Left::Held {
-                    let next = || round.work_on_this_thread(true, &after_each);
-                    left = thread::scope(|scope| scope.spawn(next).join()).unwrap_or(Left::Nothing);
-                }
-            });
-            if !together.begins_anew() {
+            self.run_round(running, together, workers, &first);
+            if together.begins_anew() {
+                continue;
+            }
+            let Some(sampler) = sampler.as_mut().filter(|_| together.is_paused()) else { return };
+            if sampler.sample(running, together.counts().all(), workers) {
                 return;
             }
+            pause *= 2;
+            together.pause_at(pause);
         }
+    }
+
+    /// Runs the workers until they have ended.
+    fn run_round(
+        &self,
+        running: &Running<'_>,
+        round: &Together<'_>,
+        workers: usize,
+        first: &Mutex<First>,
+    ) {
+        let first = || first.lock().unwrap_or_else(PoisonError::into_inner);
+        thread::scope(|scope| {
+            let others = AtomicUsize::new(workers - 1);
+            let spawn_others = || {
+                (0..others.swap(0, Relaxed)).for_each(|_| drop(scope.spawn(move || round.work_beside(scope))));
+            };
+            let after_each = |ending| {
+                if let Some(each) = self.each.as_ref().filter(|_| ending != Ending::Stopped) {
+                    each.tell(ending);
+                }
+                let First { progress, alone } = &mut *first();
+                if *alone > 0 {
+                    *alone -= 1;
+                    if *alone == 0 {
+                        spawn_others();
+                    }
+                }
+                if progress.is_due() {
+                    // Who waits for it may lose patience.
+                    round.catch_signals();
+                    progress.show(round.progress(), || round.explored());
+                }
+            };
+            if first().alone == 0 {
+                spawn_others();
+            }
+            round.work_first(running, &after_each);
+        });
     }
 
     /// Returns what was looked at.
@@ -216,7 +239,7 @@ impl Plan {
         };
         let by_default = || {
             let directory = std::env::temp_dir().join(format!("lisle-check-{}", std::process::id()));
-            (limit == Limit::Interrupt && self.can_be_saved).then(|| self.check.file_in(&directory))
+            (limit == Limit::Interrupt && !self.is_judged).then(|| self.check.file_in(&directory))
         };
         let Some(path) = self.save.clone().or_else(by_default) else { return };
         let saved = Saved {

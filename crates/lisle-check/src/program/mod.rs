@@ -19,6 +19,7 @@ mod progress;
 mod queues;
 mod results;
 mod reversal;
+mod sampling;
 mod saved;
 pub(crate) mod shared;
 mod spins;

@@ -14,7 +14,7 @@
 //! others end.
 
 use super::asking::Loops;
-use super::bridge::Bridge;
+use super::bridge::{Bridge, Cut};
 use super::executing::{Executing, Running, message, stuck_at};
 use super::failure::{Failure, What};
 use super::interrupt::Catching;
@@ -29,14 +29,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread::Scope;
+use std::thread::{self, Scope};
+use std::time::Instant;
 
 /// So many workers may be held by what cannot be unwound: their stacks are not given back.
 const MOST_HELD: usize = 200;
 
 /// What a worker leaves when it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Left {
+enum Left {
     /// Nothing remains in this round.
     Nothing,
     /// Something may, but its thread is held by what could not be unwound.
@@ -122,6 +123,10 @@ pub(super) struct Together<'a> {
     limits: Limits,
     /// So many executions were run before this exploration went on with them.
     before: u64,
+    /// It pauses after so many executions, those of before included.
+    pause: u64,
+    /// No execution goes on beyond this point.
+    end: Option<Instant>,
     common: Mutex<Common>,
     stopped: AtomicBool,
     /// The number of workers that have been held by what could not be unwound.
@@ -193,6 +198,8 @@ impl<'a> Together<'a> {
             strategies,
             limits,
             before,
+            pause: u64::MAX,
+            end: None,
             common: Mutex::new(common),
             stopped: AtomicBool::new(false),
             held: AtomicUsize::new(0),
@@ -203,7 +210,7 @@ impl<'a> Together<'a> {
     }
 
     fn set_limits(&self, source: &Source, before: u64) {
-        source.limit(before.saturating_add(self.limits.executions));
+        source.limit(before.saturating_add(self.limits.executions).min(self.pause));
         if let Source::Drawn(divided) = source
             && !self.executing.past_failures
         {
@@ -228,9 +235,19 @@ impl<'a> Together<'a> {
         }
     }
 
+    /// Runs executions on the first worker until nothing remains for it in this round; on other
+    /// threads, if this one is held.
+    pub(super) fn work_first(&self, running: &Running<'_>, after_each: &(dyn Fn(Ending) + Sync)) {
+        let on_another = || self.work_on_this_thread(true, after_each);
+        let mut left = if running.is_stuck() { Left::Held } else { self.work(running, true, after_each) };
+        while left == Left::Held {
+            left = thread::scope(|scope| scope.spawn(on_another).join()).unwrap_or(Left::Nothing);
+        }
+    }
+
     /// Makes this thread a worker, and runs executions until nothing remains for it in this round,
     /// or it is held.
-    pub(super) fn work_on_this_thread(&self, is_first: bool, after_each: &dyn Fn(Ending)) -> Left {
+    fn work_on_this_thread(&self, is_first: bool, after_each: &dyn Fn(Ending)) -> Left {
         let work = || self.executing.on_a_worker(|running| self.work(running, is_first, after_each));
         catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
             let mut common = self.lock();
@@ -242,8 +259,8 @@ impl<'a> Together<'a> {
 
     /// Runs executions on this worker until nothing remains for it in this round, or it is held.
     /// Calls `after_each` after each of them.
-    pub(super) fn work(&self, running: &Running<'_>, is_first: bool, after_each: &dyn Fn(Ending)) -> Left {
-        running.cut_when(Some(self.executing.watch.over()));
+    fn work(&self, running: &Running<'_>, is_first: bool, after_each: &dyn Fn(Ending)) -> Left {
+        running.cut_when(Some(Cut { over: self.executing.watch.over(), at: self.end }));
         let (bridge, number) = self.part(running, is_first);
         let _installed = bridge.install();
         while self.goes_on() && bridge.begin() {
@@ -308,7 +325,11 @@ impl<'a> Together<'a> {
         let limit = match self.executing.watch.is_over() {
             _ if catching.is_some_and(Catching::has_arrived) => Limit::Interrupt,
             Some(time) => Limit::Time(time),
-            None => return true,
+            None if self.end.is_none_or(|end| Instant::now() < end) => return true,
+            None => {
+                self.stop(&self.lock());
+                return false;
+            }
         };
         let mut common = self.lock();
         common.limit.get_or_insert(limit);
@@ -388,6 +409,38 @@ impl<'a> Together<'a> {
         self.before = 0;
         self.stopped.store(false, Relaxed);
         goes_on
+    }
+
+    /// Lets the workers end when there have been so many executions.
+    pub(super) fn pause_at(&mut self, executions: u64) {
+        self.pause = executions;
+        self.set_limits(&self.lock().source, self.before);
+    }
+
+    /// Returns `true` if nothing but the pause has ended the workers.
+    pub(super) fn is_paused(&self) -> bool {
+        let common = self.lock();
+        let counts = common.source.counts();
+        let is_over = self.stopped.load(Relaxed) || common.limit.is_some() || common.broken.is_some();
+        !is_over
+            && !common.source.is_finished()
+            && counts.all() >= self.pause
+            && counts.all() < self.before.saturating_add(self.limits.executions)
+    }
+
+    /// Returns how many executions there were.
+    pub(super) fn counts(&self) -> Counts {
+        self.lock().source.counts()
+    }
+
+    /// Takes the failure, if one was found.
+    pub(super) fn take_failure(&self) -> Option<Failure> {
+        self.lock().failure.take().map(|(_, failure)| failure)
+    }
+
+    /// Lets no execution go on beyond this point.
+    pub(super) fn end_at(&mut self, end: Instant) {
+        self.end = Some(end);
     }
 
     /// Returns how far the exploration has come.

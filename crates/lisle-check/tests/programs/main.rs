@@ -12,5 +12,6 @@ mod pages;
 mod random;
 mod reports;
 mod results;
+mod sampling;
 mod saved;
 mod several;

@@ -312,7 +312,7 @@ fn a_number_of_executions_is_kept() {
         assert_eq!((verdict.counts().all(), verdict.limit()), (20, Some(Limit::Executions(20))));
         assert!(!verdict.is_exhaustive() && verdict.explored() > 0.0 && verdict.explored() < 1.0);
         let text = verdict.to_string();
-        assert!(text.starts_with("given up before all was explored: 20 executions"), "{text}");
+        assert!(text.starts_with("not exhaustive, given up before all was explored: 20 executions"), "{text}");
         assert!(text.contains("% explored"), "{text}");
     }
 }
@@ -326,7 +326,7 @@ fn a_time_is_kept() {
             assert_eq!(verdict.limit(), Some(Limit::Time(time)), "{verdict}");
             assert!(verdict.elapsed() >= time && verdict.counts().complete > 0);
             let text = verdict.to_string();
-            assert!(text.starts_with("given up after 0.") || text.starts_with("sampled for 0."), "{text}");
+            assert!(text.starts_with("not exhaustive, given up after 0.") || text.starts_with("sampled for 0."), "{text}");
         }
     }
 }
@@ -336,7 +336,7 @@ fn preemptions_that_are_all_there_are_make_it_exhaustive() {
     let verdict = Checker::new().preemptions(9).explore(store_buffering);
     assert!(verdict.is_exhaustive(), "{verdict}");
     let verdict = Checker::new().preemptions(1).explore(two_writers_and_two_readers);
-    assert!(verdict.to_string().starts_with("bounded by 1 interruptions: "), "{verdict}");
+    assert!(verdict.to_string().starts_with("not exhaustive, bounded by 1 interruptions: "), "{verdict}");
     let without = Checker::new().preemptions(0).explore(two_writers_and_two_readers).counts().all();
     let limited = |most| Checker::new().preemptions(1).executions(most).explore(two_writers_and_two_readers);
     let verdict = limited(without + 1);
@@ -350,4 +350,24 @@ fn preemptions_that_are_all_there_are_make_it_exhaustive() {
 #[should_panic = "the number of workers cannot be 0"]
 fn nobody_cannot_explore() {
     let _ = Checker::new().workers(0);
+}
+
+#[test]
+fn a_bound_that_was_hit_is_seen() {
+    let bounded = [Checker::new().executions(20), Checker::new().preemptions(0), Checker::new().random(1)];
+    for checker in bounded.map(|checker| checker.executions(20)) {
+        let verdict = checker.explore(readers);
+        assert!(verdict.is_bounded() && !verdict.is_exhaustive(), "{verdict}");
+        let text = verdict.to_string();
+        assert!(text.starts_with("not exhaustive") || text.starts_with("sampled"), "{text}");
+        checker.check(readers);
+        let checked = std::panic::catch_unwind(|| checker.must_be_exhaustive().check(readers));
+        let panic = checked.expect_err("not all was explored");
+        let text = panic.downcast_ref::<String>().unwrap();
+        assert!(text.contains("the check is to be exhaustive"), "{text}");
+    }
+    assert!(!Checker::new().must_be_exhaustive().check(readers).is_bounded());
+    // What has gone wrong has, whatever was left out.
+    let failed = Checker::new().executions(20).explore(an_update_is_lost);
+    assert!(failed.failure().is_some() && !failed.is_bounded(), "{failed}");
 }

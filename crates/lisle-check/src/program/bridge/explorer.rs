@@ -11,7 +11,6 @@ use lisle_core::event::Doing;
 use lisle_core::event::awaited::Awaited;
 use lisle_runtime::model::{Again, Explorer, Nature};
 use std::panic::Location;
-use std::sync::atomic::Ordering::Relaxed;
 
 impl Explorer for Bridge {
     fn spawned(&self, site: &'static Location<'static>) -> u32 {
@@ -95,7 +94,7 @@ impl Explorer for Bridge {
         self.note(|recorder| recorder.ends_step(ready));
         self.in_step.set(false);
         self.pulse.enter(Stage::Checker);
-        if self.cut.as_ref().is_some_and(|cut| cut.load(Relaxed)) {
+        if self.cut.as_ref().is_some_and(|cut| cut.is_now(self.course.borrow().steps.len())) {
             self.was_cut.set(true);
             return None;
         }

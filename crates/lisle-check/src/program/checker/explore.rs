@@ -58,10 +58,19 @@ impl Checker {
             }
             Err(_) => explore(self),
         };
-        if verdict.failure().is_none() && verdict.limit() == Some(Limit::Interrupt) {
-            // Not by the macro, whose output a test keeps to itself.
-            let _ = writeln!(stderr(), "{}: {verdict}", Location::caller());
-            interrupt::end_process();
+        if verdict.is_bounded() {
+            let is_interrupted = verdict.limit() == Some(Limit::Interrupt);
+            assert!(
+                !self.must_be_exhaustive || is_interrupted,
+                "{verdict}\nnothing has gone wrong, but the check is to be exhaustive"
+            );
+            if verdict.limit().is_some() {
+                // Not by the macro, whose output a test keeps to itself.
+                let _ = writeln!(stderr(), "{}: {verdict}", Location::caller());
+            }
+            if is_interrupted {
+                interrupt::end_process();
+            }
         }
         let Some(failure) = verdict.failure() else { return verdict };
         let page = match std::env::var_os("LISLE_CHECK_HTML").map(PathBuf::from) {
@@ -211,6 +220,7 @@ impl Checker {
             past_failures,
             memory,
             detail,
+            samples: false,
             watch: watch.clone(),
         };
         let executing = Arc::new(executing);
@@ -219,8 +229,9 @@ impl Checker {
             way: self.way.clone(),
             limits: self.limits,
             workers: self.workers,
+            samples: self.samples,
             observed: self.observed,
-            can_be_saved: !is_judged,
+            is_judged,
             save,
             resume,
             check,

@@ -41,6 +41,29 @@ impl Checker {
         self
     }
 
+    /// Makes [`check`](Checker::check) and [`check_same_result`](Checker::check_same_result) panic
+    /// if not every schedule was explored: if a bound was hit, or schedules are drawn by chance.
+    /// Without it they write to the standard error that a limit has ended them.
+    ///
+    /// ```should_panic
+    /// use lisle::sync::Mutex;
+    /// use lisle_check::Checker;
+    /// use std::sync::Arc;
+    ///
+    /// Checker::new().executions(100).must_be_exhaustive().check(|| {
+    ///     let total = Arc::new(Mutex::new(0));
+    ///     let adders = [(); 8].map(|()| {
+    ///         let total = total.clone();
+    ///         lisle::spawn(move || *total.lock() += 1)
+    ///     });
+    ///     adders.map(|adder| adder.join().unwrap());
+    /// });
+    /// ```
+    pub fn must_be_exhaustive(mut self) -> Self {
+        self.must_be_exhaustive = true;
+        self
+    }
+
     /// Sets the number of steps after which an execution counts as endless.
     pub fn steps(mut self, most: usize) -> Self {
         self.steps = most;
