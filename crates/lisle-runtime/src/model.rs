@@ -3,12 +3,22 @@
 use crate::runtime::Builder;
 use crate::sched::worker::{self, Worker};
 pub use crate::sched::worker::modelled::{Again, Ended, Explorer, Nature, Process};
+use crate::stack::overflow;
 use std::io;
 use std::panic::Location;
 
 /// Returns a number with its digits in groups of three.
 pub fn grouped(number: usize) -> String {
     crate::report::grouped(number)
+}
+
+/// Has `last` called when a fiber overflows its stack, on its thread and after the message, before
+/// the process ends. The first call of the process counts.
+///
+/// It is called in a signal handler: it must neither allocate nor lock, nor touch a thread-local
+/// variable that is initialized lazily or has a destructor. It may wait.
+pub fn on_overflow(last: fn()) {
+    overflow::call_last(last);
 }
 
 /// A thread that runs programs as a model chooses.

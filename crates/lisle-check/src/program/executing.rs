@@ -5,6 +5,7 @@ use super::bridge::{self, Bridge, Cut};
 use super::division::Division;
 use super::failure::{Failure, What};
 use super::judge::Judge;
+use super::leaving;
 use super::memory::{Detail, Memory, Modelled, Used};
 use super::own_thread;
 use super::reversal::{self, Between};
@@ -97,13 +98,15 @@ impl Executing {
         });
         let run = |executions: &Executions<'_>| {
             let _quiet = Quiet::new();
+            let pulse = self.watch.pulse();
+            let _worker = leaving::Worker::new(&pulse);
             explore(&Running {
                 executing: self,
                 executions,
                 noticed,
                 known: Known::default(),
                 stuck: Rc::default(),
-                pulse: self.watch.pulse(),
+                pulse,
                 cut: RefCell::default(),
                 is_again: Cell::new(false),
                 ending: Cell::new(Ending::Stopped),
@@ -140,7 +143,7 @@ impl Executing {
 
     /// Returns what the first steps of a schedule do, if these come to their ends.
     fn first_steps(&self, schedule: &Schedule, steps: usize) -> Trace {
-        let watch = Arc::new(Watch::new(None, PATIENCE_AGAIN));
+        let watch = Arc::new(Watch::new(self.site, None, PATIENCE_AGAIN));
         let executing = Executing {
             program: self.program.clone(),
             detail: Mutex::new(*self.detail()),
@@ -281,9 +284,10 @@ impl Running<'_> {
 
     /// Returns the failure with a shorter schedule, if there is one, and with what that does.
     pub(super) fn shortened(&self, found: Option<Failure>) -> Option<Failure> {
+        let found = found?;
         self.is_again.set(true);
         self.cut_when(Some(Cut { over: self.executing.watch.late(), at: None }));
-        let mut found = self.shorter(found?);
+        let mut found = self.shorter(found);
         if let What::Differs(difference) = &found.what
             && !self.is_stuck()
         {

@@ -65,6 +65,8 @@ impl Plan {
             let samples = samples && self.each.is_none() && !executing.past_failures;
             let mut sampler = samples.then(|| Sampler::new(executing, self.limits));
             self.work(running, &mut together, &mut sampler);
+            // What is run from now on comes to its end.
+            running.cut_when(None);
             let (sampled, by_chance) = sampler.map(Sampler::end).unwrap_or_default();
             let (mut common, remains, catching) = together.end();
             if by_chance.is_some() {

@@ -11,6 +11,7 @@ mod exploration;
 mod failure;
 mod interrupt;
 mod judge;
+mod leaving;
 mod limit;
 mod memory;
 mod objects;

@@ -167,6 +167,9 @@ impl fmt::Display for Verdict {
             _ => {}
         }
         self.write_how(f)?;
+        if complete == 0 {
+            return write!(f, "no execution has come to its end");
+        }
         write!(f, "{} executions", grouped(complete))?;
         match self.memory {
             Used::Weak { memory, graphs } => write!(f, " of {} graphs under {memory}", grouped(graphs))?,

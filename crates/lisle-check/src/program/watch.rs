@@ -4,10 +4,12 @@
 //! waits for the exploration looks at it now and then. It tells the workers that time is over, and
 //! notices a step that lasts.
 
+use super::leaving;
 use crate::explore::{Codes, Schedule};
 use std::fmt;
+use std::io::{Write as _, stderr};
 use std::panic::Location;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -28,6 +30,8 @@ pub(super) enum Stage {
 
 /// What a worker shows of the execution in progress.
 pub(super) struct Pulse {
+    /// Tells it from others of the process. It is not zero.
+    number: usize,
     stage: AtomicU8,
     /// Changes with each step.
     beat: AtomicU64,
@@ -50,8 +54,10 @@ struct Shown {
 
 impl Pulse {
     fn new() -> Self {
+        static NUMBER: AtomicUsize = AtomicUsize::new(1);
         let thread = std::fs::read_link("/proc/thread-self").ok();
         Pulse {
+            number: NUMBER.fetch_add(1, Relaxed),
             stage: AtomicU8::new(Stage::Checker as u8),
             beat: AtomicU64::new(0),
             process: AtomicU32::new(0),
@@ -107,7 +113,12 @@ impl Pulse {
         inner.codes.schedule().under(inner.setting)
     }
 
-    fn is_in(&self, stage: Stage) -> bool {
+    /// Returns what tells it from others of the process.
+    pub(super) fn number(&self) -> usize {
+        self.number
+    }
+
+    pub(super) fn is_in(&self, stage: Stage) -> bool {
         self.stage.load(Relaxed) == stage as u8
     }
 
@@ -122,6 +133,8 @@ impl Pulse {
 
 /// What is known of an exploration while it runs.
 pub(super) struct Watch {
+    /// Where the check is.
+    site: &'static Location<'static>,
     pub(super) begun: Instant,
     time: Option<Duration>,
     /// A step that lasts so long does not end.
@@ -136,10 +149,15 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn new(time: Option<Duration>, patience: Duration) -> Self {
+    pub(super) fn new(
+        site: &'static Location<'static>,
+        time: Option<Duration>,
+        patience: Duration,
+    ) -> Self {
         // Whoever has so little time does not wait for longer.
         let patience = time.map_or(patience, |time| patience.min(time.max(Duration::from_secs(1))));
         Watch {
+            site,
             begun: Instant::now(),
             time,
             patience,
@@ -222,6 +240,15 @@ impl Looks<'_> {
         let has_passed = |time: Option<Duration>| time.is_some_and(|time| elapsed >= time);
         self.watch.over.fetch_or(has_passed(self.watch.time), Relaxed);
         self.watch.late.fetch_or(has_passed(self.late()), Relaxed);
+        let find = |number| self.watch.pulses().iter().find(|pulse| pulse.number == number).cloned();
+        leaving::tell(find, |pulse| {
+            // Not by the macro, whose output a test keeps to itself.
+            let (site, schedule) = (self.watch.site, pulse.schedule());
+            let _ = writeln!(
+                stderr(),
+                "{site}: the process ends in an execution; to run it again: LISLE_CHECK_REPLAY={schedule}"
+            );
+        });
         let (now, before) = (Instant::now(), std::mem::take(&mut self.lasting));
         for pulse in self.watch.pulses().iter().filter(|pulse| !pulse.is_in(Stage::Checker)) {
             let beat = pulse.beat.load(Relaxed);

@@ -6,6 +6,7 @@ mod found;
 mod kept_locks;
 mod kernels;
 mod kinds;
+mod leaving;
 mod observed;
 mod outcomes;
 mod pages;

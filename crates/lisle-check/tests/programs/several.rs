@@ -6,7 +6,8 @@ use lisle::{Event, channel, choose, spawn, spawn_task};
 use lisle_check::atomic::{AtomicU32, Ordering::SeqCst};
 use lisle_check::{Checker, Counts, Limit, Verdict};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::time::{Duration, Instant};
 
 type Program = fn();
 
@@ -324,10 +325,64 @@ fn a_time_is_kept() {
         for workers in 1..=2 {
             let verdict = checker.clone().time(time).workers(workers).explore(orders_of_ten);
             assert_eq!(verdict.limit(), Some(Limit::Time(time)), "{verdict}");
-            assert!(verdict.elapsed() >= time && verdict.counts().complete > 0);
+            assert!(verdict.elapsed() >= time);
             let text = verdict.to_string();
             assert!(text.starts_with("not exhaustive, given up after 0.") || text.starts_with("sampled for 0."), "{text}");
         }
+    }
+}
+
+/// An execution is not waited for: this one would take some minutes.
+#[test]
+fn a_time_is_kept_within_an_execution() {
+    let time = Duration::from_millis(500);
+    for checker in [Checker::new(), Checker::new().random(1), Checker::new().preemptions(1)] {
+        let begun = Instant::now();
+        let verdict = checker.time(time).steps(usize::MAX).explore(|| {
+            let x = variables::<1>();
+            let other = x.clone();
+            spawn(move || (0..u64::MAX).for_each(|_| other[0].store(1, SeqCst)));
+            (0..u64::MAX).for_each(|_| x[0].store(2, SeqCst));
+        });
+        assert_eq!(verdict.limit(), Some(Limit::Time(time)), "{verdict}");
+        assert_eq!(verdict.counts(), Counts::default());
+        assert!(verdict.is_bounded() && !verdict.is_exhaustive());
+        assert!(verdict.to_string().ends_with("no execution has come to its end"), "{verdict}");
+        assert!(begun.elapsed() < 20 * time, "{:?}", begun.elapsed());
+    }
+}
+
+/// What was given up in the middle is run when the exploration goes on.
+#[test]
+fn what_time_has_cut_is_run_another_time() {
+    let path = std::env::temp_dir().join(format!("lisle-check-cut-{}.exploration", std::process::id()));
+    for checker in [Checker::new(), Checker::new().preemptions(9)] {
+        let (begun, is_over) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(true)));
+        let (of_program, waits) = (begun.clone(), is_over.clone());
+        let program = move || {
+            let nth = of_program.fetch_add(1, SeqCst);
+            store_buffering();
+            if nth == 2 && !waits.swap(true, SeqCst) {
+                std::thread::sleep(Duration::from_millis(700));
+            }
+            let lock = Mutex::new(());
+            drop(lock.lock());
+        };
+        let program = Arc::new(program);
+        let run = |checker: Checker| {
+            let program = program.clone();
+            checker.workers(1).explore(move || program())
+        };
+        let all = run(checker.clone()).counts();
+        // An execution waits until time is over, and comes to no end.
+        begun.store(0, SeqCst);
+        is_over.store(false, SeqCst);
+        let verdict = run(checker.clone().time(Duration::from_millis(500)).save_to(&path));
+        assert!(verdict.is_bounded() && is_over.load(SeqCst), "{verdict}");
+        let verdict = run(checker.resume(&path).unwrap());
+        assert!(verdict.is_exhaustive(), "{verdict}");
+        assert_eq!(Counts { redundant: 0, ..verdict.counts() }, Counts { redundant: 0, ..all });
+        std::fs::remove_file(&path).unwrap();
     }
 }
 

@@ -64,7 +64,7 @@ impl Checker {
                 !self.must_be_exhaustive || is_interrupted,
                 "{verdict}\nnothing has gone wrong, but the check is to be exhaustive"
             );
-            if verdict.limit().is_some() {
+            if verdict.limit().is_some() && !self.way.is_drawn_by_chance() {
                 // Not by the macro, whose output a test keeps to itself.
                 let _ = writeln!(stderr(), "{}: {verdict}", Location::caller());
             }
@@ -209,7 +209,7 @@ impl Checker {
         let (site, is_judged) = (check.site(), judge.is_some());
         let detail = resume.as_ref().map_or(self.detail, |resume| resume.1.detail.max(self.detail));
         let detail = Mutex::new(detail);
-        let watch = Arc::new(Watch::new(self.limits.time, patience));
+        let watch = Arc::new(Watch::new(site, self.limits.time, patience));
         let executing = Executing {
             program,
             site,
