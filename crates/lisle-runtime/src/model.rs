@@ -1,8 +1,8 @@
 //! Executions of a program in schedules that a model chooses. For lisle-check.
 
 use crate::runtime::Builder;
-use crate::sched::worker::{self, Worker};
 pub use crate::sched::worker::modelled::{Again, Ended, Explorer, Nature, Process};
+use crate::sched::worker::{self, Worker};
 use crate::stack::overflow;
 use std::io;
 use std::panic::Location;

@@ -7,7 +7,10 @@
 
 use super::{Counts, Decision, Ending, Mark, Process, Strategy};
 use crate::forward_reports;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::{Acquire, Relaxed, Release}};
+use std::sync::atomic::{
+    AtomicU32, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
+};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The decisions of an execution.

@@ -351,13 +351,14 @@ impl Running<'_> {
         let (program, told) = (self.executing.program.clone(), self.noticed.clone());
         let has_returned = Arc::<AtomicBool>::default();
         let returned = has_returned.clone();
-        let (ended, stuck) = self.executions.run(&**bridge, self.executing.site, move || {
-            match catch_unwind(AssertUnwindSafe(|| program())) {
-                Ok(()) => returned.store(true, Relaxed),
-                Err(panic) if panic.is::<Interrupted>() => resume_unwind(panic),
-                Err(panic) => notice(&told, format!("the program panicked: {}", message(&*panic))),
-            }
-        });
+        let (ended, stuck) =
+            self.executions.run(&**bridge, self.executing.site, move || {
+                match catch_unwind(AssertUnwindSafe(|| program())) {
+                    Ok(()) => returned.store(true, Relaxed),
+                    Err(panic) if panic.is::<Interrupted>() => resume_unwind(panic),
+                    Err(panic) => notice(&told, format!("the program panicked: {}", message(&*panic))),
+                }
+            });
         self.pulse.enter(Stage::Checker);
         let panicked = self.noticed.lock().unwrap_or_else(PoisonError::into_inner).take();
         let spins = bridge.spins();
@@ -409,13 +410,7 @@ impl Running<'_> {
 
 /// Returns what has gone wrong if an execution was given up, and what is left cannot be unwound.
 pub(super) fn stuck_at(schedule: Schedule, stuck: String) -> Failure {
-    Failure {
-        what: What::Stuck,
-        schedule,
-        trace: Trace::default(),
-        stuck: Some(stuck),
-        unbegun: Vec::new(),
-    }
+    Failure { what: What::Stuck, schedule, trace: Trace::default(), stuck: Some(stuck), unbegun: Vec::new() }
 }
 
 /// What has gone wrong in an execution, and has not been put into the verdict yet.

@@ -3,10 +3,10 @@
 use super::executing::{Executing, Running};
 use super::limit::{Limit, Limits};
 use super::memory::{Memory, Seen};
-use super::progress::{Progress, Shown};
-use super::saved::{self, Asked, Check, Saved};
 use super::own_thread::Teller;
+use super::progress::{Progress, Shown};
 use super::sampling::Sampler;
+use super::saved::{self, Asked, Check, Saved};
 use super::together::{Common, Source, Together};
 use super::verdict::{How, Kept, Verdict};
 use super::way::Way;
@@ -180,18 +180,13 @@ impl Plan {
     }
 
     /// Runs the workers until they have ended.
-    fn run_round(
-        &self,
-        running: &Running<'_>,
-        round: &Together<'_>,
-        workers: usize,
-        first: &Mutex<First>,
-    ) {
+    fn run_round(&self, running: &Running<'_>, round: &Together<'_>, workers: usize, first: &Mutex<First>) {
         let first = || first.lock().unwrap_or_else(PoisonError::into_inner);
         thread::scope(|scope| {
             let others = AtomicUsize::new(workers - 1);
             let spawn_others = || {
-                (0..others.swap(0, Relaxed)).for_each(|_| drop(scope.spawn(move || round.work_beside(scope))));
+                (0..others.swap(0, Relaxed))
+                    .for_each(|_| drop(scope.spawn(move || round.work_beside(scope))));
             };
             let after_each = |ending| {
                 if let Some(each) = self.each.as_ref().filter(|_| ending != Ending::Stopped) {

@@ -128,7 +128,9 @@ impl Failure {
             What::Blocked(_) => "A schedule that cannot go on",
             What::Race(_) => "A schedule with a data race",
             What::Differs(_) => "Two schedules with different results",
-            What::Spins(..) | What::Endless(_) | What::Lasts(_) | What::Stuck => "A schedule that does not end",
+            What::Spins(..) | What::Endless(_) | What::Lasts(_) | What::Stuck => {
+                "A schedule that does not end"
+            }
         };
         let report = format!("{}\n{}", Summary(self), Again(self));
         match &self.what {

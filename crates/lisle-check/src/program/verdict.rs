@@ -61,7 +61,20 @@ impl Verdict {
     pub(super) fn new(counts: Counts, how: How, memory: Used, failure: Option<Failure>) -> Self {
         let (limit, explored, observed, kept, elapsed) = (None, None, None, None, Duration::ZERO);
         let (sampled, result, trace) = (Counts::default(), None, None);
-        Verdict { counts, sampled, how, memory, limit, explored, elapsed, observed, kept, failure, result, trace }
+        Verdict {
+            counts,
+            sampled,
+            how,
+            memory,
+            limit,
+            explored,
+            elapsed,
+            observed,
+            kept,
+            failure,
+            result,
+            trace,
+        }
     }
 
     /// Returns how many executions there were, by their endings.

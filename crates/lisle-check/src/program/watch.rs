@@ -149,11 +149,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn new(
-        site: &'static Location<'static>,
-        time: Option<Duration>,
-        patience: Duration,
-    ) -> Self {
+    pub(super) fn new(site: &'static Location<'static>, time: Option<Duration>, patience: Duration) -> Self {
         // Whoever has so little time does not wait for longer.
         let patience = time.map_or(patience, |time| patience.min(time.max(Duration::from_secs(1))));
         Watch {
@@ -301,11 +297,15 @@ impl fmt::Display for Lasting {
         };
         let lasted = self.lasted.as_secs_f64();
         writeln!(f, "a step does not end: {who} has not come to an operation of Lisle's for {lasted:.1} s")?;
-        write!(f, "{}", match self.waits_in_system {
-            Some(true) => WAITS,
-            Some(false) => RUNS,
-            None => EITHER,
-        })
+        write!(
+            f,
+            "{}",
+            match self.waits_in_system {
+                Some(true) => WAITS,
+                Some(false) => RUNS,
+                None => EITHER,
+            }
+        )
     }
 }
 

@@ -313,7 +313,10 @@ fn a_number_of_executions_is_kept() {
         assert_eq!((verdict.counts().all(), verdict.limit()), (20, Some(Limit::Executions(20))));
         assert!(!verdict.is_exhaustive() && verdict.explored() > 0.0 && verdict.explored() < 1.0);
         let text = verdict.to_string();
-        assert!(text.starts_with("not exhaustive, given up before all was explored: 20 executions"), "{text}");
+        assert!(
+            text.starts_with("not exhaustive, given up before all was explored: 20 executions"),
+            "{text}"
+        );
         assert!(text.contains("% explored"), "{text}");
     }
 }
@@ -327,7 +330,10 @@ fn a_time_is_kept() {
             assert_eq!(verdict.limit(), Some(Limit::Time(time)), "{verdict}");
             assert!(verdict.elapsed() >= time);
             let text = verdict.to_string();
-            assert!(text.starts_with("not exhaustive, given up after 0.") || text.starts_with("sampled for 0."), "{text}");
+            assert!(
+                text.starts_with("not exhaustive, given up after 0.") || text.starts_with("sampled for 0."),
+                "{text}"
+            );
         }
     }
 }

@@ -1,9 +1,9 @@
 //! What a program may do inside of the model: loops over all cores, loops that ask until something
 //! is so, and what has no place there.
 
+mod after;
 #[path = "../support/found.rs"]
 mod found;
-mod after;
 mod loops;
 mod no_suspend;
 mod outside;

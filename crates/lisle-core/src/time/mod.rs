@@ -15,13 +15,13 @@ mod deadline;
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 pub mod lent_wheel;
+mod now;
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 pub mod outside;
 #[cfg(lisle_loom)]
 #[path = "outside_unmodelled.rs"]
 pub(crate) mod outside;
-mod now;
 #[doc(hidden)]
 pub mod shared_wheel;
 mod ticker;
