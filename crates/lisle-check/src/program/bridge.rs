@@ -15,6 +15,7 @@ use super::queues::{By, Queues};
 use super::timers::{Holding, Timers};
 use super::trace::Trace;
 use super::trace::recorder::Recorder;
+use super::watch::Pulse;
 use crate::explore::{Counts, Ending, Family, Kind, Object, Process, Recorded, Schedule, Strategy};
 use course::Course;
 use lisle_core::shim::model::Touch;
@@ -23,6 +24,9 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Instant;
 
 /// A part of a schedule that is repeated is looked for up to this length.
 const LONGEST_PERIOD: usize = 1_000;
@@ -37,6 +41,27 @@ pub(super) struct Steps {
     pub(super) site: Option<&'static Location<'static>>,
     pub(super) count: usize,
 }
+
+/// What says that an execution is to be given up.
+#[derive(Debug, Clone)]
+pub(super) struct Cut {
+    /// At once, if this is set.
+    pub(super) over: Arc<AtomicBool>,
+    /// At this point, or some steps later.
+    pub(super) at: Option<Instant>,
+}
+
+impl Cut {
+    /// Returns `true` if an execution that has taken so many steps is to be given up.
+    #[inline]
+    fn is_now(&self, steps: usize) -> bool {
+        self.over.load(Relaxed)
+            || self.at.is_some_and(|at| steps.is_multiple_of(STEPS_BETWEEN_LOOKS) && Instant::now() >= at)
+    }
+}
+
+/// The clock is looked at once in so many steps.
+const STEPS_BETWEEN_LOOKS: usize = 32;
 
 pub(super) struct Bridge {
     pub(super) strategy: RefCell<Recorded<Box<dyn Strategy>>>,
@@ -67,6 +92,11 @@ pub(super) struct Bridge {
     /// Something outside of the program has woken a part of it.
     pub(super) is_disturbed: Cell<bool>,
     too_long: Cell<bool>,
+    /// What shows others what is done here.
+    pulse: Arc<Pulse>,
+    /// What says that executions are to be given up, and whether this one was.
+    cut: Option<Cut>,
+    was_cut: Cell<bool>,
     is_unwinding: Cell<bool>,
     /// What the program has returned.
     result: RefCell<Option<Box<dyn Any + Send>>>,
@@ -84,7 +114,9 @@ impl Bridge {
         division: Division,
         asking: Asking,
         memory: Modelled,
+        (pulse, cut): (Arc<Pulse>, Option<Cut>),
     ) -> Rc<Self> {
+        pulse.decides(strategy.codes());
         Rc::new(Bridge {
             strategy: RefCell::new(strategy),
             family: RefCell::new(family),
@@ -105,6 +137,9 @@ impl Bridge {
             is_last: Cell::new(false),
             is_disturbed: Cell::new(false),
             too_long: Cell::new(false),
+            pulse,
+            cut,
+            was_cut: Cell::new(false),
             is_unwinding: Cell::new(false),
             result: RefCell::default(),
             is_recorded: Cell::new(false),
@@ -155,6 +190,7 @@ impl Bridge {
         self.is_last.set(false);
         self.is_disturbed.set(false);
         self.too_long.set(false);
+        self.was_cut.set(false);
         self.is_unwinding.set(false);
         if self.is_recorded.get() {
             // Of what is given up, nothing is to be told.
@@ -162,6 +198,7 @@ impl Bridge {
         }
         drop(self.left());
         self.memory.borrow_mut().begin();
+        self.pulse.begins(self.memory.borrow().weak().map(Memory::name));
         self.strategy.borrow_mut().begin()
     }
 
@@ -192,6 +229,11 @@ impl Bridge {
     /// Returns the number of steps that the execution has had, with the one in progress.
     pub(super) fn steps(&self) -> usize {
         self.course.borrow().steps.len()
+    }
+
+    /// Returns `true` if the execution was given up since there is no time left for it.
+    pub(super) fn was_cut(&self) -> bool {
+        self.was_cut.get()
     }
 
     /// Returns what the last steps of the execution repeat, or nothing.
@@ -268,7 +310,9 @@ impl Bridge {
 
     /// Goes on with another strategy.
     pub(super) fn begin_anew(&self, strategy: Box<dyn Strategy>) {
-        *self.strategy.borrow_mut() = Recorded::new(strategy);
+        let strategy = Recorded::new(strategy);
+        self.pulse.decides(strategy.codes());
+        *self.strategy.borrow_mut() = strategy;
         self.memory.borrow_mut().begin_anew();
     }
 

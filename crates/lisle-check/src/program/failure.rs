@@ -5,6 +5,7 @@ use super::difference::Difference;
 use super::memory::DataRace;
 use super::spins::Spin;
 use super::trace::{Trace, page};
+use super::watch::Lasting;
 use crate::explore::Schedule;
 use lisle_runtime::WaitGraph;
 use std::fmt;
@@ -32,6 +33,9 @@ pub(super) enum What {
     Spins(Vec<Spin>, WaitGraph),
     /// It was followed for so many steps; the last of them repeat, if this is not empty.
     Endless(Vec<Steps>),
+    /// A step does not end.
+    Lasts(Lasting),
+    /// What was given up cannot be unwound.
     Stuck,
 }
 
@@ -124,7 +128,9 @@ impl Failure {
             What::Blocked(_) => "A schedule that cannot go on",
             What::Race(_) => "A schedule with a data race",
             What::Differs(_) => "Two schedules with different results",
-            What::Spins(..) | What::Endless(_) | What::Stuck => "A schedule that does not end",
+            What::Spins(..) | What::Endless(_) | What::Lasts(_) | What::Stuck => {
+                "A schedule that does not end"
+            }
         };
         let report = format!("{}\n{}", Summary(self), Again(self));
         match &self.what {
@@ -187,6 +193,7 @@ impl fmt::Display for Summary<'_> {
                     writeln!(f)?;
                 }
             }
+            What::Lasts(lasting) => writeln!(f, "{lasting}")?,
             What::Stuck => writeln!(f, "an execution cannot be given up")?,
         }
         for site in &self.0.unbegun {

@@ -484,4 +484,9 @@ unsafe impl Context for Worker {
     fn now_to_arm(&self) -> u64 {
         self.modelled_now(Time::Armed).unwrap_or_else(crate::shim::clock::now)
     }
+
+    #[cfg(feature = "model")]
+    fn now_to_tell(&self) -> u64 {
+        self.modelled_now_to_tell().unwrap_or_else(crate::shim::clock::now)
+    }
 }

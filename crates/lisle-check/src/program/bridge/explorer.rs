@@ -6,6 +6,7 @@ use crate::program::asking::Asking;
 use crate::program::objects::Thing;
 use crate::program::timers::Holding;
 use crate::program::trace::recorder::Recorder;
+use crate::program::watch::Stage;
 use lisle_core::event::Doing;
 use lisle_core::event::awaited::Awaited;
 use lisle_runtime::model::{Again, Armed, Explorer, Nature, Time};
@@ -16,7 +17,10 @@ impl Explorer for Bridge {
         self.note(|recorder| recorder.spawned(site));
         let Some(parent) = self.running.get() else { return Process::ROOT.0 };
         let child = self.new_child(parent);
-        *of(&mut self.sites.borrow_mut(), child) = Some(site);
+        let before = of(&mut self.sites.borrow_mut(), child).replace(site);
+        if before.is_none_or(|before| !std::ptr::eq(before, site)) {
+            self.pulse.spawned(child.0, site);
+        }
         self.course.borrow_mut().causes.follows(child, parent);
         if self.in_step.get() {
             self.strategy.borrow_mut().enables(child);
@@ -113,6 +117,7 @@ impl Explorer for Bridge {
     }
 
     fn unwinds(&self) {
+        self.pulse.enter(Stage::Unwinding);
         self.note(Recorder::is_over);
         self.in_step.set(false);
         self.is_unwinding.set(true);
@@ -125,6 +130,11 @@ impl Explorer for Bridge {
     fn next(&self, ready: &[u32]) -> Option<u32> {
         self.note(|recorder| recorder.ends_step(ready));
         self.in_step.set(false);
+        self.pulse.enter(Stage::Checker);
+        if self.cut.as_ref().is_some_and(|cut| cut.is_now(self.course.borrow().steps.len())) {
+            self.was_cut.set(true);
+            return None;
+        }
         let (mut asking, mut memory) = (self.asking.borrow_mut(), self.memory.borrow_mut());
         asking.stops();
         if asking.has_learnt() {
@@ -174,6 +184,7 @@ impl Explorer for Bridge {
         self.touch_those_that_wait(touched);
         course.goes_on(process);
         self.note(|recorder| recorder.begins_step(process.0));
+        self.pulse.steps(process.0);
         Some(process.0)
     }
 

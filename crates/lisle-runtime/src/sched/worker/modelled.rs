@@ -21,8 +21,8 @@ use super::Worker;
 use super::either::{Either, either};
 use super::parts::Parts;
 use super::runner::Load;
+use crate::event::MODEL_ERA;
 use crate::shim::atomic::Ordering;
-use crate::shim::clock;
 use crate::shim::model::{Report, set_report};
 use crate::spawned::fiber_cell::{self, Fiber, Traits};
 use crate::spawned::runnable::Runnable;
@@ -127,8 +127,8 @@ impl Worker {
         modelled.explorer.set(Some(NonNull::from(erased)));
         modelled.report.set(set_report(None));
         let _explored = Explored(modelled);
-        modelled.begun.set(clock::now());
-        modelled.now.set(modelled.begun.get());
+        modelled.begun.set(MODEL_ERA);
+        modelled.now.set(MODEL_ERA);
         let fiber = Fiber::new(program, Traits::default(), site);
         self.spawn(fiber, None);
         // Nobody's step has spawned it.

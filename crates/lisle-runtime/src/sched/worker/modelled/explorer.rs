@@ -46,7 +46,8 @@ pub trait Explorer {
     fn about_to_touch(&self, address: usize, size: usize, made: Option<&'static Location<'static>>);
     /// Is told that the running step could not have been taken before a process had ended.
     fn joined(&self, process: Process);
-    /// Is told that the execution is being unwound. What goes wrong from now on is no part of it.
+    /// Is told that the execution is being unwound, again and again while that goes on. What goes
+    /// wrong from now on is no part of it.
     fn unwinds(&self);
     /// Is told that nothing can run any more, and which processes wait, and for what. What is
     /// touched from now on is no part of the execution.

@@ -32,6 +32,11 @@ impl Worker {
         Some(self.modelled.now.get())
     }
 
+    /// Returns the same, for a report of which the execution does not learn.
+    pub(in crate::sched::worker) fn modelled_now_to_tell(&self) -> Option<u64> {
+        self.explorer().map(|_| self.modelled.now.get())
+    }
+
     /// Arms a timer of the execution.
     pub(in crate::sched::worker) fn arm_modelled(&self, timer: NonNull<Timer>, deadline: u64) {
         // The end of all time never comes.
