@@ -4,6 +4,7 @@ mod asking;
 mod bridge;
 mod causes;
 mod checker;
+mod computed;
 mod difference;
 mod division;
 mod executing;
