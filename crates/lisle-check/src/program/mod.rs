@@ -19,6 +19,7 @@ mod objects;
 mod own_thread;
 mod progress;
 mod queues;
+mod quiet;
 mod results;
 mod reversal;
 mod sampling;
