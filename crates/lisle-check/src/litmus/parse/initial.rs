@@ -92,6 +92,9 @@ fn initial(cursor: &mut Cursor<'_>, memory: &mut Memory) -> Result<Option<Initia
     if bracketed {
         cursor.symbol("]")?;
     }
+    if is_of_page_tables(name) {
+        return Err(at.error(PAGE_TABLES));
+    }
     let known = memory.known(name);
     let location = memory.location(name);
     if declared.is_some() && known.is_some_and(|known| memory.locations[known].declared.is_some()) {
@@ -152,6 +155,7 @@ fn value(cursor: &mut Cursor<'_>, memory: &mut Memory) -> Result<(i64, bool), Pa
             cursor.take();
             Ok((0, true))
         }
+        Some(Token::Word(name)) if is_of_page_tables(name) => Err(cursor.error(PAGE_TABLES)),
         Some(Token::Word(name)) => {
             cursor.take();
             if name == "ATOMIC_INIT" && cursor.takes("(") {
@@ -169,7 +173,7 @@ fn value(cursor: &mut Cursor<'_>, memory: &mut Memory) -> Result<(i64, bool), Pa
             let at = *cursor;
             cursor.take();
             if let Some(Token::Word(_)) = cursor.peek() {
-                return Err(at.error("entries of page tables are not supported"));
+                return Err(at.error(PAGE_TABLES));
             }
             cursor.enter()?;
             let inner = value(cursor, memory)?;
@@ -179,4 +183,15 @@ fn value(cursor: &mut Cursor<'_>, memory: &mut Memory) -> Result<(i64, bool), Pa
         }
         _ => cursor.number().map(|value| (value, false)),
     }
+}
+
+const PAGE_TABLES: &str = "entries of page tables are not supported";
+
+/// Returns `true` for the names that herd7 gives the parts of a page table: `pte_x` is the entry for
+/// `x`, and no location of its own.
+fn is_of_page_tables(name: &str) -> bool {
+    ["pte_", "pa_", "phy_", "PTE", "TTD", "PA"].iter().any(|prefix| match prefix.ends_with('_') {
+        true => name.starts_with(prefix),
+        false => name == *prefix,
+    })
 }
