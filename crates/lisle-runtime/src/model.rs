@@ -6,6 +6,7 @@ use crate::sched::worker::{self, Worker};
 use crate::stack::overflow;
 use std::io;
 use std::panic::Location;
+use std::time::Duration;
 
 /// Returns a number with its digits in groups of three.
 pub fn grouped(number: usize) -> String {
@@ -19,6 +20,14 @@ pub fn grouped(number: usize) -> String {
 /// variable that is initialized lazily or has a destructor. It may wait.
 pub fn on_overflow(last: fn()) {
     overflow::call_last(last);
+}
+
+/// Returns how long this thread has had a processor.
+pub fn processor_time() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: it writes to `time` and to nothing else. If it fails the time stays zero.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// A thread that runs programs as a model chooses.

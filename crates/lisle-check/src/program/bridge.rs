@@ -5,7 +5,7 @@ mod explorer;
 mod installed;
 mod memory;
 
-pub(super) use installed::{in_step, is_unwinding, leave, panicked};
+pub(super) use installed::{in_step, is_unwinding, leave, panicked, why_unwound};
 
 use super::asking::Asking;
 use super::division::Division;
@@ -98,6 +98,8 @@ pub(super) struct Bridge {
     cut: Option<Cut>,
     was_cut: Cell<bool>,
     is_unwinding: Cell<bool>,
+    /// Nothing could go on.
+    is_blocked: Cell<bool>,
     /// What the program has returned.
     result: RefCell<Option<Box<dyn Any + Send>>>,
     /// It is noted for people what the execution does.
@@ -141,6 +143,7 @@ impl Bridge {
             cut,
             was_cut: Cell::new(false),
             is_unwinding: Cell::new(false),
+            is_blocked: Cell::new(false),
             result: RefCell::default(),
             is_recorded: Cell::new(false),
             recorder: RefCell::default(),
@@ -196,6 +199,7 @@ impl Bridge {
             // Of what is given up, nothing is to be told.
             self.record();
         }
+        self.is_blocked.set(false);
         drop(self.left());
         self.memory.borrow_mut().begin();
         self.pulse.begins(self.memory.borrow().weak().map(Memory::name));

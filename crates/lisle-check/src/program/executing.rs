@@ -8,6 +8,7 @@ use super::judge::Judge;
 use super::leaving;
 use super::memory::{Detail, Memory, Modelled, Used};
 use super::own_thread;
+use super::quiet::{self, Quiet};
 use super::reversal::{self, Between};
 use super::trace::Trace;
 use super::verdict::{How, Verdict};
@@ -18,10 +19,10 @@ use lisle_runtime::model::{Ended, Executions, executions};
 use lisle_runtime::{Builder, Report};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::panic::{AssertUnwindSafe, Location, PanicHookInfo, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -88,7 +89,6 @@ impl Executing {
 
     /// Calls `explore` where executions can be run.
     pub(super) fn on_a_worker<R>(&self, explore: impl FnOnce(&Running<'_>) -> R) -> R {
-        be_quiet();
         let noticed = Noticed::default();
         let told = noticed.clone();
         let builder = Builder::default().on_report(move |report| {
@@ -352,6 +352,7 @@ impl Running<'_> {
         let (program, told) = (self.executing.program.clone(), self.noticed.clone());
         let has_returned = Arc::<AtomicBool>::default();
         let returned = has_returned.clone();
+        quiet::begins();
         let (ended, stuck) =
             self.executions.run(&**bridge, self.executing.site, move || {
                 match catch_unwind(AssertUnwindSafe(|| program())) {
@@ -430,39 +431,4 @@ fn notice(noticed: &Noticed, what: String) {
 pub(super) fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no text".into())
-}
-
-thread_local! {
-    /// Panics on this thread are part of an exploration, and are not printed.
-    static QUIET: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Keeps panics on this thread from being printed, until it is dropped.
-struct Quiet;
-
-impl Quiet {
-    fn new() -> Quiet {
-        QUIET.set(true);
-        Quiet
-    }
-}
-
-impl Drop for Quiet {
-    fn drop(&mut self) {
-        QUIET.set(false);
-    }
-}
-
-fn be_quiet() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let print = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
-            if !QUIET.get() {
-                print(info);
-            } else {
-                bridge::panicked(|| message(info.payload()), info.location());
-            }
-        }));
-    });
 }

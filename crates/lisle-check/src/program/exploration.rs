@@ -21,6 +21,9 @@ use std::time::Duration;
 /// programs have fewer schedules than that.
 const ALONE: u64 = 1_000;
 
+/// An exploration that computes for longer is large, however few executions it has had.
+const FIRST_SLICE: Duration = Duration::from_secs(1);
+
 /// What the first worker does besides.
 struct First {
     progress: Progress,
@@ -160,8 +163,9 @@ impl Plan {
             None => (processors(), ALONE),
         };
         let mut pause = together.counts().all() + ALONE;
+        let slice = self.limits.time.map_or(FIRST_SLICE, |time| FIRST_SLICE.min(time / 10));
         if sampler.is_some() {
-            together.pause_at(pause);
+            together.pause_at(pause, slice);
         }
         // Whoever is the first worker has it.
         let first = Mutex::new(First { progress, alone });
@@ -171,11 +175,13 @@ impl Plan {
                 continue;
             }
             let Some(sampler) = sampler.as_mut().filter(|_| together.is_paused()) else { return };
-            if sampler.sample(running, together.counts().all(), workers) {
+            if sampler.sample(running, together, workers) {
                 return;
             }
-            pause *= 2;
-            together.pause_at(pause);
+            if together.counts().all() >= pause {
+                pause *= 2;
+            }
+            together.pause_at(pause, slice.max(2 * together.computed()));
         }
     }
 

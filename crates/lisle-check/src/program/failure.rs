@@ -169,7 +169,12 @@ struct Summary<'a>(&'a Failure);
 impl fmt::Display for Summary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0.what {
-            What::Panicked(message) => writeln!(f, "{message}")?,
+            What::Panicked(message) => {
+                writeln!(f, "{message}")?;
+                if self.0.trace.has_time() {
+                    writeln!(f, "{VIRTUAL}")?;
+                }
+            }
             What::Blocked(graph) => {
                 write!(f, "nothing can go on\n{graph}")?;
                 if graph.tasks.iter().chain(&graph.fibers).any(|blocked| blocked.waits.is_empty()) {
@@ -232,6 +237,10 @@ impl fmt::Display for Steps {
         }
     }
 }
+
+/// What is said where a program in which time has passed panics.
+const VIRTUAL: &str = "(time is virtual in a check: `Instant::now` and `Instant::elapsed` do not know how much has passed; \
+                       `lisle::time::now` does)";
 
 /// What is said of those of whom it is not known what they wait for.
 const UNTOLD: &str = "What does not tell waits for a future that is none of Lisle's, or for an event that does not \

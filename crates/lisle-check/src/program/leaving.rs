@@ -1,4 +1,5 @@
-//! The schedule of an execution in which the process ends: by `exit`, or since a stack overflows.
+//! The schedule of an execution in which the process ends: by `exit`, by a panic that cannot go on, or
+//! since a stack overflows.
 //!
 //! Nobody comes back from there to tell which schedule it was. So the thread that is about to end the
 //! process waits, and the one that watches the exploration tells it.
@@ -38,8 +39,8 @@ impl Drop for Last {
     }
 }
 
-/// Waits until the schedule has been told.
-fn leaves() {
+/// Waits until the schedule has been told of the execution in which this thread ends the process.
+pub(super) fn leaves() {
     let number = NUMBER.get();
     if number == 0 || LEAVES.compare_exchange(0, number, SeqCst, SeqCst).is_err() {
         return;

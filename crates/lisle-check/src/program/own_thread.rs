@@ -75,6 +75,14 @@ pub(super) fn run<R: Send + 'static>(
     let explored = explored.unwrap_or_else(|error| panic!("the checker has no thread to begin on: {error}"));
     let mut looks = watch.looks();
     loop {
+        // Who is told much is not kept from looking.
+        if looks.until_next().is_zero()
+            && let Some(hung) = looks.look()
+        {
+            // If the step ends after all, nobody wants what comes after it.
+            watch.give_up();
+            return Err(hung);
+        }
         match told.recv_timeout(looks.until_next()) {
             Ok(Told::Ended(ending)) => {
                 let tell_each = || each.into_iter().for_each(|each| each(ending));
@@ -85,11 +93,7 @@ pub(super) fn run<R: Send + 'static>(
                 }
                 let _ = hear.send(());
             }
-            Err(RecvTimeoutError::Timeout) => {
-                if let Some(hung) = looks.look() {
-                    return Err(hung);
-                }
-            }
+            Err(RecvTimeoutError::Timeout) => {}
             // Joined, it has dropped what it had of the program.
             Ok(Told::Over) | Err(RecvTimeoutError::Disconnected) => {
                 return Ok(explored.join().unwrap_or_else(|panic| resume_unwind(panic)));

@@ -15,9 +15,10 @@
 
 use super::asking::Loops;
 use super::bridge::{Bridge, Cut};
+use super::computed::Computed;
 use super::executing::{Executing, Running, message, stuck_at};
 use super::failure::{Failure, What};
-use super::interrupt::Catching;
+use super::interrupt::{self, Catching};
 use super::limit::{Limit, Limits};
 use super::memory::{Detail, Seen};
 use super::objects::Objects;
@@ -30,7 +31,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, Scope};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// So many workers may be held by what cannot be unwound: their stacks are not given back.
 const MOST_HELD: usize = 200;
@@ -123,16 +124,19 @@ pub(super) struct Together<'a> {
     limits: Limits,
     /// So many executions were run before this exploration went on with them.
     before: u64,
-    /// It pauses after so many executions, those of before included.
-    pause: u64,
+    /// It pauses after so many executions, those of before included, and when its workers have
+    /// computed for so long.
+    pause: (u64, Duration),
+    computed: Computed,
     /// No execution goes on beyond this point.
     end: Option<Instant>,
     common: Mutex<Common>,
     stopped: AtomicBool,
     /// The number of workers that have been held by what could not be unwound.
     held: AtomicUsize,
-    /// Signals end the exploration.
+    /// Signals end the exploration: it catches them, or somebody else does who waits for it.
     catching: OnceLock<Option<Catching>>,
+    heeds_signals: bool,
 }
 
 /// What changes.
@@ -198,19 +202,21 @@ impl<'a> Together<'a> {
             strategies,
             limits,
             before,
-            pause: u64::MAX,
+            pause: (u64::MAX, Duration::MAX),
+            computed: Computed::default(),
             end: None,
             common: Mutex::new(common),
             stopped: AtomicBool::new(false),
             held: AtomicUsize::new(0),
             catching: OnceLock::new(),
+            heeds_signals: false,
         };
         together.set_limits(&together.lock().source, before);
         together
     }
 
     fn set_limits(&self, source: &Source, before: u64) {
-        source.limit(before.saturating_add(self.limits.executions).min(self.pause));
+        source.limit(before.saturating_add(self.limits.executions).min(self.pause.0));
         if let Source::Drawn(divided) = source
             && !self.executing.past_failures
         {
@@ -225,6 +231,16 @@ impl<'a> Together<'a> {
     /// Lets signals end the exploration from now on.
     pub(super) fn catch_signals(&self) {
         self.catching.get_or_init(Catching::begin);
+    }
+
+    /// Returns `true` if signals end the exploration.
+    pub(super) fn heeds_signals(&self) -> bool {
+        self.heeds_signals || self.catching.get().is_some_and(Option::is_some)
+    }
+
+    /// Lets the signals that somebody else catches end the exploration.
+    pub(super) fn heed_signals(&mut self) {
+        self.heeds_signals = true;
     }
 
     /// Runs executions on another thread until nothing remains for it in this round. A worker that
@@ -263,6 +279,7 @@ impl<'a> Together<'a> {
         running.cut_when(Some(Cut { over: self.executing.watch.over(), at: self.end }));
         let (bridge, number) = self.part(running, is_first);
         let _installed = bridge.install();
+        let mut computes = self.computed.begins();
         while self.goes_on() && bridge.begin() {
             let failure = running.execute(&bridge);
             if bridge.was_cut() && failure.is_none() {
@@ -280,6 +297,7 @@ impl<'a> Together<'a> {
             if let Some(failure) = failure.filter(|_| !is_detail) {
                 self.found(number, failure);
             }
+            computes.add();
             after_each(if is_detail { Ending::Stopped } else { running.ending() });
             if let Some(stuck) = running.stuck() {
                 if self.held.fetch_add(1, Relaxed) >= MOST_HELD {
@@ -321,11 +339,12 @@ impl<'a> Together<'a> {
         if self.stopped.load(Relaxed) {
             return false;
         }
-        let catching = self.catching.get().and_then(Option::as_ref);
         let limit = match self.executing.watch.is_over() {
-            _ if catching.is_some_and(Catching::has_arrived) => Limit::Interrupt,
+            _ if self.heeds_signals() && interrupt::has_arrived() => Limit::Interrupt,
             Some(time) => Limit::Time(time),
-            None if self.end.is_none_or(|end| Instant::now() < end) => return true,
+            None if self.end.is_none_or(|end| Instant::now() < end) => {
+                return self.computed.get() < self.pause.1;
+            }
             None => {
                 self.stop(&self.lock());
                 return false;
@@ -411,9 +430,10 @@ impl<'a> Together<'a> {
         goes_on
     }
 
-    /// Lets the workers end when there have been so many executions.
-    pub(super) fn pause_at(&mut self, executions: u64) {
-        self.pause = executions;
+    /// Lets the workers end, each after an execution, when there have been so many, or when they have
+    /// computed for so long.
+    pub(super) fn pause_at(&mut self, executions: u64, computed: Duration) {
+        self.pause = (executions, computed);
         self.set_limits(&self.lock().source, self.before);
     }
 
@@ -421,16 +441,24 @@ impl<'a> Together<'a> {
     pub(super) fn is_paused(&self) -> bool {
         let common = self.lock();
         let counts = common.source.counts();
-        let is_over = self.stopped.load(Relaxed) || common.limit.is_some() || common.broken.is_some();
+        let is_over = self.stopped.load(Relaxed)
+            || common.limit.is_some()
+            || common.broken.is_some()
+            || common.divergence().is_some();
         !is_over
             && !common.source.is_finished()
-            && counts.all() >= self.pause
+            && (counts.all() >= self.pause.0 || self.computed() >= self.pause.1)
             && counts.all() < self.before.saturating_add(self.limits.executions)
     }
 
     /// Returns how many executions there were.
     pub(super) fn counts(&self) -> Counts {
         self.lock().source.counts()
+    }
+
+    /// Returns how long its workers have computed.
+    pub(super) fn computed(&self) -> Duration {
+        self.computed.get()
     }
 
     /// Takes the failure, if one was found.

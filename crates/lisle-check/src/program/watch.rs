@@ -16,6 +16,10 @@ use std::time::{Duration, Instant};
 /// It is looked so often.
 const LOOK: Duration = Duration::from_millis(200);
 
+/// Between two looks no more than this counts: who looks later has been kept from it, and so may others
+/// have been.
+const LATE: Duration = Duration::from_millis(400);
+
 /// What a worker is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -203,26 +207,35 @@ impl Watch {
         self.complete.load(Relaxed)
     }
 
+    /// Has all workers give up what they execute, once they come to the next step.
+    pub(super) fn give_up(&self) {
+        self.over.store(true, Relaxed);
+    }
+
     /// Begins to look.
     pub(super) fn looks(&self) -> Looks<'_> {
-        Looks { watch: self, lasting: Vec::new() }
+        Looks { watch: self, lasting: Vec::new(), last: Instant::now() }
     }
 }
 
 /// Who looks.
 pub(super) struct Looks<'a> {
     watch: &'a Watch,
-    /// Who takes a step, which one, and when it was first seen.
-    lasting: Vec<(Arc<Pulse>, u64, Instant)>,
+    /// Who takes a step, which one, and how long it was seen in it.
+    lasting: Vec<(Arc<Pulse>, u64, Duration)>,
+    last: Instant,
 }
 
 impl Looks<'_> {
     /// Returns how long to wait before the next look.
     pub(super) fn until_next(&self) -> Duration {
+        let Watch { time, over, late, .. } = self.watch;
         let elapsed = self.watch.begun.elapsed();
-        let until = |time: Option<Duration>| time?.checked_sub(elapsed).filter(|left| !left.is_zero());
-        let [over, late] = [until(self.watch.time), until(self.late())];
-        [over, late].into_iter().flatten().fold(LOOK, Duration::min)
+        let until = |time: Option<Duration>, is_told: &AtomicBool| {
+            time.filter(|_| !is_told.load(Relaxed)).map(|time| time.saturating_sub(elapsed))
+        };
+        let look = LOOK.saturating_sub(self.last.elapsed());
+        [until(*time, over), until(self.late(), late)].into_iter().flatten().fold(look, Duration::min)
     }
 
     /// Returns when whatever was found is told as it is: a tenth later.
@@ -245,15 +258,17 @@ impl Looks<'_> {
                 "{site}: the process ends in an execution; to run it again: LISLE_CHECK_REPLAY={schedule}"
             );
         });
-        let (now, before) = (Instant::now(), std::mem::take(&mut self.lasting));
+        let passed = self.last.elapsed().min(LATE);
+        self.last = Instant::now();
+        let before = std::mem::take(&mut self.lasting);
         for pulse in self.watch.pulses().iter().filter(|pulse| !pulse.is_in(Stage::Checker)) {
             let beat = pulse.beat.load(Relaxed);
             let same = before.iter().find(|(other, then, _)| Arc::ptr_eq(other, pulse) && *then == beat);
-            self.lasting.push((pulse.clone(), beat, same.map_or(now, |(.., since)| *since)));
+            let lasted = same.map_or(Duration::ZERO, |(.., lasted)| *lasted + passed);
+            self.lasting.push((pulse.clone(), beat, lasted));
         }
-        let (pulse, beat, since) = self.lasting.iter().min_by_key(|(.., since)| *since)?;
-        let lasted = now - *since;
-        let hung = (lasted >= self.watch.patience).then(|| Hung::new(pulse, lasted))?;
+        let (pulse, beat, lasted) = self.lasting.iter().max_by_key(|(.., lasted)| *lasted)?;
+        let hung = (*lasted >= self.watch.patience).then(|| Hung::new(pulse, *lasted))?;
         // It may have gone on just now.
         (pulse.beat.load(Relaxed) == *beat).then_some(hung)
     }

@@ -338,6 +338,16 @@ fn a_time_is_kept() {
     }
 }
 
+/// Who is told of executions, one soon after the other, is also told that time is over.
+#[test]
+fn a_time_is_kept_where_somebody_is_told() {
+    let time = Duration::from_millis(300);
+    let mut told = 0;
+    let verdict = Checker::new().time(time).explore_each(orders_of_ten, |_| told += 1);
+    assert_eq!(verdict.limit(), Some(Limit::Time(time)), "{verdict}");
+    assert_eq!(verdict.counts().all(), told);
+}
+
 /// An execution is not waited for: this one would take some minutes.
 #[test]
 fn a_time_is_kept_within_an_execution() {

@@ -148,6 +148,63 @@ fn what_cannot_be_unwound_since_it_panics() {
     });
 }
 
+/// A fiber that catches its unwinding and goes on.
+#[test]
+fn what_catches_its_unwinding() {
+    let verdict = after("could not be unwound", Checker::new(), || {
+        let never = IVar::<()>::new();
+        while catch_unwind(AssertUnwindSafe(|| never.get())).is_err() {}
+    });
+    assert!(verdict.failure().unwrap().blocked().is_some(), "{verdict}");
+}
+
+/// As above, once: it returns, though it was given up. That is no execution that has gone well.
+#[test]
+fn what_catches_its_unwinding_and_returns() {
+    let verdict = after("nothing can go on", Checker::new(), || {
+        let never = Arc::new(IVar::<()>::new());
+        let of_other = never.clone();
+        let other = lisle::spawn(move || drop(catch_unwind(AssertUnwindSafe(|| of_other.get()))));
+        drop(catch_unwind(AssertUnwindSafe(|| never.get())));
+        drop(other.join());
+    });
+    assert_eq!(verdict.counts().complete, 0, "{verdict}");
+}
+
+struct PanicsInDrop;
+
+impl Drop for PanicsInDrop {
+    fn drop(&mut self) {
+        panic!("a destructor is wrong");
+    }
+}
+
+#[test]
+fn a_panic_of_a_destructor() {
+    after("a destructor is wrong", Checker::new(), || drop(PanicsInDrop));
+    after("a destructor is wrong", Checker::new(), || {
+        let kept = PanicsInDrop;
+        lisle::spawn(move || drop(kept));
+    });
+}
+
+#[test]
+fn a_guard_that_is_forgotten() {
+    after("nothing can go on", Checker::new(), || {
+        let lock = Arc::new(Mutex::new(()));
+        std::mem::forget(lock.lock());
+        lisle::spawn(move || drop(lock.lock())).join().unwrap();
+    });
+}
+
+#[test]
+fn a_handle_that_is_forgotten() {
+    after("nothing can go on", Checker::new(), || {
+        let never = IVar::<()>::new();
+        std::mem::forget(lisle::spawn(move || *never.get()));
+    });
+}
+
 /// The executions that are given up are none of the program's. That they cannot be unwound is no
 /// fault of it, and they are not counted as executions that have gone well.
 #[test]
@@ -253,6 +310,45 @@ fn somebody_who_is_told_panics() {
     let panic = explored.unwrap_err();
     assert_eq!(panic.downcast_ref::<String>().unwrap(), "Complete is not what it wants");
     the_truth_is_told("a panic of who was told");
+}
+
+/// A thread of `std` and a fiber that wait for each other.
+#[test]
+fn a_thread_that_waits() {
+    let (tx, rx) = std::sync::mpsc::channel::<()>();
+    let rx = Arc::new(std::sync::Mutex::new(rx));
+    let checker = Checker::new().patience(Duration::from_millis(600));
+    let verdict = after("a step does not end", checker, move || {
+        let rx = rx.clone();
+        let waits = std::thread::spawn(move || rx.lock().unwrap().recv().is_err());
+        assert!(waits.join().unwrap());
+    });
+    let report = verdict.failure().unwrap().to_string();
+    assert!(report.contains("it waits in the system"), "{report}");
+    drop(tx);
+}
+
+/// If a step ends after it was taken for one that does not, its thread gives up the rest.
+#[test]
+fn a_step_that_ends_late() {
+    let (count, is_over) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let (of_program, ends) = (count.clone(), is_over.clone());
+    after("a step does not end", Checker::new().patience(Duration::from_millis(600)), move || {
+        if of_program.fetch_add(1, SeqCst) == 20 {
+            while ends.load(SeqCst) == 0 {
+                std::thread::yield_now();
+            }
+        }
+        many_orders();
+    });
+    is_over.store(1, SeqCst);
+    // What is left behind has the program.
+    while Arc::strong_count(&count) > 1 {
+        std::thread::yield_now();
+    }
+    // To tell what has led there it was run once more.
+    let executions = count.load(SeqCst);
+    assert!((21..=25).contains(&executions), "{executions}");
 }
 
 #[test]

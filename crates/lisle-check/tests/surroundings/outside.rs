@@ -79,6 +79,23 @@ fn instants_of_the_system() {
     });
 }
 
+/// What asks how long ago an instant was asks the system. Nobody can refuse that, but it is named.
+#[test]
+fn an_instant_that_is_asked_how_long_ago_it_was() {
+    let second = Duration::from_secs(1);
+    for clock in [Instant::now, now] {
+        let report = failing(move || {
+            let begun = clock();
+            lisle::time::sleep(second);
+            assert!(begun.elapsed() >= second, "it was too short");
+        });
+        assert!(report.contains("it was too short"), "{report}");
+        assert!(report.contains("`Instant::now` and `Instant::elapsed` do not know"), "{report}");
+    }
+    let report = failing(|| panic!("without time"));
+    assert!(!report.contains("virtual"), "{report}");
+}
+
 #[test]
 fn the_clock_of_a_program() {
     let hour = Duration::from_secs(3_600);

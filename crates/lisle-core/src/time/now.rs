@@ -9,7 +9,8 @@ use std::time::Instant;
 /// In a program that lisle-check runs time is virtual: it stands still while anything can run, and then
 /// passes at once to the first timer. [`Instant::now`] does not know of that, and differs from one execution
 /// to the next. A program that is to be checked asks this clock instead, and does not ask an instant how
-/// long ago it was.
+/// long ago it was. It sleeps until a point in time: a loop that only asks until that has come keeps time
+/// from passing.
 ///
 /// # Examples
 ///

@@ -226,6 +226,7 @@ impl Explorer for Bridge {
     fn is_over(&self, waiting: &[(u32, Awaited)]) {
         self.note(Recorder::is_over);
         self.in_step.set(false);
+        self.is_blocked.set(true);
         for &(process, awaited_by) in waiting {
             let awaited = self.awaited.borrow().get(process as usize).copied().unwrap_or(0);
             if let Some(object) = self.objects.borrow().at(awaited) {

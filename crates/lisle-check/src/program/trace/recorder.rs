@@ -23,6 +23,9 @@ use std::panic::Location;
 const FIRST: usize = 500;
 const LAST: usize = 2_000;
 
+/// What stands for the time is called so.
+pub(super) const TIME: &str = "time";
+
 type Site = Option<&'static Location<'static>>;
 
 #[derive(Debug, Default)]
@@ -80,7 +83,7 @@ impl Recorder {
                 self.timers.insert(process, due);
                 let clock = *self.clock.get_or_insert(self.people.len());
                 if clock == self.people.len() {
-                    self.people.push(Person::new("time", None, None));
+                    self.people.push(Person::new(TIME, None, None));
                 }
                 self.numbers.insert(process, clock);
                 return;
@@ -319,7 +322,7 @@ impl Person {
     /// Returns what it is called. The numbers are those of fibers and tasks so far.
     fn called(&self, numbers: &mut [usize; 2]) -> String {
         let number = match self.kind {
-            "time" => return "time".into(),
+            TIME => return TIME.into(),
             "fiber" if self.site.is_none() => {
                 return self.name.clone().unwrap_or_else(|| "the program".into());
             }
