@@ -35,8 +35,9 @@ pub(crate) enum Command {
     /// Run litmus tests under memory models
     ///
     /// A test is a file in the format of herd7, for C, X86, X86_64 or AArch64. Its possible final
-    /// states are printed as herd7 prints them. The exit code is 0 if every condition holds as it
-    /// is written, 1 if one does not, and 2 if a file is wrong or missing.
+    /// states are printed as herd7 prints them; of several tests, a line for each and the totals.
+    /// The exit code is 0 if every condition holds as it is written, 1 if one does not, 2 if a file
+    /// cannot be read, and 3 if there is no verdict on a test, because it uses what is not supported.
     Check(CheckOptions),
 }
 
@@ -57,6 +58,21 @@ pub(crate) struct CheckOptions {
     /// Compile the acquire loads of C to LDAPR instead of LDAR under arm8
     #[arg(long)]
     pub(crate) acquire_pc: bool,
+
+    /// What to print [default: full for one file, lines for several files or a directory]
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub(crate) format: Option<CheckFormat>,
+}
+
+/// What `lisle check` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CheckFormat {
+    /// For each test what herd7 prints
+    Full,
+    /// A line for each test, with the verdict first, and the totals
+    Lines,
+    /// One JSON object per line for each test, and one with the totals
+    Json,
 }
 
 /// The format of the access log.

@@ -2,9 +2,9 @@
 //! one fiber or several, and all of them communicate only through events. `lisle check FILE` runs
 //! litmus tests under memory models.
 //!
-//! Exit codes of `serve`: 0 after a shutdown by a signal, 1 if it failed at run time (the
-//! directory is missing, the address is taken). Exit codes of `check`: 0 if every condition
-//! holds, 1 if one does not, 2 if a file is wrong or missing. Both exit with 2 if the command
+//! Exit codes of `serve`: 0 after a shutdown by a signal, 1 if something failed at run time (the
+//! directory is missing, the address is taken). Of `check`: 0 if every condition holds, 1 if one
+//! does not, 2 if a file cannot be read, 3 if there is no verdict on a test. Of both: 2 if the command
 //! line is invalid.
 
 #![forbid(unsafe_code)]

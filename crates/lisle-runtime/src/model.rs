@@ -1,14 +1,33 @@
 //! Executions of a program in schedules that a model chooses. For lisle-check.
 
 use crate::runtime::Builder;
-use crate::sched::worker::Worker;
-pub use crate::sched::worker::modelled::{Again, Ended, Explorer, Nature, Process};
+pub use crate::sched::worker::modelled::{Again, Armed, Ended, Explorer, Nature, Process, Time};
+use crate::sched::worker::{self, Worker};
+use crate::stack::overflow;
 use std::io;
 use std::panic::Location;
+use std::time::Duration;
 
 /// Returns a number with its digits in groups of three.
 pub fn grouped(number: usize) -> String {
     crate::report::grouped(number)
+}
+
+/// Has `last` called when a fiber overflows its stack, on its thread and after the message, before
+/// the process ends. The first call of the process counts.
+///
+/// It is called in a signal handler: it must neither allocate nor lock, nor touch a thread-local
+/// variable that is initialized lazily or has a destructor. It may wait.
+pub fn on_overflow(last: fn()) {
+    overflow::call_last(last);
+}
+
+/// Returns how long this thread has had a processor.
+pub fn processor_time() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: it writes to `time` and to nothing else. If it fails the time stays zero.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// A thread that runs programs as a model chooses.
@@ -30,6 +49,16 @@ impl Executions<'_> {
     ) -> (Ended, Option<String>) {
         self.0.execute(explorer, site, Box::new(program))
     }
+}
+
+/// Panics if this thread is one of a runtime: to run a model here, or to wait for one, would block a
+/// domain.
+#[track_caller]
+pub fn assert_no_domain() {
+    assert!(
+        worker::with_current(|worker| worker.is_none()),
+        "a model cannot be run inside a fiber: it would block the fiber's domain"
+    );
 }
 
 /// Makes this thread one that runs programs as a model chooses, and calls `f`.

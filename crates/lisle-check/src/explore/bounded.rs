@@ -25,6 +25,8 @@ pub struct Bounded {
     position: usize,
     used: u32,
     begun: bool,
+    /// The last execution was left in the middle, and is the next one.
+    again: bool,
     /// Something was left out for the bound in this round.
     limited: bool,
     finished: bool,
@@ -54,6 +56,7 @@ impl Bounded {
             position: 0,
             used: 0,
             begun: false,
+            again: false,
             limited: false,
             finished: false,
             counts: Counts::default(),
@@ -76,6 +79,11 @@ impl Bounded {
     /// been run in the rounds before.
     pub(super) fn counted(&self, ending: Ending) -> Ending {
         if self.used < self.bound { Ending::Stopped } else { ending }
+    }
+
+    /// Makes the execution that was left in the middle the next one.
+    pub(super) fn run_again(&mut self) {
+        self.again = true;
     }
 
     fn decide(&mut self, options: u32, costs: bool) -> u32 {
@@ -112,7 +120,8 @@ impl Strategy for Bounded {
         if self.finished {
             return false;
         }
-        if self.begun && !self.advance() {
+        let again = std::mem::take(&mut self.again);
+        if self.begun && !again && !self.advance() {
             if !self.limited || self.bound == self.most {
                 self.finished = true;
                 return false;

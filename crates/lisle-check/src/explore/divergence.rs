@@ -22,7 +22,8 @@ impl fmt::Display for Divergence {
         write!(
             f,
             "step {} (process {}) did something else than in an earlier execution with the same steps before \
-             it; look for time, randomness, addresses or hash maps on which the program's actions depend",
+             it; look for time (`std::time::Instant`, for which `lisle::time::now` is there), randomness, \
+             addresses or hash maps on which the program's actions depend",
             self.step, self.process.0
         )
     }

@@ -174,11 +174,20 @@ impl Divided {
 }
 
 impl Drop for Divided {
-    /// Ends the exploration if an execution is left in the middle: the others may wait for it.
+    /// Ends the exploration if an execution is left in the middle, for the others may wait for it.
+    /// It does not count, and one that has to be run before others is run again.
     fn drop(&mut self) {
-        if self.current.is_some() {
-            self.stop();
+        let Some(place) = self.current.take() else { return };
+        let mut state = self.shared.lock();
+        if let Some(Part::Bounded(mut bounded)) = self.parts[place].take() {
+            bounded.run_again();
+            state.members[place].bounded = Some(bounded);
         }
+        state.members[place].over += 1;
+        state.over.insert(self.number.load(Relaxed), None);
+        state.count();
+        state.stopped = true;
+        self.shared.wake(&state);
     }
 }
 
@@ -239,7 +248,7 @@ impl Strategy for Divided {
             random => self.parts[place] = random,
         }
         let number = self.number.load(Relaxed);
-        state.over.insert(number, ending);
+        state.over.insert(number, Some(ending));
         if state.until_failure && !matches!(ending, Ending::Complete | Ending::Stopped) {
             state.end_after(number);
         }

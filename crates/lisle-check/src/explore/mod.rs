@@ -62,7 +62,7 @@ pub use observed::{Classes, Observed};
 pub use process::{Family, Process};
 pub use sampled::{Priorities, Random};
 pub use save::ResumeError;
-pub use schedule::{Recorded, Replay, Schedule};
+pub use schedule::{Codes, Recorded, Replay, Schedule};
 pub use shrink::shrink;
 pub use strategy::{Counts, Decision, Ending, Mark, Strategy};
 pub use token::TokenError;

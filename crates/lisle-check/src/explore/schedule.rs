@@ -7,6 +7,11 @@
 
 use super::{Counts, Decision, Ending, Mark, Process, Strategy};
 use crate::forward_reports;
+use std::sync::atomic::{
+    AtomicU32, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
+};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The decisions of an execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -82,22 +87,79 @@ fn code_of(place: usize, default: usize) -> u32 {
     code as u32
 }
 
+/// The decisions of the execution in progress, which other threads may look at meanwhile.
+///
+/// Only one thread writes. What another one reads is right as soon as the writer has stopped, or
+/// waits.
+#[derive(Debug, Default)]
+pub struct Codes {
+    len: AtomicUsize,
+    pages: Mutex<Vec<Arc<Page>>>,
+}
+
+type Page = [AtomicU32; PAGE];
+
+/// So many decisions are on a page.
+const PAGE: usize = 256;
+
+impl Codes {
+    fn pages(&self) -> MutexGuard<'_, Vec<Arc<Page>>> {
+        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns this page, which is there or the next one.
+    fn page(&self, number: usize) -> Arc<Page> {
+        let mut pages = self.pages();
+        if pages.len() == number {
+            pages.push(Arc::new([const { AtomicU32::new(0) }; PAGE]));
+        }
+        pages[number].clone()
+    }
+
+    /// Returns the decisions so far as a schedule.
+    pub fn schedule(&self) -> Schedule {
+        let len = self.len.load(Acquire);
+        let pages = self.pages();
+        let codes = pages.iter().flat_map(|page| page.iter()).take(len);
+        Schedule::from_codes(codes.map(|code| code.load(Relaxed)).collect())
+    }
+}
+
 /// Notes what another strategy decides, so that the execution can be run again.
 #[derive(Debug)]
 pub struct Recorded<S> {
     strategy: S,
-    codes: Vec<u32>,
+    codes: Arc<Codes>,
+    /// The page that is written to.
+    page: Arc<Page>,
+    len: usize,
 }
 
 impl<S: Strategy> Recorded<S> {
     /// Creates a recording of what this strategy decides.
     pub fn new(strategy: S) -> Self {
-        Recorded { strategy, codes: Vec::new() }
+        let codes = Arc::<Codes>::default();
+        Recorded { strategy, page: codes.page(0), codes, len: 0 }
     }
 
     /// Returns the schedule of the last execution, or of the one in progress.
     pub fn schedule(&self) -> Schedule {
-        Schedule::from_codes(self.codes.clone())
+        self.codes.schedule()
+    }
+
+    /// Returns the decisions, for other threads to look at.
+    pub fn codes(&self) -> Arc<Codes> {
+        self.codes.clone()
+    }
+
+    #[inline]
+    fn push(&mut self, code: u32) {
+        if self.len > 0 && self.len.is_multiple_of(PAGE) {
+            self.page = self.codes.page(self.len / PAGE);
+        }
+        self.page[self.len % PAGE].store(code, Relaxed);
+        self.len += 1;
+        self.codes.len.store(self.len, Release);
     }
 
     /// Returns the strategy that decides.
@@ -115,7 +177,9 @@ impl<S: Strategy> Strategy for Recorded<S> {
     fn begin(&mut self) -> bool {
         let more = self.strategy.begin();
         if more {
-            self.codes.clear();
+            self.page = self.codes.page(0);
+            self.len = 0;
+            self.codes.len.store(0, Release);
         }
         more
     }
@@ -126,14 +190,14 @@ impl<S: Strategy> Strategy for Recorded<S> {
             let place = runnable.iter().position(|&other| other == process);
             let place = place.expect("a strategy runs one of the runnable processes");
             let is_default = running == Some(process);
-            self.codes.push(if is_default { 0 } else { code_of(place, default_place(running, runnable)) });
+            self.push(if is_default { 0 } else { code_of(place, default_place(running, runnable)) });
         }
         decision
     }
 
     fn choose(&mut self, process: Process, ways: u32) -> u32 {
         let way = self.strategy.choose(process, ways);
-        self.codes.push(way);
+        self.push(way);
         way
     }
 

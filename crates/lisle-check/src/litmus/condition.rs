@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::program::{Memory, Register};
+use super::error::Place;
+use super::program::memory::Range;
+use super::program::{Memory, Register, Type};
 
 /// What a test says of its executions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,26 +31,45 @@ impl fmt::Display for Quantifier {
 /// A part of the final state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Item {
-    /// A register, by the name that the test uses for it.
-    Register { thread: usize, register: Register, name: String },
-    /// A location, by its index.
-    Location(usize),
+    /// A register, by the name that the test uses for it, and as what type it is looked at. Without
+    /// a type, what would fit into an `int` or an `unsigned` is one `int`, as herd7 has it.
+    Register { thread: usize, register: Register, name: String, ty: Option<Type> },
+    /// A location, or an element of an array, by the name that the test uses for it.
+    Location { range: Range, name: String, ty: Type },
 }
 
 impl Item {
     /// The order in which herd7 prints the parts of a state: registers by thread, then locations.
-    fn rank(&self) -> (bool, usize, &str) {
+    fn rank(&self) -> (bool, usize, usize, &str) {
         match self {
-            Item::Register { thread, name, .. } => (false, *thread, name),
-            Item::Location(location) => (true, *location, ""),
+            Item::Register { thread, name, .. } => (false, *thread, 0, name),
+            Item::Location { range, .. } => (true, range.location, range.offset, ""),
         }
     }
 
     /// The part as a test writes it.
-    pub(crate) fn show(&self, memory: &Memory) -> String {
+    pub(crate) fn show(&self) -> String {
         match self {
             Item::Register { thread, name, .. } => format!("{thread}:{name}"),
-            Item::Location(location) => format!("[{}]", memory.locations[*location].name),
+            Item::Location { name, .. } if name.ends_with(']') => name.clone(),
+            Item::Location { name, .. } => format!("[{name}]"),
+        }
+    }
+
+    /// The value as it is looked at.
+    pub(crate) fn view(&self, value: i64) -> i64 {
+        match self {
+            Item::Register { ty: Some(ty), .. } | Item::Location { ty, .. } => ty.wrap(value),
+            Item::Register { ty: None, .. } if u32::try_from(value).is_ok() => Type::INT.wrap(value),
+            Item::Register { ty: None, .. } => value,
+        }
+    }
+
+    /// How many bits are looked at.
+    pub(crate) fn bits(&self) -> u32 {
+        match self {
+            Item::Register { ty: None, .. } => 64,
+            Item::Register { ty: Some(ty), .. } | Item::Location { ty, .. } => 8 * ty.size as u32,
         }
     }
 }
@@ -60,6 +81,8 @@ pub(crate) enum Proposition {
     Known(bool),
     /// The item with this index has this value.
     Equal(usize, i64),
+    /// The items with these indices have the same value.
+    Same(usize, usize),
     /// Not so.
     Not(Box<Proposition>),
     /// All of them.
@@ -74,6 +97,7 @@ impl Proposition {
         match self {
             Proposition::Known(truth) => *truth,
             Proposition::Equal(item, value) => state[*item] == *value,
+            Proposition::Same(left, right) => state[*left] == state[*right],
             Proposition::Not(inner) => !inner.holds(state),
             Proposition::All(parts) => parts.iter().all(|part| part.holds(state)),
             Proposition::Any(parts) => parts.iter().any(|part| part.holds(state)),
@@ -85,6 +109,7 @@ impl Proposition {
         match self {
             Proposition::Known(_) => {}
             Proposition::Equal(item, _) => *item = index[*item],
+            Proposition::Same(left, right) => (*left, *right) = (index[*left], index[*right]),
             Proposition::Not(inner) => inner.renumber(index),
             Proposition::All(parts) | Proposition::Any(parts) => {
                 parts.iter_mut().for_each(|part| part.renumber(index));
@@ -100,6 +125,7 @@ impl Proposition {
         match self {
             Proposition::Known(truth) => truth.to_string(),
             Proposition::Equal(item, value) => format!("{}={}", items[*item], memory.show(*value)),
+            Proposition::Same(left, right) => format!("{}={}", items[*left], items[*right]),
             Proposition::Not(inner) => format!("not ({})", inner.show(items, memory)),
             Proposition::All(parts) => joined(parts, " /\\ "),
             Proposition::Any(parts) => joined(parts, " \\/ "),
@@ -114,6 +140,9 @@ pub(crate) struct Condition {
     pub(crate) proposition: Proposition,
     /// What an execution must satisfy to be looked at.
     pub(crate) filter: Option<Proposition>,
+    /// Where the condition and the filter stand.
+    pub(crate) place: Place,
+    pub(crate) filter_place: Option<Place>,
     /// What is looked at: what the condition, the filter and `locations` name.
     pub(crate) items: Vec<Item>,
 }
@@ -134,7 +163,7 @@ impl Condition {
 
     /// The condition as a test writes it.
     pub(crate) fn show(&self, memory: &Memory) -> String {
-        let items: Vec<String> = self.items.iter().map(|item| item.show(memory)).collect();
+        let items: Vec<String> = self.items.iter().map(Item::show).collect();
         let text = self.proposition.show(&items, memory);
         let bare = !text.starts_with('(');
         if bare { format!("{} ({text})", self.quantifier) } else { format!("{} {text}", self.quantifier) }

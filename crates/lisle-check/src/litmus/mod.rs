@@ -12,6 +12,6 @@ mod run;
 pub use condition::Quantifier;
 pub use error::{ParseError, Place};
 pub use model::{Model, UnknownModel};
-pub use outcome::{Access, Outcome, Race, State};
+pub use outcome::{Access, Observation, Outcome, Race, State};
 pub use program::Architecture;
-pub use run::{RunError, Test};
+pub use run::{Misplaced, RunError, Test};

@@ -73,6 +73,27 @@ impl fmt::Display for Race {
     }
 }
 
+/// How many of a test's executions satisfy its condition's statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Observation {
+    /// None.
+    Never,
+    /// Some, but not all.
+    Sometimes,
+    /// All.
+    Always,
+}
+
+impl fmt::Display for Observation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Observation::Never => "Never",
+            Observation::Sometimes => "Sometimes",
+            Observation::Always => "Always",
+        })
+    }
+}
+
 /// All that a test can do under a model. It prints as herd7 prints it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
@@ -84,6 +105,30 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// The name of the test.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the test says of its executions.
+    pub fn quantifier(&self) -> Quantifier {
+        self.quantifier
+    }
+
+    /// The condition, as `exists (0:r0=1 /\\ [x]=2)`.
+    pub fn condition(&self) -> &str {
+        &self.condition
+    }
+
+    /// How many of the executions satisfy the condition's statement.
+    pub fn observation(&self) -> Observation {
+        match self.satisfying() {
+            0 => Observation::Never,
+            some if some == self.executions() => Observation::Always,
+            _ => Observation::Sometimes,
+        }
+    }
+
     /// The final states, in ascending order of their values.
     pub fn states(&self) -> &[State] {
         &self.states
@@ -150,11 +195,6 @@ impl fmt::Display for Outcome {
             }
         }
         writeln!(f, "Condition {}", self.condition)?;
-        let observed = match (satisfying, rest) {
-            (0, _) => "Never",
-            (_, 0) => "Always",
-            _ => "Sometimes",
-        };
-        writeln!(f, "Observation {} {observed} {satisfying} {rest}", self.name)
+        writeln!(f, "Observation {} {} {satisfying} {rest}", self.name, self.observation())
     }
 }

@@ -6,14 +6,16 @@ use std::str::FromStr;
 
 use super::condition::{Item, Quantifier};
 use super::error::{ParseError, Place};
-use super::execution::relation::members;
+use super::execution::cells::Cells;
+use super::execution::relation::{EVENTS, members};
 use super::execution::search::{Graph, Search};
 use super::execution::skeleton::Skeleton;
 use super::model::{self, Model};
 use super::outcome::{Access, Outcome, Race, State};
 use super::parse::{self, Parsed};
-use super::program::Architecture;
-use super::program::path::Path;
+use super::program::memory::{Location, Range};
+use super::program::path::{Event, Kind, Path};
+use super::program::{Architecture, Fence, Memory};
 
 /// A litmus test: a few threads of a few instructions, and a condition on what they leave behind.
 #[derive(Debug, Clone)]
@@ -32,13 +34,79 @@ pub enum RunError {
         /// The architecture of the test.
         architecture: Architecture,
     },
-    /// In some execution that the model allows, an access goes to an address of no location.
+    /// In some execution that the model allows, an access goes to bytes that are not all of one
+    /// location, or to an address that is no multiple of its size.
     Nowhere {
         /// The thread that makes the access.
         thread: usize,
         /// Where the access stands.
         place: Place,
+        /// The location in which the access begins, if there is one.
+        location: Option<Misplaced>,
     },
+    /// The model does not say what accesses of different sizes to the same bytes do.
+    Mixed {
+        /// The model.
+        model: Model,
+        /// The thread that makes one of the accesses.
+        thread: usize,
+        /// Where that access stands.
+        place: Place,
+    },
+    /// The test has no execution, or none that satisfies its filter, so nothing can be said of all.
+    Empty {
+        /// Where the condition, or the filter, stands.
+        place: Place,
+        /// Whether it is the filter that leaves none.
+        filtered: bool,
+    },
+    /// The test is written in the words of Linux, whose memory model is none of those here.
+    Linux {
+        /// Where the first such word stands.
+        place: Place,
+    },
+    /// The language of the model has nothing that this fence of Linux could be.
+    Fence {
+        /// The model.
+        model: Model,
+        /// Where the fence stands.
+        place: Place,
+    },
+    /// There are too many events in one execution.
+    Large,
+}
+
+/// A location, and an access that begins in it but is no access to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Misplaced {
+    /// The name of the location.
+    pub name: String,
+    /// How many bytes it has.
+    pub size: usize,
+    /// How many of them are before the access.
+    pub offset: usize,
+    /// How many bytes the access has; 0 in C, where it has as many as the location.
+    pub accessed: usize,
+}
+
+impl fmt::Display for Misplaced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Misplaced { name, size, offset, accessed } = self;
+        if *accessed == 0 {
+            return write!(
+                f,
+                "`{name}` from its byte {offset} on; in C an address is that of a whole location, and there is \
+                 no arithmetic with it"
+            );
+        }
+        write!(f, "the {accessed} bytes from {offset} on of `{name}`, which has {size}")?;
+        if offset + accessed > *size {
+            write!(f, "; give `{name}` a type of that size, as in `uint64_t {name};`, or make it an array")
+        } else {
+            f.write_str("; this is no multiple of the access's size, for which no model here has a meaning")
+        }
+    }
 }
 
 impl fmt::Display for RunError {
@@ -50,11 +118,57 @@ impl fmt::Display for RunError {
                  and sc is for all",
                 Model::of(*architecture)
             ),
-            RunError::Nowhere { thread, place } => write!(
+            RunError::Nowhere { thread, place, location: Some(location) } => {
+                write!(f, "{place}: in some execution P{thread} accesses {location}")
+            }
+            RunError::Mixed { model, thread, place } => write!(
+                f,
+                "{place}: P{thread} accesses bytes that are also accessed with another size, of which the \
+                 model {model} says nothing; use one size, or the models sc and arm8"
+            ),
+            RunError::Empty { place, filtered: true } => write!(
+                f,
+                "{place}: no execution satisfies the filter, so the condition says nothing; change the filter"
+            ),
+            RunError::Empty { place, filtered: false } => write!(
+                f,
+                "{place}: the test has no execution, so the condition says nothing; make each loop and branch \
+                 such that some execution comes to the end"
+            ),
+            RunError::Linux { place } => write!(
+                f,
+                "{place}: this is a word of Linux, whose memory model is none of those here; name a model, \
+                 such as arm8 or tso for what such a processor does, or rc11 for the same in C"
+            ),
+            RunError::Fence { model, place } => write!(
+                f,
+                "{place}: C has no fence for loads alone or stores alone, so the model {model} says nothing \
+                 about this; use smp_mb, or the models sc, tso and arm8"
+            ),
+            RunError::Large => write!(
+                f,
+                "more than {EVENTS} accesses, parts of accesses and fences in one execution; make a smaller \
+                 test of what this one is about"
+            ),
+            RunError::Nowhere { thread, place, location: None } => write!(
                 f,
                 "{place}: in some execution P{thread} accesses an address that belongs to no location; \
                  let its register hold the address of one in every execution"
             ),
+        }
+    }
+}
+
+impl RunError {
+    /// Where the test has what the model has no meaning for.
+    pub fn place(&self) -> Option<Place> {
+        match self {
+            RunError::Foreign { .. } | RunError::Large => None,
+            RunError::Nowhere { place, .. }
+            | RunError::Mixed { place, .. }
+            | RunError::Empty { place, .. }
+            | RunError::Linux { place }
+            | RunError::Fence { place, .. } => Some(*place),
         }
     }
 }
@@ -113,6 +227,19 @@ impl Test {
         self.parsed.condition.quantifier
     }
 
+    /// Returns the model of the test's own language.
+    ///
+    /// # Errors
+    ///
+    /// If that is the model of Linux, which is not one of those here. The test can still be run under
+    /// another one, which then says what its processor does, or what the same does in C.
+    pub fn own_model(&self) -> Result<Model, RunError> {
+        match self.parsed.linux {
+            Some(place) => Err(RunError::Linux { place }),
+            None => Ok(Model::of(self.parsed.architecture)),
+        }
+    }
+
     /// Returns all that the test can do under `model`.
     ///
     /// A C test is compiled for the model's processor by the usual mapping; see the
@@ -120,7 +247,8 @@ impl Test {
     ///
     /// # Errors
     ///
-    /// If the model is for another architecture, or an access goes to no location.
+    /// If the model is for another architecture, or does not cover accesses of different sizes; if an
+    /// access goes to no location; or if there is no execution that the condition could speak of.
     ///
     /// # Complexity
     ///
@@ -132,17 +260,26 @@ impl Test {
             return Err(RunError::Foreign { model, architecture: *architecture });
         }
         let compiled = self.compiled(model);
-        let mut tally = Tally::default();
-        each_choice(&compiled, &mut Vec::new(), &mut |paths| {
-            let skeleton = Skeleton::new(memory, paths);
-            Search::run(&skeleton, memory, model, &mut |graph| {
-                tally.add(&self.parsed, model, &skeleton, paths, graph);
-            });
-        });
-        if let Some((thread, place)) = tally.nowhere {
-            return Err(RunError::Nowhere { thread, place });
+        let mut events = compiled.iter().flatten().flat_map(|path| &path.events);
+        let partial = |event: &&Event| matches!(event.kind, Kind::Fence(Fence::Loads | Fence::Stores));
+        if let Some(fence) = events.find(partial).filter(|_| model == Model::Rc11) {
+            return Err(RunError::Fence { model, place: fence.place });
         }
-        let names: Vec<String> = condition.items.iter().map(|item| item.show(memory)).collect();
+        let mut cells = Cells::new(memory, &compiled);
+        let tally = loop {
+            match self.search(model, &compiled, &cells)? {
+                Ok(tally) => break tally,
+                Err(range) => cells.refine(range),
+            }
+        };
+        if let Some((thread, place, location)) = tally.nowhere {
+            return Err(RunError::Nowhere { thread, place, location });
+        }
+        if tally.states.is_empty() {
+            let place = condition.filter_place.filter(|_| tally.filtered).unwrap_or(condition.place);
+            return Err(RunError::Empty { place, filtered: tally.filtered });
+        }
+        let names: Vec<String> = condition.items.iter().map(Item::show).collect();
         let show = |(values, (executions, holds)): (Vec<i64>, (u64, bool))| State {
             values: names.iter().cloned().zip(values.iter().map(|value| memory.show(*value))).collect(),
             executions,
@@ -153,8 +290,38 @@ impl Test {
             quantifier: condition.quantifier,
             condition: condition.show(memory),
             states: tally.states.into_iter().map(show).collect(),
-            races: tally.races.into_iter().map(|race| self.race(&race)).collect(),
+            races: tally.races.into_iter().map(|race| self.race(&race, &cells)).collect(),
         })
+    }
+
+    /// Looks at all executions; or returns what some access goes to, if that is not one of `cells`.
+    fn search(
+        &self,
+        model: Model,
+        threads: &[Vec<Path>],
+        cells: &Cells<'_>,
+    ) -> Result<Result<Tally, Range>, RunError> {
+        let divided: Vec<Vec<Path>> =
+            threads.iter().map(|paths| paths.iter().map(|path| cells.divide(path)).collect()).collect();
+        for (thread, paths) in divided.iter().enumerate() {
+            let mut parts = paths.iter().flat_map(|path| &path.events).filter(|part| part.size != part.whole);
+            if let Some(part) = parts.next().filter(|_| !model.is_for_parts()) {
+                return Err(RunError::Mixed { model, thread, place: part.place });
+            }
+        }
+        let mut tally = Tally::default();
+        let mut found = Ok(Ok(()));
+        each_choice(&divided, &mut Vec::new(), &mut |paths| {
+            if found == Ok(Ok(())) {
+                found = match Skeleton::new(cells, paths) {
+                    None => Err(RunError::Large),
+                    Some(skeleton) => Ok(Search::run(&skeleton, cells, model, &mut |graph| {
+                        tally.add(&self.parsed, model, &skeleton, cells, paths, graph);
+                    })),
+                };
+            }
+        });
+        Ok(found?.map(|()| tally))
     }
 
     fn compiled(&self, model: Model) -> Vec<Vec<Path>> {
@@ -166,9 +333,10 @@ impl Test {
         threads
     }
 
-    fn race(&self, race: &model::Pair) -> Race {
+    fn race(&self, race: &model::Pair, cells: &Cells<'_>) -> Race {
+        let location = cells.cells[race.location].location;
         Race {
-            location: self.parsed.memory.locations[race.location].name.clone(),
+            location: self.parsed.memory.locations[location].name.clone(),
             accesses: race.sides.clone().map(|side| Access {
                 thread: side.thread,
                 place: side.place,
@@ -194,33 +362,46 @@ struct Tally {
     /// For each final state the number of its executions, and whether it satisfies the condition.
     states: BTreeMap<Vec<i64>, (u64, bool)>,
     races: BTreeSet<model::Pair>,
-    nowhere: Option<(usize, Place)>,
+    nowhere: Option<(usize, Place, Option<Misplaced>)>,
+    /// Whether the filter left out an execution.
+    filtered: bool,
 }
 
 impl Tally {
-    fn add(&mut self, parsed: &Parsed, model: Model, skeleton: &Skeleton, paths: &[&Path], graph: &Graph) {
-        let memory = &parsed.memory;
-        let outside =
-            |event: &usize| graph.places[*event].is_some_and(|place| place == memory.locations.len());
+    fn add(
+        &mut self,
+        parsed: &Parsed,
+        model: Model,
+        skeleton: &Skeleton,
+        cells: &Cells<'_>,
+        paths: &[&Path],
+        graph: &Graph,
+    ) {
+        let outside = |event: &usize| graph.places[*event].is_some_and(|place| place == cells.cells.len());
         let accesses = skeleton.accesses() & !skeleton.initial;
         if let Some((event, thread)) =
             members(accesses).find(outside).and_then(|event| Some((event, skeleton.threads[event]?)))
         {
-            self.nowhere = Some((thread, skeleton.events[event].place));
+            let place = skeleton.events[event].place;
+            self.nowhere = Some((thread, place, misplaced(&parsed.memory, &skeleton.events[event], graph)));
             return;
         }
         let value = |item: &Item| match item {
             Item::Register { thread, register, .. } => {
                 let offset = skeleton.offsets[*thread];
-                paths[*thread].last(*register).evaluate(&|read: &usize| graph.values[read + offset])
+                let value = paths[*thread].last(*register).evaluate(&|read| graph.values[read + offset])?;
+                Some(item.view(value))
             }
-            Item::Location(location) => graph.values[graph.last[*location]],
+            Item::Location { range, .. } => {
+                Some(item.view(cells.value(*range, |cell| graph.values[graph.last[cell]])?))
+            }
         };
         // The search finds no execution in which a value is not known.
         let Some(values) = parsed.condition.items.iter().map(value).collect::<Option<Vec<i64>>>() else {
             return;
         };
         if parsed.condition.filter.as_ref().is_some_and(|filter| !filter.holds(&values)) {
+            self.filtered = true;
             return;
         }
         if model == Model::Rc11 {
@@ -229,4 +410,13 @@ impl Tally {
         let satisfies = parsed.condition.proposition.holds(&values);
         self.states.entry(values).or_insert((0, satisfies)).0 += 1;
     }
+}
+
+/// The location in which an access begins that is no access to it.
+fn misplaced(memory: &Memory, event: &Event, graph: &Graph) -> Option<Misplaced> {
+    let address = graph.evaluate(&event.address)? - event.part as i64;
+    let (location, offset) = memory.near(address)?;
+    let Location { name, .. } = &memory.locations[location];
+    let size = memory.locations[location].size();
+    Some(Misplaced { name: name.clone(), size, offset, accessed: event.whole })
 }

@@ -5,15 +5,17 @@ mod explorer;
 mod installed;
 mod memory;
 
-pub(super) use installed::{in_step, is_unwinding, leave, panicked};
+pub(super) use installed::{in_step, is_unwinding, leave, panicked, why_unwound};
 
 use super::asking::Asking;
 use super::division::Division;
 use super::memory::{Memory, Modelled};
 use super::objects::{Objects, Thing};
 use super::queues::{By, Queues};
+use super::timers::{Holding, Timers};
 use super::trace::Trace;
 use super::trace::recorder::Recorder;
+use super::watch::Pulse;
 use crate::explore::{Counts, Ending, Family, Kind, Object, Process, Recorded, Schedule, Strategy};
 use course::Course;
 use lisle_core::shim::model::Touch;
@@ -22,12 +24,15 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Instant;
 
 /// A part of a schedule that is repeated is looked for up to this length.
 const LONGEST_PERIOD: usize = 1_000;
 
 /// The time, as an object.
-const TIME: Object = Object(u64::MAX);
+pub(super) const TIME: Object = Object(u64::MAX);
 
 /// Some steps of an execution that one process takes one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +41,27 @@ pub(super) struct Steps {
     pub(super) site: Option<&'static Location<'static>>,
     pub(super) count: usize,
 }
+
+/// What says that an execution is to be given up.
+#[derive(Debug, Clone)]
+pub(super) struct Cut {
+    /// At once, if this is set.
+    pub(super) over: Arc<AtomicBool>,
+    /// At this point, or some steps later.
+    pub(super) at: Option<Instant>,
+}
+
+impl Cut {
+    /// Returns `true` if an execution that has taken so many steps is to be given up.
+    #[inline]
+    fn is_now(&self, steps: usize) -> bool {
+        self.over.load(Relaxed)
+            || self.at.is_some_and(|at| steps.is_multiple_of(STEPS_BETWEEN_LOOKS) && Instant::now() >= at)
+    }
+}
+
+/// The clock is looked at once in so many steps.
+const STEPS_BETWEEN_LOOKS: usize = 32;
 
 pub(super) struct Bridge {
     pub(super) strategy: RefCell<Recorded<Box<dyn Strategy>>>,
@@ -53,8 +79,7 @@ pub(super) struct Bridge {
     pub(super) in_step: Cell<bool>,
     /// The objects that were declared last by each process.
     awaited: RefCell<Vec<usize>>,
-    /// What each timer decides.
-    decided: RefCell<Vec<Option<Object>>>,
+    timers: RefCell<Timers>,
     longest: usize,
     division: Division,
     pub(super) asking: RefCell<Asking>,
@@ -67,7 +92,14 @@ pub(super) struct Bridge {
     /// Something outside of the program has woken a part of it.
     pub(super) is_disturbed: Cell<bool>,
     too_long: Cell<bool>,
+    /// What shows others what is done here.
+    pulse: Arc<Pulse>,
+    /// What says that executions are to be given up, and whether this one was.
+    cut: Option<Cut>,
+    was_cut: Cell<bool>,
     is_unwinding: Cell<bool>,
+    /// Nothing could go on.
+    is_blocked: Cell<bool>,
     /// What the program has returned.
     result: RefCell<Option<Box<dyn Any + Send>>>,
     /// It is noted for people what the execution does.
@@ -84,7 +116,9 @@ impl Bridge {
         division: Division,
         asking: Asking,
         memory: Modelled,
+        (pulse, cut): (Arc<Pulse>, Option<Cut>),
     ) -> Rc<Self> {
+        pulse.decides(strategy.codes());
         Rc::new(Bridge {
             strategy: RefCell::new(strategy),
             family: RefCell::new(family),
@@ -96,7 +130,7 @@ impl Bridge {
             sites: RefCell::default(),
             in_step: Cell::new(false),
             awaited: RefCell::default(),
-            decided: RefCell::default(),
+            timers: RefCell::default(),
             longest,
             division,
             asking: RefCell::new(asking),
@@ -105,7 +139,11 @@ impl Bridge {
             is_last: Cell::new(false),
             is_disturbed: Cell::new(false),
             too_long: Cell::new(false),
+            pulse,
+            cut,
+            was_cut: Cell::new(false),
             is_unwinding: Cell::new(false),
+            is_blocked: Cell::new(false),
             result: RefCell::default(),
             is_recorded: Cell::new(false),
             recorder: RefCell::default(),
@@ -146,6 +184,7 @@ impl Bridge {
         self.queues.borrow_mut().clear();
         self.children.borrow_mut().clear();
         self.awaited.borrow_mut().clear();
+        self.timers.borrow_mut().clear();
         self.course.borrow_mut().begin();
         self.running.set(None);
         self.in_step.set(false);
@@ -154,9 +193,16 @@ impl Bridge {
         self.is_last.set(false);
         self.is_disturbed.set(false);
         self.too_long.set(false);
+        self.was_cut.set(false);
         self.is_unwinding.set(false);
+        if self.is_recorded.get() {
+            // Of what is given up, nothing is to be told.
+            self.record();
+        }
+        self.is_blocked.set(false);
         drop(self.left());
         self.memory.borrow_mut().begin();
+        self.pulse.begins(self.memory.borrow().weak().map(Memory::name));
         self.strategy.borrow_mut().begin()
     }
 
@@ -182,6 +228,16 @@ impl Bridge {
     /// Returns `true` if the execution was given up because it was too long.
     pub(super) fn was_too_long(&self) -> bool {
         self.too_long.get()
+    }
+
+    /// Returns the number of steps that the execution has had, with the one in progress.
+    pub(super) fn steps(&self) -> usize {
+        self.course.borrow().steps.len()
+    }
+
+    /// Returns `true` if the execution was given up since there is no time left for it.
+    pub(super) fn was_cut(&self) -> bool {
+        self.was_cut.get()
     }
 
     /// Returns what the last steps of the execution repeat, or nothing.
@@ -258,7 +314,9 @@ impl Bridge {
 
     /// Goes on with another strategy.
     pub(super) fn begin_anew(&self, strategy: Box<dyn Strategy>) {
-        *self.strategy.borrow_mut() = Recorded::new(strategy);
+        let strategy = Recorded::new(strategy);
+        self.pulse.decides(strategy.codes());
+        *self.strategy.borrow_mut() = strategy;
         self.memory.borrow_mut().begin_anew();
     }
 
@@ -270,10 +328,24 @@ impl Bridge {
             return self.objects.borrow_mut().remove(address);
         };
         if self.in_step.get() {
+            if self.timers.borrow().are_of(address) {
+                self.learns(Holding::All);
+            }
             // Most of what is touched has no name.
             let object = self.objects.borrow().at(address);
             object.into_iter().for_each(|object| self.touched_object(object, kind, touch));
         }
+    }
+
+    /// Notes which timers hold up others, as far as that is known.
+    fn learns(&self, holding: Holding) {
+        self.asking.borrow_mut().learns(holding);
+    }
+
+    /// Notes that the step in progress does this to the time, or to a timer.
+    fn touches_time(&self, process: Process, object: Object, kind: Kind) {
+        self.strategy.borrow_mut().access(object, kind);
+        self.memory.borrow_mut().touch(process.0, object, kind, false);
     }
 
     /// Notes that a process declares an object.
@@ -298,7 +370,9 @@ impl Bridge {
             process,
         };
         let kind = self.queues.borrow_mut().touched(object, touch, &mut by).unwrap_or(kind);
-        strategy.access(object, kind);
+        if !self.asking.borrow().has_told(process, object, kind) {
+            strategy.access(object, kind);
+        }
         memory.touch(process.0, object, kind, true);
         drop(strategy);
         drop(memory);

@@ -13,6 +13,7 @@ use super::saved::Saved;
 use super::way::Way;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// How a program is checked. See [`check`](super::check).
 ///
@@ -50,12 +51,15 @@ pub struct Checker {
     way: Way,
     limits: Limits,
     steps: usize,
+    patience: Duration,
     division: Division,
     rounds: u32,
     memory: Memory,
     detail: Detail,
     past_failures: bool,
     workers: Option<usize>,
+    samples: bool,
+    must_be_exhaustive: bool,
     observed: bool,
     save: Option<PathBuf>,
     resume: Option<Arc<(PathBuf, Saved)>>,
@@ -69,12 +73,15 @@ impl Checker {
             way: Way::All,
             limits: Limits { executions: 1_000_000, time: None },
             steps: 100_000,
+            patience: Duration::from_secs(20),
             division: Division::default(),
             rounds: 10,
             memory: Memory::default(),
             detail: Detail::None,
             past_failures: false,
             workers: None,
+            samples: true,
+            must_be_exhaustive: false,
             observed: false,
             save: None,
             resume: None,

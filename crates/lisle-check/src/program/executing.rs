@@ -1,31 +1,44 @@
 //! Running executions: one program, again and again.
 
 use super::asking::{Asking, Known};
-use super::bridge::{self, Bridge};
+use super::bridge::{self, Bridge, Cut};
 use super::division::Division;
 use super::failure::{Failure, What};
 use super::judge::Judge;
-use super::memory::{Detail, Memory, Modelled};
+use super::leaving;
+use super::memory::{Detail, Memory, Modelled, Used};
+use super::own_thread;
+use super::quiet::{self, Quiet};
 use super::reversal::{self, Between};
 use super::trace::Trace;
 use super::verdict::{How, Verdict};
-use crate::explore::{Ending, Family, Recorded, Replay, Schedule, Strategy, shrink};
+use super::watch::{Hung, Pulse, Stage, Watch};
+use crate::explore::{Counts, Ending, Family, Recorded, Replay, Schedule, Strategy, shrink};
 use lisle_core::event::Interrupted;
 use lisle_runtime::model::{Ended, Executions, executions};
 use lisle_runtime::{Builder, Report};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::panic::{AssertUnwindSafe, Location, PanicHookInfo, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 /// So many executions are spent on making a schedule shorter.
 const SHRINKING: usize = 400;
+
+/// What was seen not to end is not waited for as long when it is run again.
+const PATIENCE_AGAIN: Duration = Duration::from_secs(2);
 
 /// What cannot be checked if something outside has woken a fiber or a task.
 const DISTURBED: &str = "something outside of the program has woken a fiber or task of it: another thread, runtime or \
                          executor. This cannot be checked, since it does not come again in the same way. Put a fiber \
                          in its place";
+
+/// What has gone wrong if the program's closure has not returned, and yet all has ended.
+const NOT_RETURNED: &str = "the program was unwound before its end, and not by a panic of its own";
 
 /// A program that is to be executed.
 pub(super) struct Executing {
@@ -44,6 +57,10 @@ pub(super) struct Executing {
     pub(super) detail: Mutex<Detail>,
     /// It goes on after a failure.
     pub(super) past_failures: bool,
+    /// An execution without end says nothing: others look for those.
+    pub(super) samples: bool,
+    /// Who looks at it meanwhile.
+    pub(super) watch: Arc<Watch>,
 }
 
 /// A program on the worker that executes it.
@@ -52,8 +69,11 @@ pub(super) struct Running<'a> {
     executions: &'a Executions<'a>,
     noticed: Noticed,
     known: Known,
-    /// What could not be unwound. Nothing else can be executed then.
-    stuck: RefCell<Option<String>>,
+    /// What could not be unwound. Nothing else can be executed on this thread then.
+    stuck: Rc<RefCell<Option<String>>>,
+    pulse: Arc<Pulse>,
+    /// What says that executions are to be given up.
+    cut: RefCell<Option<Cut>>,
     /// What is run has been run before.
     is_again: Cell<bool>,
     /// How the last execution has ended.
@@ -69,7 +89,6 @@ impl Executing {
 
     /// Calls `explore` where executions can be run.
     pub(super) fn on_a_worker<R>(&self, explore: impl FnOnce(&Running<'_>) -> R) -> R {
-        be_quiet();
         let noticed = Noticed::default();
         let told = noticed.clone();
         let builder = Builder::default().on_report(move |report| {
@@ -79,18 +98,63 @@ impl Executing {
         });
         let run = |executions: &Executions<'_>| {
             let _quiet = Quiet::new();
+            let pulse = self.watch.pulse();
+            let _worker = leaving::Worker::new(&pulse);
             explore(&Running {
                 executing: self,
                 executions,
                 noticed,
                 known: Known::default(),
-                stuck: RefCell::default(),
+                stuck: Rc::default(),
+                pulse,
+                cut: RefCell::default(),
                 is_again: Cell::new(false),
                 ending: Cell::new(Ending::Stopped),
             })
         };
         let explored = executions(builder, run);
         explored.unwrap_or_else(|error| panic!("the checker cannot begin: {error}"))
+    }
+}
+
+impl Executing {
+    /// Returns the verdict on a program of which a step does not end.
+    pub(super) fn hung(self: &Arc<Self>, hung: Hung) -> Verdict {
+        let Hung { schedule, steps, what } = hung;
+        let trace = self.first_steps(&schedule, steps);
+        let (what, stuck, unbegun) = (What::Lasts(what), None, Vec::new());
+        let failure = Failure { what, schedule, trace, stuck, unbegun };
+        let counts = Counts { complete: self.watch.complete(), endless: 1, ..Counts::default() };
+        let verdict = Verdict::new(counts, How::Part, Used::Newest, Some(failure));
+        Verdict { elapsed: self.watch.begun.elapsed(), ..verdict }
+    }
+
+    /// Returns the same program, of which schedules are drawn beside those that are explored.
+    pub(super) fn sampled(&self) -> Executing {
+        Executing {
+            program: self.program.clone(),
+            detail: Mutex::new(*self.detail()),
+            watch: self.watch.clone(),
+            judge: None,
+            samples: true,
+            ..*self
+        }
+    }
+
+    /// Returns what the first steps of a schedule do, if these come to their ends.
+    fn first_steps(&self, schedule: &Schedule, steps: usize) -> Trace {
+        let watch = Arc::new(Watch::new(self.site, None, PATIENCE_AGAIN));
+        let executing = Executing {
+            program: self.program.clone(),
+            detail: Mutex::new(*self.detail()),
+            watch: watch.clone(),
+            judge: None,
+            steps,
+            ..*self
+        };
+        let schedule = schedule.clone();
+        let replay = move |_| executing.on_a_worker(|running| running.replay(&schedule)).trace;
+        own_thread::run(&watch, None, replay).ok().flatten().unwrap_or_default()
     }
 }
 
@@ -124,14 +188,56 @@ impl Running<'_> {
         bridge: &Rc<Bridge>,
         strategy: &dyn Fn() -> Box<dyn Strategy>,
     ) -> Option<Failure> {
+        self.known.forget_holding();
         bridge.begin();
         let mut failure = self.execute(bridge);
         while bridge.learnt_detail().is_some() || bridge.was_abandoned() {
+            if self.is_stuck() {
+                break;
+            }
             bridge.begin_anew(strategy());
             bridge.begin();
             failure = self.execute(bridge);
         }
-        failure
+        // Nobody else runs what it would have shown.
+        failure.or_else(|| self.stuck.borrow().clone().map(|stuck| stuck_at(bridge.schedule(), stuck)))
+    }
+
+    /// Returns what runs something else on the same worker.
+    pub(super) fn instead<'a>(&'a self, executing: &'a Executing) -> Running<'a> {
+        Running {
+            executing,
+            executions: self.executions,
+            noticed: self.noticed.clone(),
+            known: Known::default(),
+            stuck: self.stuck.clone(),
+            pulse: self.pulse.clone(),
+            cut: RefCell::default(),
+            is_again: Cell::new(false),
+            ending: Cell::new(Ending::Stopped),
+        }
+    }
+
+    /// Calls `f` where executions can be run: here, or on a thread of its own if this one is held
+    /// by what could not be unwound.
+    pub(super) fn unstuck<R: Send>(&self, f: impl FnOnce(&Running<'_>) -> R + Send) -> R {
+        if !self.is_stuck() {
+            return f(self);
+        }
+        let (executing, loops) = (self.executing, self.known.loops());
+        let elsewhere = move || {
+            executing.on_a_worker(|running| {
+                running.known.adopt(&loops);
+                f(running)
+            })
+        };
+        let done = thread::scope(|scope| scope.spawn(elsewhere).join());
+        done.unwrap_or_else(|panic| resume_unwind(panic))
+    }
+
+    /// Lets executions be given up from now on when this says so.
+    pub(super) fn cut_when(&self, cut: Option<Cut>) {
+        self.cut.replace(cut);
     }
 
     pub(super) fn bridge(&self, strategy: Box<dyn Strategy>) -> Rc<Bridge> {
@@ -144,7 +250,8 @@ impl Running<'_> {
         let detail = self.detail();
         let asking = Asking::new(self.known.clone(), rounds);
         let memory = Modelled::new(memory, detail);
-        Bridge::new(Recorded::new(strategy), family, steps, division, asking, memory)
+        let (cut, pulse) = (self.cut.borrow().clone(), self.pulse.clone());
+        Bridge::new(Recorded::new(strategy), family, steps, division, asking, memory, (pulse, cut))
     }
 
     /// Returns the memory model.
@@ -178,8 +285,10 @@ impl Running<'_> {
 
     /// Returns the failure with a shorter schedule, if there is one, and with what that does.
     pub(super) fn shortened(&self, found: Option<Failure>) -> Option<Failure> {
+        let found = found?;
         self.is_again.set(true);
-        let mut found = self.shorter(found?);
+        self.cut_when(Some(Cut { over: self.executing.watch.late(), at: None }));
+        let mut found = self.shorter(found);
         if let What::Differs(difference) = &found.what
             && !self.is_stuck()
         {
@@ -196,6 +305,7 @@ impl Running<'_> {
                 None => {}
             }
         }
+        self.cut_when(None);
         found.trace = self.told(&found.schedule);
         if let What::Differs(difference) = &mut found.what {
             difference.shows([self.told(&difference.schedules[0]), found.trace.clone()]);
@@ -205,13 +315,7 @@ impl Running<'_> {
 
     /// Returns what a schedule does.
     fn told(&self, schedule: &Schedule) -> Trace {
-        if !self.is_stuck() {
-            return self.replay(schedule).trace.unwrap_or_default();
-        }
-        // This thread is held by what could not be unwound.
-        let elsewhere = || self.executing.on_a_worker(|running| running.replay(schedule)).trace;
-        let told = std::thread::scope(|scope| scope.spawn(elsewhere).join());
-        told.unwrap_or_default().unwrap_or_default()
+        self.unstuck(|running| running.replay(schedule).trace).unwrap_or_default()
     }
 
     /// Returns the failure with a shorter schedule, if there is one.
@@ -233,6 +337,11 @@ impl Running<'_> {
         found
     }
 
+    /// Returns what could not be unwound.
+    pub(super) fn stuck(&self) -> Option<String> {
+        self.stuck.borrow().clone()
+    }
+
     /// Returns `true` if nothing else can be executed on this thread.
     pub(super) fn is_stuck(&self) -> bool {
         self.stuck.borrow().is_some()
@@ -241,20 +350,29 @@ impl Running<'_> {
     /// Runs the execution that has begun. Returns what goes wrong in it.
     pub(super) fn execute(&self, bridge: &Rc<Bridge>) -> Option<Failure> {
         let (program, told) = (self.executing.program.clone(), self.noticed.clone());
-        let (ended, stuck) = self.executions.run(&**bridge, self.executing.site, move || {
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| program())) {
-                if panic.is::<Interrupted>() {
-                    resume_unwind(panic);
+        let has_returned = Arc::<AtomicBool>::default();
+        let returned = has_returned.clone();
+        quiet::begins();
+        let (ended, stuck) =
+            self.executions.run(&**bridge, self.executing.site, move || {
+                match catch_unwind(AssertUnwindSafe(|| program())) {
+                    Ok(()) => returned.store(true, Relaxed),
+                    Err(panic) if panic.is::<Interrupted>() => resume_unwind(panic),
+                    Err(panic) => notice(&told, format!("the program panicked: {}", message(&*panic))),
                 }
-                notice(&told, format!("the program panicked: {}", message(&*panic)));
-            }
-        });
+            });
+        self.pulse.enter(Stage::Checker);
         let panicked = self.noticed.lock().unwrap_or_else(PoisonError::into_inner).take();
         let spins = bridge.spins();
-        let race = bridge.race().map(|race| (Ending::Failed, Some(What::Race(race))));
+        // What has been given up is not what comes of the program.
+        let race = bridge.race().filter(|_| !bridge.was_abandoned());
+        let race = race.map(|race| (Ending::Failed, Some(What::Race(race))));
         let (ending, what) = race.unwrap_or_else(|| match (panicked, ended) {
             _ if bridge.was_abandoned() => (Ending::Stopped, None),
             (Some(message), _) => (Ending::Failed, Some(What::Panicked(message))),
+            (None, Ended::Complete) if !has_returned.load(Relaxed) => {
+                (Ending::Failed, Some(What::Panicked(NOT_RETURNED.into())))
+            }
             (None, Ended::Complete) => match self.judged(bridge) {
                 None => (Ending::Complete, None),
                 wrong => (Ending::Failed, wrong),
@@ -266,18 +384,21 @@ impl Running<'_> {
             (None, Ended::GivenUp) if bridge.is_disturbed.get() => {
                 (Ending::Failed, Some(What::Panicked(DISTURBED.into())))
             }
-            (None, Ended::GivenUp) if bridge.was_too_long() => {
+            (None, Ended::GivenUp) if bridge.was_too_long() && !self.executing.samples => {
                 (Ending::Endless, Some(What::Endless(bridge.repeated())))
             }
             (None, Ended::GivenUp) => (Ending::Stopped, None),
         });
         *self.stuck.borrow_mut() = stuck.clone();
-        let (ending, what) = match what {
-            None if stuck.is_some() => (Ending::Failed, Some(What::Stuck)),
-            what => (ending, what),
-        };
         self.ending.set(ending);
         let failed = what.map(|what| (what, bridge.schedule()));
+        if failed.is_none() && bridge.was_cut() {
+            // It is not known what it would have come to. Nobody goes on with this bridge.
+            return None;
+        }
+        if ending == Ending::Complete {
+            self.executing.watch.one_is_complete();
+        }
         bridge.end(ending);
         let (what, schedule) = failed?;
         Some(Failure { what, schedule, trace: Trace::default(), stuck, unbegun: bridge.unbegun() })
@@ -289,6 +410,11 @@ impl Running<'_> {
         let (judge, result) = (self.executing.judge.as_ref()?, result?);
         judge.judge(result, bridge.schedule(), !self.is_again.get())
     }
+}
+
+/// Returns what has gone wrong if an execution was given up, and what is left cannot be unwound.
+pub(super) fn stuck_at(schedule: Schedule, stuck: String) -> Failure {
+    Failure { what: What::Stuck, schedule, trace: Trace::default(), stuck: Some(stuck), unbegun: Vec::new() }
 }
 
 /// What has gone wrong in an execution, and has not been put into the verdict yet.
@@ -305,39 +431,4 @@ fn notice(noticed: &Noticed, what: String) {
 pub(super) fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no text".into())
-}
-
-thread_local! {
-    /// Panics on this thread are part of an exploration, and are not printed.
-    static QUIET: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Keeps panics on this thread from being printed, until it is dropped.
-struct Quiet;
-
-impl Quiet {
-    fn new() -> Quiet {
-        QUIET.set(true);
-        Quiet
-    }
-}
-
-impl Drop for Quiet {
-    fn drop(&mut self) {
-        QUIET.set(false);
-    }
-}
-
-fn be_quiet() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let print = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
-            if !QUIET.get() {
-                print(info);
-            } else {
-                bridge::panicked(|| message(info.payload()), info.location());
-            }
-        }));
-    });
 }

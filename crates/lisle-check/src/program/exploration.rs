@@ -3,63 +3,88 @@
 use super::executing::{Executing, Running};
 use super::limit::{Limit, Limits};
 use super::memory::{Memory, Seen};
+use super::own_thread::Teller;
 use super::progress::{Progress, Shown};
+use super::sampling::Sampler;
 use super::saved::{self, Asked, Check, Saved};
 use super::together::{Common, Source, Together};
 use super::verdict::{How, Kept, Verdict};
 use super::way::Way;
 use crate::explore::{Classes, Divided, Ending, Exhaustive, Schedule};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The first worker is alone for so many executions, unless the number of workers is chosen: most
 /// programs have fewer schedules than that.
 const ALONE: u64 = 1_000;
 
+/// An exploration that computes for longer is large, however few executions it has had.
+const FIRST_SLICE: Duration = Duration::from_secs(1);
+
+/// What the first worker does besides.
+struct First {
+    progress: Progress,
+    /// So many executions remain for it before others help.
+    alone: u64,
+}
+
 /// How to explore.
-pub(super) struct Plan<'a> {
-    pub(super) way: &'a Way,
+pub(super) struct Plan {
+    pub(super) way: Way,
     pub(super) limits: Limits,
     pub(super) workers: Option<usize>,
     pub(super) observed: bool,
-    pub(super) can_be_saved: bool,
+    pub(super) samples: bool,
+    /// The results are compared.
+    pub(super) is_judged: bool,
     pub(super) save: Option<PathBuf>,
-    pub(super) resume: Option<(&'a Path, &'a Saved)>,
+    pub(super) resume: Option<Arc<(PathBuf, Saved)>>,
     pub(super) check: Check,
     pub(super) shown: Shown,
     /// Is told how each execution ends.
-    pub(super) each: Option<&'a dyn Fn(Ending)>,
+    pub(super) each: Option<Teller>,
 }
 
-impl Plan<'_> {
-    /// Runs the exploration.
-    ///
-    /// # Panics
-    ///
-    /// If it cannot begin, or the program does not do the same again.
-    pub(super) fn run(&self, executing: &Executing) -> Verdict {
-        let begun = Instant::now();
+impl Plan {
+    /// Runs the exploration. Returns an error if it cannot begin, or the program does not do the
+    /// same again.
+    pub(super) fn run(&self, executing: &Executing) -> Result<Verdict, String> {
         if let Some(path) = &self.save {
-            let partial = saved::begin_writing(path).unwrap_or_else(|error| {
-                panic!("the exploration could not be saved in {}: {error}", path.display())
-            });
+            let partial = saved::begin_writing(path).map_err(|error| {
+                format!("the exploration could not be saved in {}: {error}", path.display())
+            })?;
             let _ = std::fs::remove_file(partial);
         }
-        let explored = executing.on_a_worker(|running| {
+        executing.on_a_worker(|running| {
             let common = self.begin(running, executing)?;
             let mut together = Together::new(executing, self.way.drawn(), self.limits, common);
             if self.save.is_some() {
                 together.catch_signals();
             }
-            self.work(running, &mut together, executing.judge.is_some());
+            let samples = self.samples && matches!(self.way, Way::All) && !self.is_judged && !self.observed;
+            let samples = samples && self.each.is_none() && !executing.past_failures;
+            let mut sampler = samples.then(|| Sampler::new(executing, self.limits));
+            self.work(running, &mut together, &mut sampler);
+            // What is run from now on comes to its end.
+            running.cut_when(None);
+            let (sampled, by_chance) = sampler.map(Sampler::end).unwrap_or_default();
             let (mut common, remains, catching) = together.end();
-            let found = running.shortened(common.failure.take().map(|(_, failure)| failure));
-            let earlier = self.resume.and_then(|(_, saved)| saved.failure.as_ref()?.parse::<Schedule>().ok());
-            let failure = earlier.and_then(|schedule| running.replay(&schedule).failure).or(found);
-            let elapsed = self.resume.map_or(Duration::ZERO, |(_, saved)| saved.elapsed) + begun.elapsed();
+            if by_chance.is_some() {
+                common.limit = None;
+            }
+            let found = running.shortened(common.failure.take().map(|(_, failure)| failure)).or(by_chance);
+            let saved = self.resume.as_ref().map(|resume| &resume.1);
+            let earlier = saved.and_then(|saved| saved.failure.as_ref()?.parse::<Schedule>().ok());
+            let again = |schedule| running.unstuck(|running| running.replay(&schedule).failure);
+            let failure = earlier.and_then(again).or(found);
+            let elapsed =
+                saved.map_or(Duration::ZERO, |saved| saved.elapsed) + executing.watch.begun.elapsed();
             let mut verdict = Verdict {
                 limit: common.limit,
+                sampled,
                 explored: common.source.explored().filter(|_| remains),
                 elapsed,
                 observed: common.classes.as_ref().map(Classes::distinct),
@@ -82,17 +107,16 @@ impl Plan<'_> {
             self.keep(&common, &mut verdict, executing.steps, running);
             drop(catching);
             Ok(verdict)
-        });
-        // Not before: what panics on a worker is not printed.
-        explored.unwrap_or_else(|error| panic!("{error}"))
+        })
     }
 
     /// Returns where the workers begin, or why they cannot.
     fn begin(&self, running: &Running<'_>, executing: &Executing) -> Result<Common, String> {
         let classes = self.observed.then(Classes::default);
-        let Some((path, saved)) = self.resume else {
+        let Some(resume) = &self.resume else {
             return Ok(Common::new(Source::new(self.way.drawn().as_deref()), classes));
         };
+        let (path, saved) = &**resume;
         let way = self.way_under(executing.memory);
         let asked = Asked { way: &way, steps: executing.steps, observed: self.observed };
         let resumed = match self.check.objection(saved, asked, || running.default_sum()) {
@@ -127,53 +151,76 @@ impl Plan<'_> {
         Some(common)
     }
 
-    /// Runs the workers until nothing remains.
-    fn work(&self, running: &Running<'_>, together: &mut Together<'_>, is_judged: bool) {
-        let mut progress = Progress::new(self.check.site().to_string(), self.shown);
+    /// Runs the workers until nothing remains. Schedules are drawn meanwhile.
+    fn work(&self, running: &Running<'_>, together: &mut Together<'_>, sampler: &mut Option<Sampler>) {
+        let progress = Progress::new(self.check.site().to_string(), self.shown);
         let processors = || thread::available_parallelism().map_or(1, usize::from);
-        let (workers, mut alone) = match self.workers {
+        let (workers, alone) = match self.workers {
             // Which of the results comes first must not depend on the workers.
-            _ if is_judged && !matches!(self.way, Way::All) => (1, 0),
+            _ if self.is_judged && !matches!(self.way, Way::All) => (1, 0),
             Some(workers) => (workers, 0),
             None if self.way.is_one_after_the_other() => (1, 0),
             None => (processors(), ALONE),
         };
+        let mut pause = together.counts().all() + ALONE;
+        let slice = self.limits.time.map_or(FIRST_SLICE, |time| FIRST_SLICE.min(time / 10));
+        if sampler.is_some() {
+            together.pause_at(pause, slice);
+        }
+        // Whoever is the first worker has it.
+        let first = Mutex::new(First { progress, alone });
         loop {
-            let round = &*together;
-            thread::scope(|scope| {
-                let mut others = workers - 1;
-                let mut spawn_others = || {
-                    (0..std::mem::take(&mut others)).for_each(|_| drop(scope.spawn(|| round.work_beside())));
-                };
-                if alone == 0 {
-                    spawn_others();
-                }
-                round.work(running, true, |ending| {
-                    if let Some(each) = self.each.filter(|_| ending != Ending::Stopped) {
-                        each(ending);
-                    }
-                    if alone > 0 {
-                        alone -= 1;
-                        if alone == 0 {
-                            spawn_others();
-                        }
-                    }
-                    if progress.is_due() {
-                        // Who waits for it may lose patience.
-                        round.catch_signals();
-                        progress.show(round.progress(), || round.explored());
-                    }
-                });
-            });
-            if !together.begins_anew() {
+            self.run_round(running, together, workers, &first);
+            if together.begins_anew() {
+                continue;
+            }
+            let Some(sampler) = sampler.as_mut().filter(|_| together.is_paused()) else { return };
+            if sampler.sample(running, together, workers) {
                 return;
             }
+            if together.counts().all() >= pause {
+                pause *= 2;
+            }
+            together.pause_at(pause, slice.max(2 * together.computed()));
         }
+    }
+
+    /// Runs the workers until they have ended.
+    fn run_round(&self, running: &Running<'_>, round: &Together<'_>, workers: usize, first: &Mutex<First>) {
+        let first = || first.lock().unwrap_or_else(PoisonError::into_inner);
+        thread::scope(|scope| {
+            let others = AtomicUsize::new(workers - 1);
+            let spawn_others = || {
+                (0..others.swap(0, Relaxed))
+                    .for_each(|_| drop(scope.spawn(move || round.work_beside(scope))));
+            };
+            let after_each = |ending| {
+                if let Some(each) = self.each.as_ref().filter(|_| ending != Ending::Stopped) {
+                    each.tell(ending);
+                }
+                let First { progress, alone } = &mut *first();
+                if *alone > 0 {
+                    *alone -= 1;
+                    if *alone == 0 {
+                        spawn_others();
+                    }
+                }
+                if progress.is_due() {
+                    // Who waits for it may lose patience.
+                    round.catch_signals();
+                    progress.show(round.progress(), || round.explored());
+                }
+            };
+            if first().alone == 0 {
+                spawn_others();
+            }
+            round.work_first(running, &after_each);
+        });
     }
 
     /// Returns what was looked at.
     fn how(&self, common: &Common, remains: bool) -> How {
-        match (&common.source, self.way) {
+        match (&common.source, &self.way) {
             (Source::All(_), _) if remains => How::Part,
             (Source::All(_), _) => How::Exhaustive,
             (Source::Drawn(divided), Way::Preemptions(most)) => match divided.preemptions() {
@@ -195,11 +242,11 @@ impl Plan<'_> {
         };
         let by_default = || {
             let directory = std::env::temp_dir().join(format!("lisle-check-{}", std::process::id()));
-            (limit == Limit::Interrupt && self.can_be_saved).then(|| self.check.file_in(&directory))
+            (limit == Limit::Interrupt && !self.is_judged).then(|| self.check.file_in(&directory))
         };
         let Some(path) = self.save.clone().or_else(by_default) else { return };
         let saved = Saved {
-            program: self.check.identity(running.default_sum()),
+            program: self.check.identity(running.unstuck(|running| running.default_sum())),
             way: self.way_under(running.memory()),
             steps,
             elapsed: verdict.elapsed,

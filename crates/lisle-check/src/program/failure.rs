@@ -5,6 +5,7 @@ use super::difference::Difference;
 use super::memory::DataRace;
 use super::spins::Spin;
 use super::trace::{Trace, page};
+use super::watch::Lasting;
 use crate::explore::Schedule;
 use lisle_runtime::WaitGraph;
 use std::fmt;
@@ -32,6 +33,9 @@ pub(super) enum What {
     Spins(Vec<Spin>, WaitGraph),
     /// It was followed for so many steps; the last of them repeat, if this is not empty.
     Endless(Vec<Steps>),
+    /// A step does not end.
+    Lasts(Lasting),
+    /// What was given up cannot be unwound.
     Stuck,
 }
 
@@ -124,7 +128,9 @@ impl Failure {
             What::Blocked(_) => "A schedule that cannot go on",
             What::Race(_) => "A schedule with a data race",
             What::Differs(_) => "Two schedules with different results",
-            What::Spins(..) | What::Endless(_) | What::Stuck => "A schedule that does not end",
+            What::Spins(..) | What::Endless(_) | What::Lasts(_) | What::Stuck => {
+                "A schedule that does not end"
+            }
         };
         let report = format!("{}\n{}", Summary(self), Again(self));
         match &self.what {
@@ -163,7 +169,12 @@ struct Summary<'a>(&'a Failure);
 impl fmt::Display for Summary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0.what {
-            What::Panicked(message) => writeln!(f, "{message}")?,
+            What::Panicked(message) => {
+                writeln!(f, "{message}")?;
+                if self.0.trace.has_time() {
+                    writeln!(f, "{VIRTUAL}")?;
+                }
+            }
             What::Blocked(graph) => {
                 write!(f, "nothing can go on\n{graph}")?;
                 if graph.tasks.iter().chain(&graph.fibers).any(|blocked| blocked.waits.is_empty()) {
@@ -187,6 +198,7 @@ impl fmt::Display for Summary<'_> {
                     writeln!(f)?;
                 }
             }
+            What::Lasts(lasting) => writeln!(f, "{lasting}")?,
             What::Stuck => writeln!(f, "an execution cannot be given up")?,
         }
         for site in &self.0.unbegun {
@@ -225,6 +237,10 @@ impl fmt::Display for Steps {
         }
     }
 }
+
+/// What is said where a program in which time has passed panics.
+const VIRTUAL: &str = "(time is virtual in a check: `Instant::now` and `Instant::elapsed` do not know how much has passed; \
+                       `lisle::time::now` does)";
 
 /// What is said of those of whom it is not known what they wait for.
 const UNTOLD: &str = "What does not tell waits for a future that is none of Lisle's, or for an event that does not \

@@ -55,11 +55,6 @@ impl Catching {
         }
         Some(Catching(()))
     }
-
-    /// Returns `true` if a signal has arrived.
-    pub(super) fn has_arrived(&self) -> bool {
-        arrived() != 0
-    }
 }
 
 impl Drop for Catching {
@@ -73,6 +68,11 @@ impl Drop for Catching {
             NONE_ASKS.notify_all();
         }
     }
+}
+
+/// Returns `true` if a signal has arrived that was caught.
+pub(super) fn has_arrived() -> bool {
+    arrived() != 0
 }
 
 fn arrived() -> usize {

@@ -13,7 +13,8 @@
 //! which both come: the names are one from then on, and the exploration begins anew.
 //!
 //! Memory that belongs to a process, its stack and its cell, is one object for each process: what
-//! others touch there are its waits, and the end that they join. What is neither declared nor owned
+//! others touch there are its waits, the end that they join, and that it is to end. What lies there
+//! may be declared, as an object by itself, but not the cell. What is neither declared nor owned
 //! is the scheduler's own, and decides nothing.
 
 use super::causes::Moment;
@@ -98,6 +99,12 @@ impl Ranges {
         let after = self.0.partition_point(|range| range.begin <= address);
         let may_reach = self.0[..after].iter().rev().take_while(|range| address < range.reach);
         may_reach.into_iter().find(|range| address < range.end)
+    }
+
+    /// Returns `true` if this is one of the ranges.
+    fn has(&self, begin: usize, end: usize) -> bool {
+        let at = self.0.binary_search_by_key(&begin, |range| range.begin);
+        at.is_ok_and(|at| self.0[at].end == end)
     }
 
     /// Removes the ranges that contain the address, and returns them.
@@ -191,7 +198,11 @@ impl Objects {
         now: Moment,
         is_past: impl FnOnce(Moment) -> bool,
     ) {
+        // The cell of a process is touched by the scheduler as well, which declares nothing.
         let end = address + thing.size.max(1);
+        if thing.made.is_none() && self.owned.has(address, end) {
+            return;
+        }
         self.found.set(None);
         if self.latest.len() <= process.index() {
             self.latest.resize(process.index() + 1, (0, 0));

@@ -20,7 +20,7 @@ use std::thread;
 use std::time::Duration;
 
 /// What a file begins with, so that no other one is taken for it.
-const MAGIC: [u8; 8] = *b"lislchk1";
+const MAGIC: [u8; 8] = *b"lislchk2";
 /// What the names of files end with.
 const EXTENSION: &str = "exploration";
 

@@ -1,6 +1,6 @@
 //! What the report says of loops that ask again and again.
 
-use super::asking::{Asker, Asking};
+use super::asking::{Act, Asker, Asking};
 use super::bridge::Bridge;
 use crate::explore::{Kind, Object, Process, Strategy};
 use lisle_runtime::model::Again;
@@ -65,23 +65,36 @@ impl Bridge {
     /// and again.
     #[inline(always)]
     pub(super) fn asked_or_changed(&self, object: Object, kind: Kind) {
+        self.asked_or_set(object, kind, None, None);
+    }
+
+    /// Does the same for a number, of which it is known what it was and what it is now, and what
+    /// the process has seen.
+    #[inline(always)]
+    pub(super) fn asked_or_set(
+        &self,
+        object: Object,
+        kind: Kind,
+        values: Option<(u64, u64)>,
+        saw: Option<u64>,
+    ) {
         if let Some(process) = self.running.get()
             && !self.asking.borrow().has_no_rounds(process)
         {
-            self.has_asked_or_changed(process, object, kind);
+            let act = Act { object, kind, place: PLACE.take(), saw };
+            self.has_asked_or_changed(process, act, values);
         }
     }
 
-    fn has_asked_or_changed(&self, process: Process, object: Object, kind: Kind) {
-        let place = PLACE.take();
-        if object == self.objects.borrow().of_process(process) {
+    fn has_asked_or_changed(&self, process: Process, act: Act, values: Option<(u64, u64)>) {
+        if act.object == self.objects.borrow().of_process(process) {
             // Its own stack and cell: nobody else is concerned.
             return;
         }
-        if kind == Kind::Read {
-            return self.asking.borrow_mut().has_read(process, object, place);
+        if act.kind == Kind::Read {
+            return self.asking.borrow_mut().has_read(process, act);
         }
-        let touched = self.asking.borrow_mut().has_changed(process, object);
+        let touched = self.asking.borrow_mut().has_changed(process, act, values);
         self.touch_those_that_wait(touched);
     }
 
@@ -125,12 +138,13 @@ impl Bridge {
         }
         let mut asking = self.asking.borrow_mut();
         let mut memory = self.memory.borrow_mut();
-        let again = asking.asks_again(process, site, can_be_alone, memory.sees_old(process.0));
+        let steps = self.steps();
+        let again = asking.asks_again(process, site, can_be_alone, memory.sees_old(process.0), steps);
         let catches_up = asking.catches_up(process);
         memory.asks_again(process.0, again == Again::Wait, catches_up);
         if again == Again::Wait || catches_up {
             let mut strategy = self.strategy.borrow_mut();
-            asking.read_by(process).for_each(|object| strategy.access(object, Kind::Read));
+            asking.touched_by(process).for_each(|object| strategy.access(object, Kind::Read));
         }
         again
     }
@@ -151,9 +165,6 @@ impl Asking {
     /// Notes that a process takes a step because nothing else can run. It comes after all that the
     /// others have done.
     pub(super) fn comes_last(all: &[Process], process: Process, strategy: &mut dyn Strategy) {
-        let mut others = all.to_vec();
-        others.sort_unstable();
-        others.dedup();
-        others.into_iter().filter(|other| *other != process).for_each(|other| strategy.after(other));
+        all.iter().filter(|other| **other != process).for_each(|other| strategy.after(*other));
     }
 }

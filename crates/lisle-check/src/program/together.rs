@@ -14,10 +14,11 @@
 //! others end.
 
 use super::asking::Loops;
-use super::bridge::Bridge;
-use super::executing::{Executing, Running, message};
-use super::failure::Failure;
-use super::interrupt::Catching;
+use super::bridge::{Bridge, Cut};
+use super::computed::Computed;
+use super::executing::{Executing, Running, message, stuck_at};
+use super::failure::{Failure, What};
+use super::interrupt::{self, Catching};
 use super::limit::{Limit, Limits};
 use super::memory::{Detail, Seen};
 use super::objects::Objects;
@@ -27,9 +28,22 @@ use crate::explore::{
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Instant;
+use std::thread::{self, Scope};
+use std::time::{Duration, Instant};
+
+/// So many workers may be held by what cannot be unwound: their stacks are not given back.
+const MOST_HELD: usize = 200;
+
+/// What a worker leaves when it ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Left {
+    /// Nothing remains in this round.
+    Nothing,
+    /// Something may, but its thread is held by what could not be unwound.
+    Held,
+}
 
 /// What gives each worker its part of the executions.
 pub(super) enum Source {
@@ -108,13 +122,21 @@ pub(super) struct Together<'a> {
     executing: &'a Executing,
     strategies: Option<Vec<Drawn>>,
     limits: Limits,
-    begun: Instant,
     /// So many executions were run before this exploration went on with them.
     before: u64,
+    /// It pauses after so many executions, those of before included, and when its workers have
+    /// computed for so long.
+    pause: (u64, Duration),
+    computed: Computed,
+    /// No execution goes on beyond this point.
+    end: Option<Instant>,
     common: Mutex<Common>,
     stopped: AtomicBool,
-    /// Signals end the exploration.
+    /// The number of workers that have been held by what could not be unwound.
+    held: AtomicUsize,
+    /// Signals end the exploration: it catches them, or somebody else does who waits for it.
     catching: OnceLock<Option<Catching>>,
+    heeds_signals: bool,
 }
 
 /// What changes.
@@ -179,18 +201,22 @@ impl<'a> Together<'a> {
             executing,
             strategies,
             limits,
-            begun: Instant::now(),
             before,
+            pause: (u64::MAX, Duration::MAX),
+            computed: Computed::default(),
+            end: None,
             common: Mutex::new(common),
             stopped: AtomicBool::new(false),
+            held: AtomicUsize::new(0),
             catching: OnceLock::new(),
+            heeds_signals: false,
         };
         together.set_limits(&together.lock().source, before);
         together
     }
 
     fn set_limits(&self, source: &Source, before: u64) {
-        source.limit(before.saturating_add(self.limits.executions));
+        source.limit(before.saturating_add(self.limits.executions).min(self.pause.0));
         if let Source::Drawn(divided) = source
             && !self.executing.past_failures
         {
@@ -207,23 +233,60 @@ impl<'a> Together<'a> {
         self.catching.get_or_init(Catching::begin);
     }
 
-    /// Runs executions on another thread until nothing remains for it in this round.
-    pub(super) fn work_beside(&self) {
-        let work = || self.executing.on_a_worker(|running| self.work(running, false, |_| ()));
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
-            let mut common = self.lock();
-            common.broken.get_or_insert(message(&*panic));
-            self.stop(&common);
+    /// Returns `true` if signals end the exploration.
+    pub(super) fn heeds_signals(&self) -> bool {
+        self.heeds_signals || self.catching.get().is_some_and(Option::is_some)
+    }
+
+    /// Lets the signals that somebody else catches end the exploration.
+    pub(super) fn heed_signals(&mut self) {
+        self.heeds_signals = true;
+    }
+
+    /// Runs executions on another thread until nothing remains for it in this round. A worker that
+    /// is held goes on with another thread of the scope.
+    pub(super) fn work_beside<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) {
+        if self.work_on_this_thread(false, &|_| ()) == Left::Held {
+            scope.spawn(move || self.work_beside(scope));
         }
     }
 
-    /// Runs executions on this worker until nothing remains for it in this round. Calls
-    /// `after_each` after each of them.
-    pub(super) fn work(&self, running: &Running<'_>, is_first: bool, mut after_each: impl FnMut(Ending)) {
+    /// Runs executions on the first worker until nothing remains for it in this round; on other
+    /// threads, if this one is held.
+    pub(super) fn work_first(&self, running: &Running<'_>, after_each: &(dyn Fn(Ending) + Sync)) {
+        let on_another = || self.work_on_this_thread(true, after_each);
+        let mut left = if running.is_stuck() { Left::Held } else { self.work(running, true, after_each) };
+        while left == Left::Held {
+            left = thread::scope(|scope| scope.spawn(on_another).join()).unwrap_or(Left::Nothing);
+        }
+    }
+
+    /// Makes this thread a worker, and runs executions until nothing remains for it in this round,
+    /// or it is held.
+    fn work_on_this_thread(&self, is_first: bool, after_each: &dyn Fn(Ending)) -> Left {
+        let work = || self.executing.on_a_worker(|running| self.work(running, is_first, after_each));
+        catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+            let mut common = self.lock();
+            common.broken.get_or_insert(message(&*panic));
+            self.stop(&common);
+            Left::Nothing
+        })
+    }
+
+    /// Runs executions on this worker until nothing remains for it in this round, or it is held.
+    /// Calls `after_each` after each of them.
+    fn work(&self, running: &Running<'_>, is_first: bool, after_each: &dyn Fn(Ending)) -> Left {
+        running.cut_when(Some(Cut { over: self.executing.watch.over(), at: self.end }));
         let (bridge, number) = self.part(running, is_first);
         let _installed = bridge.install();
+        let mut computes = self.computed.begins();
         while self.goes_on() && bridge.begin() {
             let failure = running.execute(&bridge);
+            if bridge.was_cut() && failure.is_none() {
+                // It says why.
+                self.goes_on();
+                break;
+            }
             let number = number.as_ref().map_or(0, |number| number.load(Relaxed));
             let is_detail = bridge.learnt_detail().is_some();
             let is_late = bridge.has_chosen() && self.has_chosen_late();
@@ -231,12 +294,23 @@ impl<'a> Together<'a> {
                 self.learnt(number, running, &bridge);
             }
             // What needs more detail is run again with it.
-            if let Some(failure) = failure.filter(|_| !is_detail || running.is_stuck()) {
-                self.found(number, failure, running.is_stuck());
+            if let Some(failure) = failure.filter(|_| !is_detail) {
+                self.found(number, failure);
             }
+            computes.add();
             after_each(if is_detail { Ending::Stopped } else { running.ending() });
+            if let Some(stuck) = running.stuck() {
+                if self.held.fetch_add(1, Relaxed) >= MOST_HELD {
+                    self.found(number, stuck_at(bridge.schedule(), stuck));
+                    self.stop(&self.lock());
+                }
+                break;
+            }
         }
+        // Nobody waits for what this worker has begun and does not end.
         self.lock().seen.add(&bridge.memory());
+        drop(bridge);
+        if running.is_stuck() && self.goes_on() { Left::Held } else { Left::Nothing }
     }
 
     /// Notes that something was chosen. Returns `true` if other executions have been explored as if
@@ -265,11 +339,16 @@ impl<'a> Together<'a> {
         if self.stopped.load(Relaxed) {
             return false;
         }
-        let catching = self.catching.get().and_then(Option::as_ref);
-        let limit = match self.limits.time {
-            _ if catching.is_some_and(Catching::has_arrived) => Limit::Interrupt,
-            Some(time) if self.begun.elapsed() >= time => Limit::Time(time),
-            _ => return true,
+        let limit = match self.executing.watch.is_over() {
+            _ if self.heeds_signals() && interrupt::has_arrived() => Limit::Interrupt,
+            Some(time) => Limit::Time(time),
+            None if self.end.is_none_or(|end| Instant::now() < end) => {
+                return self.computed.get() < self.pause.1;
+            }
+            None => {
+                self.stop(&self.lock());
+                return false;
+            }
         };
         let mut common = self.lock();
         common.limit.get_or_insert(limit);
@@ -301,21 +380,20 @@ impl<'a> Together<'a> {
     }
 
     /// Notes a failure, and stops the workers if it is the end.
-    fn found(&self, number: u64, failure: Failure, is_stuck: bool) {
+    fn found(&self, number: u64, failure: Failure) {
         let mut common = self.lock();
         if common.failure.as_ref().is_none_or(|(first, _)| number < *first) {
             common.failure = Some((number, failure));
         }
         // Where executions have numbers, those with smaller ones come to their ends.
-        let is_end = !self.executing.past_failures && matches!(common.source, Source::All(_));
-        if is_stuck || is_end {
+        if !self.executing.past_failures && matches!(common.source, Source::All(_)) {
             self.stop(&common);
         }
     }
 
     /// Returns `true` if a failure ends the exploration.
     fn is_end(&self, failure: &Failure) -> bool {
-        !self.executing.past_failures || failure.stuck.is_some()
+        !self.executing.past_failures || matches!(failure.what, What::Stuck)
     }
 
     /// Begins another round if something was learnt in the last one, and returns `true` if it did.
@@ -350,6 +428,47 @@ impl<'a> Together<'a> {
         self.before = 0;
         self.stopped.store(false, Relaxed);
         goes_on
+    }
+
+    /// Lets the workers end, each after an execution, when there have been so many, or when they have
+    /// computed for so long.
+    pub(super) fn pause_at(&mut self, executions: u64, computed: Duration) {
+        self.pause = (executions, computed);
+        self.set_limits(&self.lock().source, self.before);
+    }
+
+    /// Returns `true` if nothing but the pause has ended the workers.
+    pub(super) fn is_paused(&self) -> bool {
+        let common = self.lock();
+        let counts = common.source.counts();
+        let is_over = self.stopped.load(Relaxed)
+            || common.limit.is_some()
+            || common.broken.is_some()
+            || common.divergence().is_some();
+        !is_over
+            && !common.source.is_finished()
+            && (counts.all() >= self.pause.0 || self.computed() >= self.pause.1)
+            && counts.all() < self.before.saturating_add(self.limits.executions)
+    }
+
+    /// Returns how many executions there were.
+    pub(super) fn counts(&self) -> Counts {
+        self.lock().source.counts()
+    }
+
+    /// Returns how long its workers have computed.
+    pub(super) fn computed(&self) -> Duration {
+        self.computed.get()
+    }
+
+    /// Takes the failure, if one was found.
+    pub(super) fn take_failure(&self) -> Option<Failure> {
+        self.lock().failure.take().map(|(_, failure)| failure)
+    }
+
+    /// Lets no execution go on beyond this point.
+    pub(super) fn end_at(&mut self, end: Instant) {
+        self.end = Some(end);
     }
 
     /// Returns how far the exploration has come.

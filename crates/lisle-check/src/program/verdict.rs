@@ -31,6 +31,8 @@ pub(super) enum How {
 #[derive(Debug)]
 pub struct Verdict {
     pub(super) counts: Counts,
+    /// What was drawn by chance besides.
+    pub(super) sampled: Counts,
     pub(super) how: How,
     pub(super) memory: Used,
     /// What has ended it before its end.
@@ -58,8 +60,21 @@ pub(super) enum Kept {
 impl Verdict {
     pub(super) fn new(counts: Counts, how: How, memory: Used, failure: Option<Failure>) -> Self {
         let (limit, explored, observed, kept, elapsed) = (None, None, None, None, Duration::ZERO);
-        let (result, trace) = (None, None);
-        Verdict { counts, how, memory, limit, explored, elapsed, observed, kept, failure, result, trace }
+        let (sampled, result, trace) = (Counts::default(), None, None);
+        Verdict {
+            counts,
+            sampled,
+            how,
+            memory,
+            limit,
+            explored,
+            elapsed,
+            observed,
+            kept,
+            failure,
+            result,
+            trace,
+        }
     }
 
     /// Returns how many executions there were, by their endings.
@@ -67,9 +82,25 @@ impl Verdict {
         self.counts
     }
 
+    /// Returns how many schedules were drawn by chance beside those that were explored, by their
+    /// endings. They are not among the [counts](Verdict::counts). See
+    /// [`Checker::sampling`](super::Checker::sampling).
+    pub fn sampled(&self) -> Counts {
+        self.sampled
+    }
+
     /// Returns `true` if every schedule was explored.
     pub fn is_exhaustive(&self) -> bool {
         self.how == How::Exhaustive
+    }
+
+    /// Returns `true` if nothing has gone wrong in what was looked at, but that was not all: a bound
+    /// was hit, or schedules were drawn by chance. [`Checker::must_be_exhaustive`] makes a failure
+    /// of that.
+    ///
+    /// [`Checker::must_be_exhaustive`]: super::Checker::must_be_exhaustive
+    pub fn is_bounded(&self) -> bool {
+        self.failure.is_none() && !matches!(self.how, How::Exhaustive | How::Replayed)
     }
 
     /// Returns the number of executions that differ for the memory model: in what each fiber does,
@@ -135,8 +166,13 @@ impl Verdict {
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Counts { complete, redundant, .. } = self.counts;
+        let drawn = self.sampled.distinct();
         if let Some(failure) = &self.failure {
-            return write!(f, "after {} executions that went well: {failure}", grouped(complete));
+            write!(f, "after {} executions that went well", grouped(complete))?;
+            if self.sampled.complete > 0 {
+                write!(f, ", and {} that were drawn by chance", grouped(self.sampled.complete))?;
+            }
+            return write!(f, ": {failure}");
         }
         match (self.how, &self.result) {
             (How::Replayed, None) => return write!(f, "one schedule, which ends"),
@@ -144,6 +180,9 @@ impl fmt::Display for Verdict {
             _ => {}
         }
         self.write_how(f)?;
+        if complete == 0 {
+            return write!(f, "no execution has come to its end");
+        }
         write!(f, "{} executions", grouped(complete))?;
         match self.memory {
             Used::Weak { memory, graphs } => write!(f, " of {} graphs under {memory}", grouped(graphs))?,
@@ -163,6 +202,9 @@ impl fmt::Display for Verdict {
         if let Some(explored) = self.explored {
             write!(f, ", {}", progress::share(explored))?;
         }
+        if drawn > 0 && !self.is_exhaustive() {
+            write!(f, ", and {} drawn by chance", grouped(drawn))?;
+        }
         match &self.kept {
             None => Ok(()),
             Some(Kept::In(path)) => write!(f, "\nto go on: LISLE_CHECK_RESUME={}", path.display()),
@@ -180,14 +222,16 @@ impl Verdict {
         let is_by_executions = matches!(self.limit, Some(Limit::Executions(_)));
         match (self.how, self.limit) {
             (How::Exhaustive, _) => write!(f, "exhaustive: "),
-            (How::Preemptions(most), _) => write!(f, "bounded by {most} interruptions: "),
+            (How::Preemptions(most), _) => write!(f, "not exhaustive, bounded by {most} interruptions: "),
             (How::Replayed, _) => write!(f, "one schedule: "),
             (How::Sampled, Some(Limit::Time(_))) => write!(f, "sampled for {elapsed}: "),
             (How::Sampled, Some(Limit::Interrupt)) => write!(f, "sampled, interrupted after {elapsed}: "),
             (How::Sampled, _) => write!(f, "sampled: "),
-            (_, Some(Limit::Interrupt)) => write!(f, "interrupted after {elapsed}: "),
-            (_, _) if is_by_executions => write!(f, "given up before all was explored: "),
-            (How::Part | How::PartOfPreemptions { .. }, _) => write!(f, "given up after {elapsed}: "),
+            (_, Some(Limit::Interrupt)) => write!(f, "not exhaustive, interrupted after {elapsed}: "),
+            (_, _) if is_by_executions => write!(f, "not exhaustive, given up before all was explored: "),
+            (How::Part | How::PartOfPreemptions { .. }, _) => {
+                write!(f, "not exhaustive, given up after {elapsed}: ")
+            }
         }?;
         match self.how {
             How::PartOfPreemptions { most, explored: None } => {

@@ -31,6 +31,11 @@ impl Way {
         }
     }
 
+    /// Returns `true` if nobody expects all schedules.
+    pub(super) fn is_drawn_by_chance(&self) -> bool {
+        matches!(self, Way::Random { .. } | Way::Priorities { .. } | Way::Portfolio { .. })
+    }
+
     /// Returns `true` if no execution can begin before another one has ended.
     pub(super) fn is_one_after_the_other(&self) -> bool {
         matches!(self, Way::Preemptions(_) | Way::Replay(_))

@@ -28,6 +28,8 @@ auto_traits! {
         lisle_check::TokenError;
         lisle_check::litmus::Architecture;
         lisle_check::litmus::Model;
+        lisle_check::litmus::Misplaced;
+        lisle_check::litmus::Observation;
         lisle_check::litmus::Quantifier;
         lisle_check::litmus::RunError;
         lisle_check::litmus::Access;

@@ -1,10 +1,8 @@
 //! Texts that are no tests: the error says what is wrong, where, and what would be right.
 
-use lisle_check::litmus::{ParseError, Test};
+use lisle_check::litmus::Test;
 
-fn mistake(text: &str) -> ParseError {
-    Test::parse(text).expect_err(text)
-}
+use super::support::mistake;
 
 const X86: &str = "X86 t\n{ x=0; }\n P0 | P1 ;\n MOV [x],$1 | CELL ;\nexists (x=1)";
 
@@ -36,7 +34,7 @@ fn mistakes_of_every_part() {
         ("X86\n{ }".to_owned(), (1, 1), "no name"),
         ("X86 t\n(* open\n{ }".to_owned(), (2, 1), "no end"),
         ("X86 t\n{ x=0".to_owned(), (2, 5), "expected `;` or `}`"),
-        ("X86 t\n{ int a[2]; }".to_owned(), (2, 8), "arrays are not supported"),
+        ("X86 t\n{ int a[0]; }".to_owned(), (2, 9), "an array has 1 to 4096 elements"),
         ("X86 t\n{ 3:EAX=1; }\n P0 ;\n NOP ;\nexists (true)".to_owned(), (2, 3), "there is no thread 3"),
         (
             "X86 t\n{ 0:R99=1; }\n P0 ;\n NOP ;\nexists (true)".to_owned(),
@@ -52,14 +50,15 @@ fn mistakes_of_every_part() {
         (X86.replace("CELL", "NOP").replace("(x=1)", "(y=1)"), (5, 9), "there is no location `y`"),
         (X86.replace("CELL", "NOP").replace("(x=1)", "(x=1"), (5, 11), "expected `)`, found the end"),
         (X86.replace("CELL", "NOP").replace("exists", "sometimes"), (5, 1), "expected `;`"),
-        (arm("LDP W0,W2,[X1]"), (4, 2), "`LDP` is not supported"),
+        (arm("LDXP W0,W2,[X1]"), (4, 2), "`LDXP` is not supported"),
         (arm("LDR W0,[X31]"), (4, 10), "`X31` is no register"),
-        (arm("LDR W0,[X1,W2,LSL]"), (4, 15), "only SXTW"),
+        (arm("LDR W0,[X1,W2,LSL]"), (4, 19), "expected the number of bits"),
         (arm("DMB OSH"), (4, 6), "the barrier `OSH`"),
-        (arm("B.HI L0"), (4, 4), "the condition `HI` is not supported"),
+        (arm("B.XX L0"), (4, 4), "the condition `XX` is not supported"),
         (arm("L0: B L0"), (4, 6), "this loop has no bound"),
         (c("int r0 = y;"), (4, 12), "`y` is neither a variable nor a parameter"),
-        (c("r0 = 1;"), (4, 3), "`r0` is neither"),
+        (c("int r1 = r0; r0 = 1;"), (4, 12), "`r0` is neither"),
+        (c("x = 1;"), (4, 5), "expected `;`, found `=`"),
         (c("frob(x);"), (4, 3), "`frob` is not supported"),
         (c("for (;;) {}"), (4, 3), "`for` is not supported"),
         (c("atomic_store_explicit(x, 1, memory_order_acquire);"), (4, 31), "cannot have this order"),

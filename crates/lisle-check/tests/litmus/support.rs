@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lisle_check::litmus::Test;
+use lisle_check::litmus::{ParseError, Test};
 
 /// The folder with the litmus files.
 pub(crate) fn folder() -> PathBuf {
@@ -18,6 +18,11 @@ pub(crate) fn text(name: &str) -> String {
 /// The test in a text that is right.
 pub(crate) fn test(text: &str) -> Test {
     Test::parse(text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The error of a text that is wrong.
+pub(crate) fn mistake(text: &str) -> ParseError {
+    Test::parse(text).expect_err(text)
 }
 
 /// A C test of relaxed accesses, with loads that acquire and stores that release in their place.

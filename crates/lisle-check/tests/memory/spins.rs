@@ -124,6 +124,39 @@ fn a_lock_that_is_waited_for_in_a_loop() {
     assert!(explore(program(Relaxed)).failure().is_some_and(|failure| failure.race().is_some()));
 }
 
+/// A failed try has stored what was there.
+#[test]
+fn a_lock_whose_tries_store() {
+    let program = |fibers: usize, looks_first: bool| {
+        move || {
+            let slot = Arc::new(Slot::default());
+            let take = move |lock: &AtomicBool| {
+                let is_taken = looks_first && lock.load(Relaxed);
+                !is_taken && !lock.swap(true, Acquire)
+            };
+            let fibers: Vec<_> = (0..fibers)
+                .map(|_| {
+                    let slot = slot.clone();
+                    spawn(move || {
+                        while !take(&slot.is_full) {
+                            spin_loop();
+                        }
+                        slot.message.set(slot.message.get() + 1);
+                        slot.is_full.store(false, Release);
+                    })
+                })
+                .collect();
+            fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
+        }
+    };
+    for (fibers, looks_first, most) in [(2, false, 8), (2, true, 18)] {
+        let verdict = explore(program(fibers, looks_first));
+        assert!(verdict.is_exhaustive() && verdict.failure().is_none(), "{verdict}");
+        assert!(verdict.counts().all() <= most, "{verdict}");
+    }
+    assert!(explore(program(3, false)).failure().is_none());
+}
+
 #[test]
 fn a_livelock_is_one_under_weak_orders_as_well() {
     let verdict = explore(|| {

@@ -143,6 +143,20 @@ fn a_task_is_cancelled_before_or_after() {
         task.cancel();
         format!("{} {}", task.join().is_ok(), value.load(SeqCst))
     });
+    // It has been woken, and not gone on yet.
+    all_are_found(2, || {
+        let (tx, rx) = channel::bounded(1);
+        let (sent, is_sent) = channel::bounded(1);
+        let task = spawn_task(async move { rx.recv_evt().await.is_ok() });
+        let sender = spawn(move || {
+            tx.send(1).unwrap();
+            sent.send(()).unwrap();
+        });
+        is_sent.recv().unwrap();
+        task.cancel();
+        sender.join().unwrap();
+        format!("{:?}", task.join().is_ok())
+    });
 }
 
 /// Memory is used again by other objects, in some executions and not in others.

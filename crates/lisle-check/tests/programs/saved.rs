@@ -275,6 +275,29 @@ fn nobody_is_in_the_way_of_signals_who_has_not_been_asked_to() {
     assert_eq!(child.wait().unwrap().signal(), Some(2));
 }
 
+/// Runs for a test below: is interrupted while schedules are drawn by chance.
+#[test]
+#[ignore = "it is run by another test"]
+fn interrupted_by_chance() {
+    static EXECUTIONS: AtomicU64 = AtomicU64::new(0);
+    let directory = Directory::new("by-chance");
+    let verdict = Checker::new().workers(1).save_to(directory.file()).explore(|| {
+        orders(7);
+        if EXECUTIONS.fetch_add(1, SeqCst) == 1_005 {
+            signal_hook::low_level::raise(SIGINT).unwrap();
+        }
+    });
+    assert_eq!(verdict.limit(), Some(Limit::Interrupt), "{verdict}");
+    println!("{} and {}", verdict.counts().all(), verdict.sampled().all());
+}
+
+#[test]
+fn ctrl_c_ends_also_what_is_drawn_by_chance() {
+    let output = child("interrupted_by_chance", &[]).wait_with_output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && text.contains("1000 and 6\n"), "{text}");
+}
+
 /// Runs for a test below: explores for so long that progress is shown.
 #[test]
 #[ignore = "it is run by another test"]

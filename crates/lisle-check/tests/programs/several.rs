@@ -6,7 +6,8 @@ use lisle::{Event, channel, choose, spawn, spawn_task};
 use lisle_check::atomic::{AtomicU32, Ordering::SeqCst};
 use lisle_check::{Checker, Counts, Limit, Verdict};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::time::{Duration, Instant};
 
 type Program = fn();
 
@@ -312,7 +313,10 @@ fn a_number_of_executions_is_kept() {
         assert_eq!((verdict.counts().all(), verdict.limit()), (20, Some(Limit::Executions(20))));
         assert!(!verdict.is_exhaustive() && verdict.explored() > 0.0 && verdict.explored() < 1.0);
         let text = verdict.to_string();
-        assert!(text.starts_with("given up before all was explored: 20 executions"), "{text}");
+        assert!(
+            text.starts_with("not exhaustive, given up before all was explored: 20 executions"),
+            "{text}"
+        );
         assert!(text.contains("% explored"), "{text}");
     }
 }
@@ -324,10 +328,77 @@ fn a_time_is_kept() {
         for workers in 1..=2 {
             let verdict = checker.clone().time(time).workers(workers).explore(orders_of_ten);
             assert_eq!(verdict.limit(), Some(Limit::Time(time)), "{verdict}");
-            assert!(verdict.elapsed() >= time && verdict.counts().complete > 0);
+            assert!(verdict.elapsed() >= time);
             let text = verdict.to_string();
-            assert!(text.starts_with("given up after 0.") || text.starts_with("sampled for 0."), "{text}");
+            assert!(
+                text.starts_with("not exhaustive, given up after 0.") || text.starts_with("sampled for 0."),
+                "{text}"
+            );
         }
+    }
+}
+
+/// Who is told of executions, one soon after the other, is also told that time is over.
+#[test]
+fn a_time_is_kept_where_somebody_is_told() {
+    let time = Duration::from_millis(300);
+    let mut told = 0;
+    let verdict = Checker::new().time(time).explore_each(orders_of_ten, |_| told += 1);
+    assert_eq!(verdict.limit(), Some(Limit::Time(time)), "{verdict}");
+    assert_eq!(verdict.counts().all(), told);
+}
+
+/// An execution is not waited for: this one would take some minutes.
+#[test]
+fn a_time_is_kept_within_an_execution() {
+    let time = Duration::from_millis(500);
+    for checker in [Checker::new(), Checker::new().random(1), Checker::new().preemptions(1)] {
+        let begun = Instant::now();
+        let verdict = checker.time(time).steps(usize::MAX).explore(|| {
+            let x = variables::<1>();
+            let other = x.clone();
+            spawn(move || (0..u64::MAX).for_each(|_| other[0].store(1, SeqCst)));
+            (0..u64::MAX).for_each(|_| x[0].store(2, SeqCst));
+        });
+        assert_eq!(verdict.limit(), Some(Limit::Time(time)), "{verdict}");
+        assert_eq!(verdict.counts(), Counts::default());
+        assert!(verdict.is_bounded() && !verdict.is_exhaustive());
+        assert!(verdict.to_string().ends_with("no execution has come to its end"), "{verdict}");
+        assert!(begun.elapsed() < 20 * time, "{:?}", begun.elapsed());
+    }
+}
+
+/// What was given up in the middle is run when the exploration goes on.
+#[test]
+fn what_time_has_cut_is_run_another_time() {
+    let path = std::env::temp_dir().join(format!("lisle-check-cut-{}.exploration", std::process::id()));
+    for checker in [Checker::new(), Checker::new().preemptions(9)] {
+        let (begun, is_over) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(true)));
+        let (of_program, waits) = (begun.clone(), is_over.clone());
+        let program = move || {
+            let nth = of_program.fetch_add(1, SeqCst);
+            store_buffering();
+            if nth == 2 && !waits.swap(true, SeqCst) {
+                std::thread::sleep(Duration::from_millis(700));
+            }
+            let lock = Mutex::new(());
+            drop(lock.lock());
+        };
+        let program = Arc::new(program);
+        let run = |checker: Checker| {
+            let program = program.clone();
+            checker.workers(1).explore(move || program())
+        };
+        let all = run(checker.clone()).counts();
+        // An execution waits until time is over, and comes to no end.
+        begun.store(0, SeqCst);
+        is_over.store(false, SeqCst);
+        let verdict = run(checker.clone().time(Duration::from_millis(500)).save_to(&path));
+        assert!(verdict.is_bounded() && is_over.load(SeqCst), "{verdict}");
+        let verdict = run(checker.resume(&path).unwrap());
+        assert!(verdict.is_exhaustive(), "{verdict}");
+        assert_eq!(Counts { redundant: 0, ..verdict.counts() }, Counts { redundant: 0, ..all });
+        std::fs::remove_file(&path).unwrap();
     }
 }
 
@@ -336,7 +407,7 @@ fn preemptions_that_are_all_there_are_make_it_exhaustive() {
     let verdict = Checker::new().preemptions(9).explore(store_buffering);
     assert!(verdict.is_exhaustive(), "{verdict}");
     let verdict = Checker::new().preemptions(1).explore(two_writers_and_two_readers);
-    assert!(verdict.to_string().starts_with("bounded by 1 interruptions: "), "{verdict}");
+    assert!(verdict.to_string().starts_with("not exhaustive, bounded by 1 interruptions: "), "{verdict}");
     let without = Checker::new().preemptions(0).explore(two_writers_and_two_readers).counts().all();
     let limited = |most| Checker::new().preemptions(1).executions(most).explore(two_writers_and_two_readers);
     let verdict = limited(without + 1);
@@ -350,4 +421,24 @@ fn preemptions_that_are_all_there_are_make_it_exhaustive() {
 #[should_panic = "the number of workers cannot be 0"]
 fn nobody_cannot_explore() {
     let _ = Checker::new().workers(0);
+}
+
+#[test]
+fn a_bound_that_was_hit_is_seen() {
+    let bounded = [Checker::new().executions(20), Checker::new().preemptions(0), Checker::new().random(1)];
+    for checker in bounded.map(|checker| checker.executions(20)) {
+        let verdict = checker.explore(readers);
+        assert!(verdict.is_bounded() && !verdict.is_exhaustive(), "{verdict}");
+        let text = verdict.to_string();
+        assert!(text.starts_with("not exhaustive") || text.starts_with("sampled"), "{text}");
+        checker.check(readers);
+        let checked = std::panic::catch_unwind(|| checker.must_be_exhaustive().check(readers));
+        let panic = checked.expect_err("not all was explored");
+        let text = panic.downcast_ref::<String>().unwrap();
+        assert!(text.contains("the check is to be exhaustive"), "{text}");
+    }
+    assert!(!Checker::new().must_be_exhaustive().check(readers).is_bounded());
+    // What has gone wrong has, whatever was left out.
+    let failed = Checker::new().executions(20).explore(an_update_is_lost);
+    assert!(failed.failure().is_some() && !failed.is_bounded(), "{failed}");
 }

@@ -1,12 +1,15 @@
 //! What is outside of a program has no place in a check, and the report says what to put there.
 
-use crate::support::{explored, failing};
+use crate::support::{explored, failing, outcomes};
+use lisle::Event;
 use lisle::net::{TcpListener, UdpSocket, pipe};
+use lisle::time::now;
 use lisle_check::Checker;
 use std::future::poll_fn;
 use std::io;
 use std::process::Command;
 use std::task::Poll;
+use std::time::{Duration, Instant};
 
 fn refused(what: &str, instead: &str, program: impl Fn() + Send + Sync + 'static) {
     let report = failing(program);
@@ -57,6 +60,66 @@ fn threads_and_runtimes() {
     refused("a fiber of another runtime", "`lisle::spawn`", move || drop(runtime.spawn(|| ())));
     // A runtime that runs its function is the model's.
     explored(|| assert_eq!(lisle::run(|| lisle::spawn(|| 2).join().unwrap()), 2));
+}
+
+/// Time is virtual. An instant of the system's clock is none of it, also one from before the check.
+#[test]
+fn instants_of_the_system() {
+    let second = Duration::from_secs(1);
+    refused("a point in time of `std::time::Instant::now`", "Ask `lisle::time::now`", move || {
+        lisle::time::at(Instant::now() + second).sync();
+    });
+    refused("a point in time of `std::time::Instant::now`", "Ask `lisle::time::now`", move || {
+        drop(lisle::time::ticker_at(Instant::now(), second));
+    });
+    let before = Instant::now();
+    refused("a point in time of `std::time::Instant::now`", "Ask `lisle::time::now`", move || {
+        let ticker = lisle::time::ticker(second);
+        ticker.reset_at(before + second);
+    });
+}
+
+/// What asks how long ago an instant was asks the system. Nobody can refuse that, but it is named.
+#[test]
+fn an_instant_that_is_asked_how_long_ago_it_was() {
+    let second = Duration::from_secs(1);
+    for clock in [Instant::now, now] {
+        let report = failing(move || {
+            let begun = clock();
+            lisle::time::sleep(second);
+            assert!(begun.elapsed() >= second, "it was too short");
+        });
+        assert!(report.contains("it was too short"), "{report}");
+        assert!(report.contains("`Instant::now` and `Instant::elapsed` do not know"), "{report}");
+    }
+    let report = failing(|| panic!("without time"));
+    assert!(!report.contains("virtual"), "{report}");
+}
+
+#[test]
+fn the_clock_of_a_program() {
+    let hour = Duration::from_secs(3_600);
+    // It passes when nothing else can run, and then by as much as is waited for.
+    let verdict = explored(move || {
+        let begun = now();
+        lisle::time::sleep(hour);
+        assert_eq!(now() - begun, hour);
+        lisle::time::at(begun + 2 * hour).sync();
+        assert_eq!(now() - begun, 2 * hour);
+    });
+    assert_eq!(verdict.counts().complete, 1);
+    // Who asks does so before or after it has passed.
+    let begun = Instant::now();
+    let seen = outcomes(move || {
+        let begun = now();
+        let asks = lisle::spawn(move || now() - begun);
+        lisle::time::sleep(hour);
+        asks.join().unwrap()
+    });
+    assert_eq!(seen, [Duration::ZERO, hour]);
+    assert!(begun.elapsed() < hour);
+    // Elsewhere it is that of the system.
+    assert!(begun <= now() && now() <= Instant::now());
 }
 
 #[test]

@@ -14,6 +14,10 @@ struct Shared {
     cells: [AtomicU32; 2],
     go: AtomicBool,
     lock: Mutex<u32>,
+    /// What is set at last is under a lock.
+    gate: Mutex<bool>,
+    forks: [Mutex<u32>; 2],
+    is_taken: AtomicBool,
 }
 
 /// An operation of the fiber with this number. Its result is a part of the outcome.
@@ -52,6 +56,40 @@ const OPERATIONS: &[Operation] = &[
         yield_now();
     },
     |shared, id| vec![std::mem::replace(&mut *shared.lock.lock(), id + 10)],
+    |shared, _| {
+        while !*shared.gate.lock() {
+            yield_now();
+        }
+        vec![shared.cells[0].load(SeqCst)]
+    },
+    |shared, _| ask(2, || *shared.gate.lock()),
+    |shared, id| {
+        // A turn that stands under a lock.
+        ask(3, || {
+            let mut count = shared.lock.lock();
+            let has_turn = *count % 2 == id % 2;
+            *count += u32::from(has_turn);
+            has_turn
+        })
+    },
+    |shared, id| {
+        while shared.is_taken.swap(true, SeqCst) {
+            spin_loop();
+        }
+        let before = shared.cells[1].swap(id, SeqCst);
+        shared.is_taken.store(false, SeqCst);
+        vec![before]
+    },
+    |shared, id| {
+        let [one, other] = [id, id + 1].map(|at| &shared.forks[at as usize % 2]);
+        ask(2, || {
+            let mut one = one.lock();
+            let Some(mut other) = other.try_lock() else { return false };
+            (*one, *other) = (*one + 1, *other + id);
+            true
+        })
+    },
+    |shared, _| shared.forks.iter().map(|fork| *fork.lock()).collect(),
     |shared, id| {
         let (one, other) = par::join(|| shared.cells[0].load(SeqCst), || shared.cells[0].swap(id, SeqCst));
         vec![one, other]
@@ -92,6 +130,7 @@ fn run(program: &Program) -> Vec<Vec<u32>> {
         })
         .collect();
     shared.go.store(true, SeqCst);
+    *shared.gate.lock() = true;
     fibers.into_iter().map(|fiber| fiber.join().unwrap()).collect()
 }
 

@@ -174,6 +174,16 @@ pub unsafe trait Context {
         clock::now()
     }
 
+    /// Returns the same, for a deadline that is counted from now. Nobody else learns what it is.
+    fn now_to_arm(&self) -> u64 {
+        self.now()
+    }
+
+    /// Returns the same, for a report. The program does not learn of it.
+    fn now_to_tell(&self) -> u64 {
+        self.now()
+    }
+
     /// Returns a random number, for fair choices.
     fn random(&self) -> u64 {
         random::of_thread()
@@ -200,6 +210,16 @@ pub fn installed<'a>() -> Option<&'a dyn Context> {
 #[inline]
 pub fn now() -> u64 {
     installed().map_or_else(clock::now, Context::now)
+}
+
+/// Returns the same, for a deadline that is counted from now. Nobody else learns what it is.
+pub(super) fn now_to_arm() -> u64 {
+    installed().map_or_else(clock::now, Context::now_to_arm)
+}
+
+/// Returns the same, for a report. The program does not learn of it.
+pub(crate) fn now_to_tell() -> u64 {
+    installed().map_or_else(clock::now, Context::now_to_tell)
 }
 
 /// A guard that keeps a context installed for this thread until it is dropped.

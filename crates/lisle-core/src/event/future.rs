@@ -300,6 +300,10 @@ unsafe impl Context for Foreign {
     fn now(&self) -> u64 {
         context::now()
     }
+    #[cfg(feature = "model")]
+    fn now_to_arm(&self) -> u64 {
+        context::now_to_arm()
+    }
     unsafe fn arm(&self, timer: NonNull<Timer>, deadline: u64) {
         #[cfg(feature = "model")]
         if let Some(context) = model() {

@@ -116,6 +116,9 @@ unsafe impl Context for Glimpse {
     fn now(&self) -> u64 {
         context::now()
     }
+    fn now_to_arm(&self) -> u64 {
+        context::now_to_arm()
+    }
 
     fn waker(&self) -> Waker {
         // SAFETY: `wake` may be called from any thread, and `self` outlives the poll that uses the

@@ -145,6 +145,7 @@ pub use waits::Said;
 pub use waits::{BlockedOn, Description, Label, ParkedEvent};
 pub use wrap::{Wrap, WrapPanic};
 
+pub(crate) use context::now_to_tell;
 #[doc(hidden)]
 pub use context::{Doing, install, installed, now};
 pub use ends::Unparked;
@@ -171,6 +172,9 @@ pub use sync::{
     visible_doing, visible_on,
 };
 #[doc(hidden)]
+#[cfg(feature = "model")]
+#[doc(hidden)]
+pub use unchecked::MODEL_ERA;
 pub use unchecked::cannot_be_checked;
 #[doc(hidden)]
 pub use wrap::described;

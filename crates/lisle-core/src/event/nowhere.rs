@@ -35,4 +35,7 @@ unsafe impl Context for Nowhere {
     fn now(&self) -> u64 {
         context::now()
     }
+    fn now_to_arm(&self) -> u64 {
+        context::now_to_arm()
+    }
 }

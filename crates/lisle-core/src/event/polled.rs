@@ -33,7 +33,7 @@ impl<'b, 'e, E: Event> Polled<'b, 'e, E> {
         if E::STAGED {
             depth::from_the_top(|| event.force(branch.as_mut()));
         }
-        Polled { event, branch, began: Nowhere.now(), over: false, output: None }
+        Polled { event, branch, began: Nowhere.now_to_arm(), over: false, output: None }
     }
 
     /// Returns `true` if the event has happened or happens now.

@@ -139,6 +139,20 @@ impl Timer {
         unsafe { record.as_ref() }.map_or(0, Record::state_address)
     }
 
+    /// Returns `true` if nothing but the timer is to decide what it decides.
+    ///
+    /// # Safety
+    ///
+    /// As for [`decides`](Timer::decides).
+    #[cfg(feature = "model")]
+    #[doc(hidden)]
+    pub unsafe fn is_sleep(timer: NonNull<Timer>) -> bool {
+        // SAFETY: alive, by the caller's promise.
+        let timer = unsafe { timer.as_ref() };
+        // SAFETY: the record of a timer that is armed is alive.
+        !timer.alarm && unsafe { timer.record.get().as_ref() }.is_some_and(Record::is_single)
+    }
+
     /// Returns the entry, to be linked into a wheel.
     ///
     /// # Safety

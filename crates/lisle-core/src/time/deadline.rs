@@ -145,8 +145,9 @@ pub struct Deadline {
 }
 
 impl From<Instant> for Deadline {
+    #[track_caller]
     fn from(instant: Instant) -> Self {
-        Deadline { nanos: clock::nanos_of(instant) }
+        Deadline { nanos: super::now::nanos_of(instant) }
     }
 }
 

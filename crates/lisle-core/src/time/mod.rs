@@ -15,6 +15,7 @@ mod deadline;
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 pub mod lent_wheel;
+mod now;
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 pub mod outside;
@@ -30,6 +31,7 @@ mod timer;
 pub mod wheel;
 #[cfg(not(lisle_loom))]
 pub use deadline::{Deadline, DeadlinePassed, deadline, with_deadline, without_deadline};
+pub use now::now;
 pub use ticker::{MissedTicks, TickEvt, Ticker, ticker, ticker_at};
 #[doc(hidden)]
 pub use timer::at_nanos;

@@ -151,7 +151,7 @@ pub fn ticker(period: Duration) -> Ticker {
 /// ```
 #[track_caller]
 pub fn ticker_at(first: Instant, period: Duration) -> Ticker {
-    Ticker::starting(clock::nanos_of(first), nanos(period))
+    Ticker::starting(super::now::nanos_of(first), nanos(period))
 }
 
 #[track_caller]
@@ -266,8 +266,9 @@ impl Ticker {
     /// hourly.tick(); // at once
     /// assert_eq!(hourly.tick_evt().poll(), None); // the next comes an hour later
     /// ```
+    #[track_caller]
     pub fn reset_at(&self, next: Instant) {
-        self.reset_to(clock::nanos_of(next));
+        self.reset_to(super::now::nanos_of(next));
     }
 
     fn reset_to(&self, next: u64) {

@@ -56,8 +56,9 @@ pub fn after(duration: Duration) -> After {
 /// assert_eq!(next.sync(), None);
 /// assert_eq!(next.poll(), Some(None)); // the time stays over; that of `after` begins anew
 /// ```
+#[track_caller]
 pub fn at(instant: Instant) -> At {
-    At { nanos: clock::nanos_of(instant) }
+    At { nanos: super::now::nanos_of(instant) }
 }
 
 /// Returns the event of a point in time of the library's clock.
@@ -132,7 +133,7 @@ impl Ticking {
 
     fn describe(&self, waits: &mut Description) {
         waits.on_the_world("wait for", &Label::anywhere("point in time"), self.timer.id());
-        let left = self.timer.deadline().saturating_sub(clock::now());
+        let left = self.timer.deadline().saturating_sub(crate::event::now_to_tell());
         // The time is rounded to steps that are readable.
         let step = if left < 1_000_000_000 { 1_000_000 } else { 100_000_000 };
         waits.note(format!("in {:?}", Duration::from_nanos(left.div_ceil(step).saturating_mul(step))));

@@ -6,8 +6,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The name of data that the host program lends to a frame with [`World::lend`], such as a map, a grid, or
-/// all positions. Foreign functions and bodies read the data through its name, without a copy and without a
+/// The name of data that the host program lends to a frame with
+/// [`World::lend`](crate::World::lend), such as a map, a grid, or all positions. Foreign functions and bodies read the data through its name, without a copy and without a
 /// reference count. A name is made once, and copied into functions and bodies, like a
 /// [`Foreign`](crate::Foreign) function.
 ///

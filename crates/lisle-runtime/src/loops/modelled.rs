@@ -31,7 +31,7 @@ fn could_take(pending: &Pending) -> bool {
     parker::running().is_some()
         && step::is_free()
         && owner::may_be_helped(pending)
-        && !std::thread::panicking()
+        && !parker::is_unwinding()
         && with_current(goes_on)
 }
 

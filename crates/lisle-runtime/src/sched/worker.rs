@@ -62,6 +62,8 @@ use helping::AllJoining;
 use idle::Idle;
 use jobs::Jobs;
 use lisle_core::exceptions::OfThread;
+#[cfg(feature = "model")]
+use modelled::Time;
 use queues::Queues;
 use runner::{Load, Resting};
 use starving::Starving;
@@ -475,6 +477,16 @@ unsafe impl Context for Worker {
 
     #[cfg(feature = "model")]
     fn now(&self) -> u64 {
-        self.modelled_now().unwrap_or_else(crate::shim::clock::now)
+        self.modelled_now(Time::Read).unwrap_or_else(crate::shim::clock::now)
+    }
+
+    #[cfg(feature = "model")]
+    fn now_to_arm(&self) -> u64 {
+        self.modelled_now(Time::Armed).unwrap_or_else(crate::shim::clock::now)
+    }
+
+    #[cfg(feature = "model")]
+    fn now_to_tell(&self) -> u64 {
+        self.modelled_now_to_tell().unwrap_or_else(crate::shim::clock::now)
     }
 }

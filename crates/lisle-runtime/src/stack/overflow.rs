@@ -62,6 +62,19 @@ struct Installed {
 
 static INSTALLED: OnceLock<Installed> = OnceLock::new();
 
+/// What is called after the message, before the process ends.
+#[cfg(feature = "model")]
+static LAST: OnceLock<fn()> = OnceLock::new();
+
+/// Has `last` called on the thread of an overflow, after the message. All calls but the first of the
+/// process do nothing.
+///
+/// It is called in a signal handler, and may do what [`Describe`] may. It may also sleep.
+#[cfg(feature = "model")]
+pub(crate) fn call_last(last: fn()) {
+    let _ = LAST.set(last);
+}
+
 /// Installs the handler. All calls but the first of the process do nothing.
 ///
 /// The threads that run fibers need an alternate signal stack: see [`AltStack`].
@@ -134,6 +147,8 @@ unsafe extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, con
         };
         if describe(fault, &mut out) {
             write_stderr(ADVICE);
+            #[cfg(feature = "model")]
+            LAST.get().into_iter().for_each(|last| last());
             // SAFETY: `abort` may be called in a signal handler.
             unsafe { libc::abort() };
         }

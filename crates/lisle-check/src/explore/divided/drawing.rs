@@ -24,9 +24,10 @@ pub(super) struct State {
     /// The number of the execution that begins next.
     pub(super) begun: u64,
     pub(super) most: u64,
-    /// Executions that are over before one with a smaller number is.
+    /// Executions that are over before one with a smaller number is, with `None` for those that
+    /// were left in the middle.
     #[serde(skip)]
-    pub(super) over: BTreeMap<u64, Ending>,
+    pub(super) over: BTreeMap<u64, Option<Ending>>,
     /// All executions before this one are in `counts`.
     pub(super) counted: u64,
     pub(super) counts: Counts,
@@ -134,7 +135,7 @@ impl State {
         while self.last.is_none_or(|last| self.counted <= last)
             && let Some(ending) = self.over.remove(&self.counted)
         {
-            self.counts.add(ending);
+            ending.into_iter().for_each(|ending| self.counts.add(ending));
             self.counted += 1;
         }
     }

@@ -5,6 +5,7 @@
 //! which of them are possible. [`search`] builds them choice by choice, and asks the model after
 //! each, so that what is impossible is left early.
 
+pub(crate) mod cells;
 pub(crate) mod relation;
 pub(crate) mod search;
 pub(crate) mod skeleton;

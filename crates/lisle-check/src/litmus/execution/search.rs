@@ -11,10 +11,13 @@
 //! dependencies. Every model here forbids those cycles (as program order and reads-from, or as
 //! dependencies and reads-from), so no value can come out of thin air.
 
+use std::cell::Cell;
+
+use super::cells::{Cells, Target};
 use super::relation::{Relation, Set, members};
 use super::skeleton::Skeleton;
 use crate::litmus::model::{Axioms, Model};
-use crate::litmus::program::Memory;
+use crate::litmus::program::memory::Range;
 use crate::litmus::program::path::Symbol;
 
 /// What has been chosen, and what follows from it.
@@ -24,7 +27,7 @@ pub(crate) struct Graph {
     pub(crate) sources: Vec<Option<usize>>,
     /// The values of the events as far as they are known.
     pub(crate) values: Vec<Option<i64>>,
-    /// The locations of the events as far as they are known.
+    /// The cells of the events as far as they are known.
     pub(crate) places: Vec<Option<usize>>,
     /// From a write to the reads that read from it.
     pub(crate) reads_from: Relation,
@@ -38,7 +41,7 @@ pub(crate) struct Graph {
     pub(crate) other_location: Relation,
     /// Whether all locations are known.
     pub(crate) settled: bool,
-    /// The last write of each location.
+    /// The last write of each cell.
     pub(crate) last: Vec<usize>,
 }
 
@@ -57,22 +60,28 @@ impl Graph {
 /// A search through the executions of one skeleton.
 pub(crate) struct Search<'a> {
     skeleton: &'a Skeleton,
-    memory: &'a Memory,
+    cells: &'a Cells<'a>,
     model: Model,
     /// The model's relations that depend on locations, where all are known from the start.
     prepared: Option<Box<dyn Axioms>>,
     pairs: Relation,
+    /// What some access goes to although it is not one cell.
+    several: Cell<Option<Range>>,
     found: &'a mut dyn FnMut(&Graph),
 }
 
 impl<'a> Search<'a> {
     /// Calls `found` with each execution of `skeleton` that `model` allows.
+    ///
+    /// # Errors
+    ///
+    /// If an access goes to bytes that are not one cell. What was found then counts for nothing.
     pub(crate) fn run(
         skeleton: &'a Skeleton,
-        memory: &'a Memory,
+        cells: &'a Cells<'a>,
         model: Model,
         found: &'a mut dyn FnMut(&Graph),
-    ) {
+    ) -> Result<(), Range> {
         let count = skeleton.count();
         let mut graph = Graph {
             sources: vec![None; count],
@@ -84,16 +93,17 @@ impl<'a> Search<'a> {
             same_location: Relation::empty(count),
             other_location: Relation::empty(count),
             settled: false,
-            last: (0..skeleton.locations).collect(),
+            last: (0..skeleton.cells).collect(),
         };
-        let mut search = Search { skeleton, memory, model, prepared: None, pairs: skeleton.pairs(), found };
-        if !search.resolve(&mut graph) {
-            return;
+        let (pairs, several) = (skeleton.pairs(), Cell::new(None));
+        let mut search = Search { skeleton, cells, model, prepared: None, pairs, several, found };
+        if search.resolve(&mut graph) {
+            if graph.settled {
+                search.prepared = Some(model.axioms(skeleton, &graph));
+            }
+            search.read(&graph);
         }
-        if graph.settled {
-            search.prepared = Some(model.axioms(skeleton, &graph));
-        }
-        search.read(&graph);
+        search.several.get().map_or(Ok(()), Err)
     }
 
     /// Gives the next read its write, in each possible way.
@@ -111,6 +121,9 @@ impl<'a> Search<'a> {
                 next.reads_from.insert(write, read);
                 if self.resolve(&mut next) && self.allows(&next) {
                     self.read(&next);
+                }
+                if self.several.get().is_some() {
+                    return;
                 }
             }
         }
@@ -130,17 +143,17 @@ impl<'a> Search<'a> {
         loop {
             let mut news = false;
             for event in members(self.skeleton.accesses()) {
+                if graph.places[event].is_none() {
+                    graph.places[event] = self.place(graph, event);
+                    news |= graph.places[event].is_some();
+                }
                 if graph.values[event].is_none() {
                     graph.values[event] = match (graph.sources[event], self.skeleton.reads >> event & 1) {
                         (Some(write), _) => graph.values[write],
                         (None, 1) => None,
-                        (None, _) => graph.evaluate(&self.skeleton.events[event].value),
+                        (None, _) => self.written(graph, event),
                     };
                     news |= graph.values[event].is_some();
-                }
-                if graph.places[event].is_none() {
-                    graph.places[event] = self.place(graph, event);
-                    news |= graph.places[event].is_some();
                 }
             }
             if !news {
@@ -161,12 +174,26 @@ impl<'a> Search<'a> {
         !graph.sources.iter().enumerate().any(moved) && !self.skeleton.conditions.iter().any(contradicts)
     }
 
+    /// What is in memory after a write. It depends on the type of what is there.
+    fn written(&self, graph: &Graph, write: usize) -> Option<i64> {
+        let cell = graph.places[write]?;
+        let value = graph.evaluate(&self.skeleton.events[write].value)?;
+        Some(if cell < self.cells.cells.len() { self.cells.wrap(cell, value) } else { value })
+    }
+
     fn place(&self, graph: &Graph, event: usize) -> Option<usize> {
-        if event < self.skeleton.locations {
+        if event < self.skeleton.cells {
             return Some(event);
         }
         let address = graph.evaluate(&self.skeleton.events[event].address)?;
-        Some(self.memory.at(address).unwrap_or(self.memory.locations.len()))
+        Some(match self.cells.target(address, &self.skeleton.events[event]) {
+            Target::Cell(cell) => cell,
+            Target::Nowhere => self.cells.cells.len(),
+            Target::Several(range) => {
+                self.several.set(Some(range));
+                self.cells.cells.len()
+            }
+        })
     }
 
     fn relate_places(&self, graph: &mut Graph) {
@@ -190,7 +217,7 @@ impl<'a> Search<'a> {
             return;
         }
         let mut graph = graph.clone();
-        for location in 0..self.skeleton.locations {
+        for location in 0..self.skeleton.cells {
             let others = self.writes_of(&graph, location) & !self.skeleton.initial;
             graph.coherence.insert_all(location, others);
         }
@@ -211,7 +238,7 @@ impl<'a> Search<'a> {
 
     /// Chooses the next write of `location`, or goes to the next location.
     fn order(&mut self, graph: &Graph, location: usize) {
-        if location == self.skeleton.locations {
+        if location == self.skeleton.cells {
             return (self.found)(graph);
         }
         let open = graph.coherence.successors(graph.last[location]);

@@ -1,15 +1,16 @@
 //! The part of an execution that does not depend on the memory model: one path of each thread.
 //!
-//! Events are numbered across the threads. First comes a write of the initial value of each
-//! location, then each thread's events in the order of its program. If some address depends on a
-//! read there is one more location, *nowhere*: a guess may make an address that belongs to nothing,
-//! and only when the model has allowed the whole execution is that the test's error.
+//! Events are numbered across the threads. First comes a write of the initial value of each cell,
+//! then each thread's events in the order of its program. If some address depends on a read, or
+//! belongs to nothing, there is one more cell, *nowhere*: only when the model has allowed the whole
+//! execution is such an address the test's error.
 
-use super::relation::{Relation, Set, members};
+use super::cells::{Cells, Target};
+use super::relation::{EVENTS, Relation, Set, members};
 use crate::litmus::error::Place;
 use crate::litmus::program::expression::Expression;
 use crate::litmus::program::path::{Event, Kind, Path, Symbol, Taint};
-use crate::litmus::program::{Fence, Memory, Order};
+use crate::litmus::program::{Fence, Order};
 
 /// The events of one path of each thread.
 #[derive(Debug)]
@@ -19,8 +20,8 @@ pub(crate) struct Skeleton {
     pub(crate) threads: Vec<Option<usize>>,
     /// The number of the first event of each thread.
     pub(crate) offsets: Vec<usize>,
-    /// How many initial writes, and so how many locations, there are.
-    pub(crate) locations: usize,
+    /// How many initial writes, and so how many cells, there are.
+    pub(crate) cells: usize,
     /// What each thread's path needs.
     pub(crate) conditions: Vec<(Symbol, bool)>,
     /// The order of each thread's program. The initial writes are not in it.
@@ -28,20 +29,28 @@ pub(crate) struct Skeleton {
     pub(crate) reads: Set,
     pub(crate) writes: Set,
     pub(crate) initial: Set,
+    /// The pairs of the parts of one access, and each event with itself.
+    pub(crate) together: Relation,
+    /// Whether some access has several parts.
+    pub(crate) divided: bool,
 }
 
 impl Skeleton {
-    /// The skeleton of these paths.
-    pub(crate) fn new(memory: &Memory, paths: &[&Path]) -> Skeleton {
-        let constant = |event: &Event| event.address.is_constant();
-        let nowhere = !paths.iter().all(|path| path.events.iter().all(constant));
-        let initial = memory.locations.iter().map(|location| location.initial).chain(nowhere.then_some(0));
-        let mut events: Vec<Event> = initial
-            .enumerate()
-            .map(|(location, value)| first_write(Memory::address(location), value))
-            .collect();
-        let locations = events.len();
-        let mut threads = vec![None; locations];
+    /// The skeleton of these paths. `None` if it has too many events.
+    pub(crate) fn new(cells: &Cells<'_>, paths: &[&Path]) -> Option<Skeleton> {
+        let settled = |event: &Event| match event.address {
+            _ if matches!(event.kind, Kind::Fence(_)) => true,
+            Expression::Constant(address) => matches!(cells.target(address, event), Target::Cell(_)),
+            _ => false,
+        };
+        let nowhere = !paths.iter().all(|path| path.events.iter().all(settled));
+        let initial = (0..cells.cells.len()).map(|cell| cells.first_value(cell)).chain(nowhere.then_some(0));
+        let mut events: Vec<Event> = initial.map(first_write).collect();
+        let first_writes = events.len();
+        if first_writes + paths.iter().map(|path| path.events.len()).sum::<usize>() > EVENTS {
+            return None;
+        }
+        let mut threads = vec![None; first_writes];
         let mut offsets = Vec::with_capacity(paths.len());
         let mut conditions = Vec::new();
         for (thread, path) in paths.iter().enumerate() {
@@ -53,19 +62,24 @@ impl Skeleton {
             conditions.extend(path.conditions.iter().map(|(symbol, truth)| (moved(symbol), *truth)));
         }
         let of_kind = |kind: Kind| all(&events, |event| event.kind == kind);
-        Skeleton {
+        let same_thread = |from: usize, to: usize| threads[from].is_some() && threads[from] == threads[to];
+        let same_access = |from: usize, to: usize| events[from].access == events[to].access;
+        Some(Skeleton {
             program: Relation::of(events.len(), |from, to| {
-                from < to && threads[from].is_some() && threads[from] == threads[to]
+                from < to && same_thread(from, to) && !same_access(from, to)
             }),
+            together: Relation::of(events.len(), |from, to| same_thread(from, to) && same_access(from, to))
+                .reflexive(),
+            divided: events.iter().any(|event| event.size != event.whole),
             reads: of_kind(Kind::Read),
             writes: of_kind(Kind::Write),
-            initial: (1 << locations) - 1,
+            initial: (1 << first_writes) - 1,
             events,
             threads,
             offsets,
-            locations,
+            cells: first_writes,
             conditions,
-        }
+        })
     }
 
     /// How many events there are.
@@ -99,7 +113,7 @@ impl Skeleton {
 
     /// The relation from the read to the write of one step.
     pub(crate) fn pairs(&self) -> Relation {
-        self.dependency(|event| event.pair.map_or(0, |pair| 1 << pair.read))
+        self.dependency(|event| event.pair.map_or(0, |pair| pair.reads))
     }
 
     /// The pairs of `relation` whose ends are of different threads. An initial write is of no
@@ -113,11 +127,16 @@ fn all(events: &[Event], holds: impl Fn(&Event) -> bool) -> Set {
     events.iter().enumerate().filter(|(_, event)| holds(event)).fold(0, |set, (number, _)| set | 1 << number)
 }
 
-fn first_write(address: i64, value: i64) -> Event {
+fn first_write(value: i64) -> Event {
     Event {
         kind: Kind::Write,
         order: Order::Plain,
-        address: Expression::Constant(address),
+        // Its place is its number.
+        address: Expression::Constant(0),
+        size: 0,
+        access: 0,
+        part: 0,
+        whole: 0,
         value: Expression::Constant(value),
         address_taint: Taint::default(),
         value_taint: Taint::default(),

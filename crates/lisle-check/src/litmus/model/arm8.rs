@@ -5,7 +5,8 @@
 //! 2018); the Arm Architecture Reference Manual (DDI 0487, section B2.3), whose newer wording is
 //! followed where both differ: a local write is before the local read that directly follows it
 //! there, whatever that read returns, and what follows an update by one acquiring and releasing
-//! instruction is ordered after its write.
+//! instruction is ordered after its write. That manual also defines accesses of different sizes: who
+//! observes a part of an access is ordered before, or after, all of its parts.
 
 use super::sc::{is_atomic, is_coherent};
 use super::{Axioms, Order};
@@ -19,6 +20,9 @@ pub(super) struct Arm8 {
     /// What is ordered in one thread, and so for all.
     local: Relation,
     pairs: Relation,
+    /// From a read to what a later read of its thread reads at the same place, and beside it, where
+    /// accesses have parts.
+    read_again: Option<Relation>,
 }
 
 impl Arm8 {
@@ -28,13 +32,20 @@ impl Arm8 {
             parts.same_place().or(&parts.by_dependencies()).or(&parts.by_picks()).or(&parts.by_updates());
         let local = local.or(&parts.by_barriers()).or(&parts.by_instruction_barriers()).transitive();
         let guessed = parts.picks.then(&local).to(skeleton.writes);
-        Arm8 { local: local.or(&guessed), pairs: skeleton.pairs() }
+        let read_again = || parts.program.and(&graph.same_location).from(parts.reads).to(parts.reads);
+        let read_again = skeleton.divided.then(|| read_again().then(&skeleton.together));
+        Arm8 { local: local.or(&guessed), pairs: skeleton.pairs(), read_again }
     }
 }
 
 impl Axioms for Arm8 {
     fn allow(&self, skeleton: &Skeleton, graph: &Graph) -> bool {
-        let observed = skeleton.external(&graph.communication());
+        let mut observed = skeleton.external(&graph.communication());
+        if let Some(read_again) = &self.read_again {
+            // Without parts the first follows from the coherence of each location.
+            let hazards = read_again.then(&skeleton.external(&graph.from_reads));
+            observed = observed.or(&hazards).then(&skeleton.together);
+        }
         self.local.or(&observed).is_acyclic()
             && is_coherent(skeleton, graph)
             && is_atomic(&self.pairs, skeleton, graph)
@@ -105,9 +116,9 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// A write is after what its thread did before at the same location.
+    /// A write is after what its thread did before at the same location, with all of its parts.
     fn same_place(&self) -> Relation {
-        self.program.and(&self.graph.same_location).to(self.writes)
+        self.program.and(&self.graph.same_location).to(self.writes).then(&self.skeleton.together)
     }
 
     fn by_dependencies(&self) -> Relation {
@@ -150,7 +161,7 @@ impl<'a> Parts<'a> {
     fn whole_updates(&self) -> Set {
         let whole = |&write: &usize| {
             let pair = self.skeleton.events[write].pair.filter(|pair| pair.single);
-            pair.is_some_and(|pair| self.acquires >> pair.read & 1 == 1)
+            pair.is_some_and(|pair| self.acquires & pair.reads != 0)
         };
         members(self.releases).filter(whole).fold(0, |set, write| set | 1 << write)
     }

@@ -50,6 +50,11 @@ impl Model {
         }
     }
 
+    /// Returns `true` if the model says what accesses of different sizes to the same bytes do.
+    pub(crate) fn is_for_parts(self) -> bool {
+        matches!(self, Model::Sc | Model::Arm8 | Model::Arm8Rcpc)
+    }
+
     /// The axioms for these events; where `graph` has all locations, also for later graphs.
     pub(crate) fn axioms(self, skeleton: &Skeleton, graph: &Graph) -> Box<dyn Axioms> {
         match self {

@@ -1,4 +1,5 @@
-//! Sequential consistency: program order and communication have no cycle.
+//! Sequential consistency: program order and communication have no cycle. All parts of an access are
+//! at one point of it.
 //!
 //! Source: Lamport, "How to Make a Multiprocessor Computer That Correctly Executes Multiprocess
 //! Programs" (1979), as an axiom in the manner of "Herding Cats" (2014).
@@ -21,7 +22,8 @@ impl Sc {
 
 impl Axioms for Sc {
     fn allow(&self, skeleton: &Skeleton, graph: &Graph) -> bool {
-        skeleton.program.or(&graph.communication()).is_acyclic() && is_atomic(&self.pairs, skeleton, graph)
+        skeleton.program.or(&graph.communication()).then(&skeleton.together).is_acyclic()
+            && is_atomic(&self.pairs, skeleton, graph)
     }
 }
 

@@ -4,12 +4,12 @@
 //! whatever the type that `x` is declared with, and an operation on `x` by a function is atomic.
 //! Expressions are evaluated from left to right.
 
-use super::condition;
 use super::cursor::Cursor;
 use super::lexer::Token;
+use super::{condition, linux, types};
 use crate::litmus::error::{ParseError, Place};
-use crate::litmus::program::expression::{Expression, Operator};
-use crate::litmus::program::{Fence, Instruction, Memory, Operand, Order, Register, Thread};
+use crate::litmus::program::expression::{Expression, Extension, Operator};
+use crate::litmus::program::{Fence, Instruction, Memory, Operand, Order, Register, Thread, Type};
 
 const SUPPORTED: &str = "supported in C: declarations, assignments, *x, if, else, while, \
     + - * & | ^ << >> == != < <= > >= && || ! ~; \
@@ -17,34 +17,51 @@ const SUPPORTED: &str = "supported in C: declarations, assignments, *x, if, else
     compare_exchange_strong, compare_exchange_weak} with and without _explicit; atomic_thread_fence; \
     memory_order_{relaxed, consume, acquire, release, acq_rel, seq_cst}";
 
-/// Reads all functions.
-pub(super) fn threads(cursor: &mut Cursor<'_>, memory: &mut Memory) -> Result<Vec<Thread>, ParseError> {
-    let mut threads = Vec::new();
+/// Reads all functions. Returns also where the first word of Linux stands.
+pub(super) fn threads(
+    cursor: &mut Cursor<'_>,
+    memory: &mut Memory,
+) -> Result<(Vec<Thread>, Option<Place>), ParseError> {
+    let (mut threads, mut linux) = (Vec::new(), None);
     while cursor.peek().is_some_and(|token| !condition::begins(token)) {
-        threads.push(function(cursor, memory, threads.len()).map_err(|error| error.help(SUPPORTED))?);
+        let number = threads.len();
+        let (thread, words) = function(cursor, memory, number)
+            .map_err(|error| error.help(format!("{SUPPORTED}; {}", linux::SUPPORTED)))?;
+        threads.push(thread);
+        linux = linux.or(words);
     }
     if threads.is_empty() {
         return Err(cursor.expected("`P0 (...) { ... }`, the first thread"));
     }
-    Ok(threads)
+    Ok((threads, linux))
 }
 
-fn function(cursor: &mut Cursor<'_>, memory: &mut Memory, number: usize) -> Result<Thread, ParseError> {
+fn function(
+    cursor: &mut Cursor<'_>,
+    memory: &mut Memory,
+    number: usize,
+) -> Result<(Thread, Option<Place>), ParseError> {
     cursor.takes_word("void");
     let at = *cursor;
     let name = cursor.word("the name of a thread")?;
     if name != format!("P{number}") {
         return Err(at.error(format!("expected `P{number}`, found `{name}`")));
     }
-    let mut function =
-        Function { cursor: *cursor, memory, thread: Thread::default(), parameters: Vec::new() };
+    let mut function = Function {
+        cursor: *cursor,
+        memory,
+        thread: Thread::default(),
+        parameters: Vec::new(),
+        types: Vec::new(),
+        linux: None,
+    };
     function.cursor.symbol("(")?;
     while !function.cursor.takes(")") {
         function.declare_parameter()?;
     }
     function.block()?;
     *cursor = function.cursor;
-    Ok(function.thread)
+    Ok((function.thread, function.linux))
 }
 
 /// The function that is being read.
@@ -53,6 +70,10 @@ pub(super) struct Function<'a, 'b> {
     pub(super) memory: &'b mut Memory,
     pub(super) thread: Thread,
     parameters: Vec<(&'a str, usize)>,
+    /// The types of the local variables.
+    types: Vec<(Register, Type)>,
+    /// Where the first word of Linux stands.
+    pub(super) linux: Option<Place>,
 }
 
 /// Where a value is assigned to.
@@ -63,19 +84,53 @@ enum Target {
 
 impl<'a> Function<'a, '_> {
     fn declare_parameter(&mut self) -> Result<(), ParseError> {
-        let mut parameter = self.cursor.until(|token| matches!(token, Token::Symbol("," | ")")));
-        let name = loop {
-            let at = parameter;
-            match parameter.take() {
-                Some(Token::Word(name)) if parameter.peek().is_none() => break name,
-                Some(Token::Word(_) | Token::Symbol("*")) => {}
-                _ => return Err(at.expected("a parameter, such as `atomic_int* x`")),
-            }
-        };
+        let at = self.cursor;
+        let declared = self.parameter_type()?;
+        let name = self.cursor.word("a parameter, such as `atomic_int* x`")?;
         let location = self.memory.location(name);
+        let Some(ty) = declared else { return Err(at.expected("a parameter, such as `atomic_int* x`")) };
+        let known = &mut self.memory.locations[location];
+        if known.array {
+            return Err(at.error("arrays are not supported in C").help("use one location for each element"));
+        }
+        match known.declared {
+            Some(other) if other.size != ty.size => {
+                let message = format!(
+                    "`{name}` has {} bytes by this, and {} by what stands above",
+                    ty.size, other.size
+                );
+                return Err(at.error(message).help("give it one type"));
+            }
+            Some(_) => {}
+            None => (known.declared, known.ty) = (Some(ty), ty),
+        }
         self.parameters.push((name, location));
-        self.cursor.takes(",");
+        if !self.cursor.takes(",") && self.cursor.peek() != Some(Token::Symbol(")")) {
+            return Err(self.cursor.expected("`,` or `)`"));
+        }
         Ok(())
+    }
+
+    /// Reads the type of a parameter, which is a pointer, and returns what it points to.
+    fn parameter_type(&mut self) -> Result<Option<Type>, ParseError> {
+        let mut ahead = self.cursor;
+        let mut words = ahead.until(|token| !matches!(token, Token::Word(_)));
+        let mut stars = 0;
+        while ahead.takes("*") {
+            stars += 1;
+        }
+        if stars == 0 {
+            return Ok(None);
+        }
+        let ty = types::pointed_to(&mut words, stars)?;
+        while ahead.takes_word("volatile") || ahead.takes_word("const") {}
+        self.cursor = ahead;
+        self.only_if_supported(ty)?;
+        Ok(Some(ty))
+    }
+
+    fn only_if_supported(&self, ty: Type) -> Result<(), ParseError> {
+        if is_supported(ty) { Ok(()) } else { Err(self.cursor.error(UNSIGNED)) }
     }
 
     fn block(&mut self) -> Result<(), ParseError> {
@@ -114,6 +169,9 @@ impl<'a> Function<'a, '_> {
                 self.action()?;
                 self.cursor.symbol(";")
             }
+            (Some(Token::Word(name)), Some(Token::Symbol("("))) if self.linux_action(name)? => {
+                self.cursor.symbol(";")
+            }
             _ => {
                 let (start, length) = (self.cursor, self.thread.code.len());
                 let target = self.target();
@@ -149,7 +207,7 @@ impl<'a> Function<'a, '_> {
         let value = self.expression()?;
         let order =
             self.order_argument(name, |order| !order.acquires() || order == Order::SequentiallyConsistent)?;
-        self.thread.push(place, Instruction::Store { address, value, order });
+        self.thread.push(place, Instruction::Store { address, size: 0, value, order });
         self.cursor.symbol(")")
     }
 
@@ -182,17 +240,19 @@ impl<'a> Function<'a, '_> {
 
     /// `int r0 = e, r1;`
     fn declaration(&mut self) -> Result<(), ParseError> {
-        while matches!(self.cursor.peek_second(), Some(Token::Word(_) | Token::Symbol("*"))) {
-            self.cursor.take();
-        }
+        let mut ty = types::before_name(&mut self.cursor)?.unwrap_or(Type::INT);
+        self.only_if_supported(ty)?;
         loop {
-            while self.cursor.takes("*") {}
+            while self.cursor.takes("*") {
+                ty = Type::LONG;
+            }
             let at = self.cursor;
             let name = self.cursor.word("the name of a variable")?;
             if self.parameter(name).is_some() {
                 return Err(at.error(format!("`{name}` is a parameter already")));
             }
             let register = self.thread.register(name);
+            self.types.push((register, ty));
             if self.cursor.peek() == Some(Token::Symbol("=")) {
                 self.assignment(Target::Variable(register))?;
             }
@@ -209,11 +269,21 @@ impl<'a> Function<'a, '_> {
         self.thread.push(
             place,
             match target {
-                Target::Variable(target) => Instruction::Set { target, value },
-                Target::Memory(address) => Instruction::Store { address, value, order: Order::Plain },
+                Target::Variable(target) => Instruction::Set { target, value: self.converted(target, value) },
+                Target::Memory(address) => {
+                    Instruction::Store { address, size: 0, value, order: Order::Plain }
+                }
             },
         );
         Ok(())
+    }
+
+    /// What is left of a value in a variable.
+    pub(super) fn converted(&self, variable: Register, value: Operand) -> Operand {
+        match self.types.iter().rev().find(|(known, _)| *known == variable) {
+            Some((_, ty)) => convert(*ty, value),
+            None => value,
+        }
     }
 
     /// A variable, or `*` and the address of a location.
@@ -221,7 +291,14 @@ impl<'a> Function<'a, '_> {
         if self.cursor.takes("*") {
             return self.unary().map(Target::Memory);
         }
-        let register = self.variable_here().ok_or_else(|| self.cursor.expected("a statement"))?;
+        let register = match (self.variable_here(), self.cursor.peek(), self.cursor.peek_second()) {
+            (Some(register), ..) => register,
+            // As in herd7 a variable need not be declared.
+            (None, Some(Token::Word(name)), Some(Token::Symbol("="))) if self.parameter(name).is_none() => {
+                self.thread.register(name)
+            }
+            _ => return Err(self.cursor.expected("a statement")),
+        };
         self.cursor.take();
         Ok(Target::Variable(register))
     }
@@ -294,6 +371,20 @@ impl<'a> Function<'a, '_> {
     fn parameter(&self, name: &str) -> Option<usize> {
         self.parameters.iter().find(|(known, _)| *known == name).map(|(_, location)| *location)
     }
+}
+
+/// The refusal of unsigned numbers, whose arithmetic is another.
+pub(super) const UNSIGNED: &str = "unsigned numbers of 32 and 64 bits are not supported in C";
+
+/// Returns `true` if the arithmetic of numbers of this type is that of signed ones. Narrow numbers
+/// become an `int` before anything is computed.
+pub(super) fn is_supported(ty: Type) -> bool {
+    ty.size < 4 || ty.extension == Extension::Signed
+}
+
+/// What is left of a value in an object of a type.
+pub(super) fn convert(ty: Type, value: Operand) -> Operand {
+    if ty.size == 8 { value } else { Expression::Extend(ty.extension, 8 * ty.size as u32, Box::new(value)) }
 }
 
 /// 1 if the operand is 0, and 0 if not.

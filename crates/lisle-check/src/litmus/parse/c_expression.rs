@@ -3,11 +3,12 @@
 //! Whatever reads memory becomes an instruction with a temporary for its value, so what remains is
 //! an expression over registers.
 
-use super::c::{Function, not};
+use super::c::{Function, UNSIGNED, convert, is_supported, not};
 use super::lexer::Token;
+use super::types;
 use crate::litmus::error::{ParseError, Place};
 use crate::litmus::program::expression::{Expression, Operator};
-use crate::litmus::program::{CompareExchange, Instruction, Memory, Operand, Order, Register, Update};
+use crate::litmus::program::{CompareExchange, Instruction, Memory, Operand, Order, Register, Type, Update};
 
 /// The operators with two operands and values for both, from the loosest to the tightest.
 const LEVELS: [&[&str]; 8] =
@@ -110,12 +111,13 @@ impl Function<'_, '_> {
             return self.address();
         }
         if self.cursor.takes("(") {
-            // A cast has no effect: every value has 64 bits.
             if self.is_cast() {
-                while !self.cursor.takes(")") {
-                    self.cursor.take();
+                let at = self.cursor;
+                let ty = types::cast(&mut self.cursor)?.unwrap_or(Type::LONG);
+                if !is_supported(ty) {
+                    return Err(at.error(UNSIGNED));
                 }
-                return self.unary();
+                return Ok(convert(ty, self.unary()?));
             }
             let inner = self.expression()?;
             self.cursor.symbol(")")?;
@@ -176,14 +178,18 @@ impl Function<'_, '_> {
             && self.parameter_here().is_none()
     }
 
-    fn load(&mut self, place: Place, address: Operand, order: Order) -> Operand {
+    /// Adds a load, and returns its value.
+    pub(super) fn load(&mut self, place: Place, address: Operand, order: Order) -> Operand {
         let target = self.thread.temporary();
-        self.thread.push(place, Instruction::Load { target, address, order, exclusive: false });
+        self.thread.push(place, Instruction::Load { target, address, size: 0, order, exclusive: false });
         Expression::Leaf(target)
     }
 
     /// Reads a call of a function that has a value.
     fn call(&mut self, name: &str, place: Place) -> Result<Operand, ParseError> {
+        if let Some(value) = self.linux_value(name, place)? {
+            return Ok(value);
+        }
         let base = name.strip_suffix("_explicit").unwrap_or(name);
         let operator = match base {
             "atomic_load" | "atomic_exchange" => None,
@@ -195,6 +201,9 @@ impl Function<'_, '_> {
             "atomic_fetch_xor" => Some(Operator::Xor),
             "atomic_store" | "atomic_thread_fence" => {
                 return Err(self.cursor.error(format!("`{name}` has no value")));
+            }
+            _ if name.contains("rcu") => {
+                return Err(self.cursor.error(format!("`{name}`: RCU is not supported")));
             }
             _ => return Err(self.cursor.error(format!("the function `{name}` is not supported"))),
         };
@@ -213,7 +222,7 @@ impl Function<'_, '_> {
                 let operand = self.expression()?;
                 let order = self.order_argument(name, any)?;
                 let old = self.thread.temporary();
-                let update = Update { old: Some(old), address, operator, operand, order };
+                let update = Update { old: Some(old), address, size: 0, operator, operand, order };
                 self.thread.push(place, Instruction::Update(update));
                 Expression::Leaf(old)
             }
@@ -245,6 +254,7 @@ impl Function<'_, '_> {
             old: Some(old),
             made,
             address,
+            size: 0,
             expected: value,
             desired,
             order,
@@ -258,8 +268,12 @@ impl Function<'_, '_> {
         self.thread.push(
             place,
             match expected {
-                Expected::Variable(target) => Instruction::Set { target, value },
-                Expected::Memory(address) => Instruction::Store { address, value, order: Order::Plain },
+                Expected::Variable(target) => {
+                    Instruction::Set { target, value: self.converted(target, value) }
+                }
+                Expected::Memory(address) => {
+                    Instruction::Store { address, size: 0, value, order: Order::Plain }
+                }
             },
         );
         self.land(equal);

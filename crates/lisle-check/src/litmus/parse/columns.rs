@@ -12,7 +12,7 @@ use super::condition;
 use super::cursor::Cursor;
 use super::lexer::{Spanned, Token};
 use crate::litmus::error::{ParseError, Place, Source};
-use crate::litmus::program::expression::{Expression, Operator};
+use crate::litmus::program::expression::{Expression, Extension, Operator};
 use crate::litmus::program::{Instruction, Memory, Operand, Thread};
 
 /// Reads the instructions of one processor.
@@ -55,32 +55,88 @@ impl Column<'_> {
     }
 }
 
-/// Names, which no test can write, for the two values that the last comparison compared.
-const COMPARED: [&str; 2] = ["the left of the comparison", "the right of the comparison"];
+/// Names, which no test can write, for the flags that an instruction sets.
+const FLAGS: [&str; 4] = ["flag N", "flag Z", "flag C", "flag V"];
 
 impl Column<'_> {
-    /// Adds a comparison.
-    pub(super) fn compare(&mut self, left: Operand, right: Operand) {
-        for (name, value) in COMPARED.iter().zip([left, right]) {
+    /// Sets the flags as Armv8 does for `left - right`, which are numbers of 32 or 64 bits with
+    /// copies of their sign.
+    pub(super) fn compare(&mut self, left: Operand, right: Operand, bits: u32) {
+        let difference = wrapped(binary(Operator::Subtract, left.clone(), right.clone()), bits);
+        let negative = is_negative(difference);
+        let less = binary(Operator::Less, left.clone(), right.clone());
+        let carry = not(binary(Operator::Below, left.clone(), right.clone()));
+        let zero = binary(Operator::Equal, left, right);
+        let overflow = binary(Operator::NotEqual, less, negative.clone());
+        self.set_flags([negative, zero, carry, overflow]);
+    }
+
+    /// Sets the flags for `left + right`, as `compare` does for the difference.
+    pub(super) fn compare_sum(&mut self, left: Operand, right: Operand, bits: u32) {
+        let sum = wrapped(binary(Operator::Add, left.clone(), right.clone()), bits);
+        let carry = binary(Operator::Below, sum.clone(), left.clone());
+        let differ = |one: &Operand| binary(Operator::Xor, one.clone(), sum.clone());
+        let overflow = is_negative(binary(Operator::And, differ(&left), differ(&right)));
+        let zero = binary(Operator::Equal, sum.clone(), Expression::Constant(0));
+        self.set_flags([is_negative(sum), zero, carry, overflow]);
+    }
+
+    /// Sets the flags for a result that neither carries nor overflows.
+    pub(super) fn compare_bits(&mut self, result: Operand, bits: u32) {
+        let result = wrapped(result, bits);
+        let zero = binary(Operator::Equal, result.clone(), Expression::Constant(0));
+        self.set_flags([is_negative(result), zero, Expression::Constant(0), Expression::Constant(0)]);
+    }
+
+    fn set_flags(&mut self, values: [Operand; 4]) {
+        // A flag may be computed from a register that is written next, but not from another flag.
+        for (name, value) in FLAGS.iter().zip(values) {
             let target = self.thread.register(name);
             self.push(Instruction::Set { target, value });
         }
     }
 
-    /// The condition that the last comparison came out so. The names are those of Armv8.
+    /// The condition that the flags are so. The names are those of Armv8.
     pub(super) fn compared(&mut self, name: &str) -> Option<Operand> {
-        let [left, right] = COMPARED.map(|name| Expression::Leaf(self.thread.register(name)));
-        let (operator, left, right) = match name {
-            "EQ" => (Operator::Equal, left, right),
-            "NE" => (Operator::NotEqual, left, right),
-            "LT" => (Operator::Less, left, right),
-            "LE" => (Operator::LessOrEqual, left, right),
-            "GT" => (Operator::Less, right, left),
-            "GE" => (Operator::LessOrEqual, right, left),
+        let [negative, zero, carry, overflow] =
+            FLAGS.map(|name| Expression::Leaf(self.thread.register(name)));
+        let differ = binary(Operator::NotEqual, negative.clone(), overflow.clone());
+        let and = |left, right| binary(Operator::And, left, right);
+        Some(match name {
+            "EQ" => zero,
+            "NE" => not(zero),
+            "CS" | "HS" => carry,
+            "CC" | "LO" => not(carry),
+            "MI" => negative,
+            "PL" => not(negative),
+            "VS" => overflow,
+            "VC" => not(overflow),
+            "HI" => and(carry, not(zero)),
+            "LS" => not(and(carry, not(zero))),
+            "GE" => not(differ),
+            "LT" => differ,
+            "GT" => and(not(zero), not(differ)),
+            "LE" => not(and(not(zero), not(differ))),
+            "AL" => always(),
             _ => return None,
-        };
-        Some(Expression::Binary(operator, Box::new(left), Box::new(right)))
+        })
     }
+}
+
+fn binary(operator: Operator, left: Operand, right: Operand) -> Operand {
+    Expression::Binary(operator, Box::new(left), Box::new(right))
+}
+
+fn wrapped(value: Operand, bits: u32) -> Operand {
+    if bits == 64 { value } else { Expression::Extend(Extension::Signed, bits, Box::new(value)) }
+}
+
+fn not(truth: Operand) -> Operand {
+    binary(Operator::Equal, truth, Expression::Constant(0))
+}
+
+fn is_negative(value: Operand) -> Operand {
+    binary(Operator::Less, value, Expression::Constant(0))
 }
 
 /// A condition that is always true.

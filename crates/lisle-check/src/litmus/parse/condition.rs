@@ -2,14 +2,17 @@
 //! `forall P`.
 
 use super::cursor::Cursor;
-use super::initial::register_name;
+use super::initial::{RegisterTypes, register_name};
 use super::lexer::Token;
+use super::registers;
 use crate::litmus::condition::{Condition, Item, Proposition, Quantifier};
 use crate::litmus::error::ParseError;
-use crate::litmus::program::{Architecture, Memory, Thread};
+use crate::litmus::program::expression::Extension;
+use crate::litmus::program::memory::{Location, Range};
+use crate::litmus::program::{Architecture, Memory, Thread, Type};
 
 const SUPPORTED: &str = "supported: locations [...], filter P, exists P, ~exists P, forall P; \
-                         P is made of 0:r0=1, x=1, [x]=1, not, /\\, \\/, => and parentheses";
+                         P is made of 0:r0=1, x=1, [x]=1, a[0]=1, a={1,2}, 0:r0=1:r1, not, /\\, \\/, => and parentheses";
 
 /// Returns `true` if the end of a test begins with this token.
 pub(crate) fn begins(token: Token<'_>) -> bool {
@@ -22,8 +25,9 @@ pub(crate) fn condition(
     architecture: Architecture,
     threads: &mut [Thread],
     memory: &Memory,
+    types: &RegisterTypes,
 ) -> Result<Condition, ParseError> {
-    let mut reader = Reader { cursor: *cursor, architecture, threads, memory, items: Vec::new() };
+    let mut reader = Reader { cursor: *cursor, architecture, threads, memory, types, items: Vec::new() };
     let condition = reader.condition().map_err(|error| error.help(SUPPORTED));
     *cursor = reader.cursor;
     condition
@@ -34,6 +38,7 @@ struct Reader<'a, 'b> {
     architecture: Architecture,
     threads: &'b mut [Thread],
     memory: &'b Memory,
+    types: &'b RegisterTypes,
     items: Vec<Item>,
 }
 
@@ -42,13 +47,16 @@ impl Reader<'_, '_> {
         if self.cursor.takes_word("locations") {
             self.cursor.symbol("[")?;
             while !self.cursor.takes("]") {
-                self.item()?;
+                self.listed()?;
                 if !self.cursor.takes(";") && self.cursor.peek() != Some(Token::Symbol("]")) {
                     return Err(self.cursor.expected("`;` or `]`"));
                 }
             }
         }
+        let filter_place = self.cursor.place();
         let filter = if self.cursor.takes_word("filter") { Some(self.implication()?) } else { None };
+        let filter_place = filter.is_some().then_some(filter_place);
+        let place = self.cursor.place();
         let (quantifier, proposition) = if self.cursor.peek().is_none() {
             (Quantifier::ForAll, Proposition::Known(true))
         } else {
@@ -56,8 +64,14 @@ impl Reader<'_, '_> {
         };
         self.cursor.takes(";");
         self.cursor.end()?;
-        let mut condition =
-            Condition { quantifier, proposition, filter, items: std::mem::take(&mut self.items) };
+        let mut condition = Condition {
+            quantifier,
+            proposition,
+            filter,
+            place,
+            filter_place,
+            items: std::mem::take(&mut self.items),
+        };
         condition.sort();
         Ok(condition)
     }
@@ -116,19 +130,86 @@ impl Reader<'_, '_> {
                 return Ok(Proposition::Known(truth));
             }
         }
+        if let Some(array) = self.array_here() {
+            return self.compared_array(array);
+        }
         let item = self.item()?;
         let differs = self.cursor.takes("!=");
         if !differs && !self.cursor.takes("==") {
             self.cursor.symbol("=")?;
         }
-        let equal = Proposition::Equal(item, self.value()?);
+        let equal = self.compared(item)?;
         Ok(if differs { Proposition::Not(Box::new(equal)) } else { equal })
+    }
+
+    /// The array that the next token names, if it is to be compared as a whole.
+    fn array_here(&self) -> Option<usize> {
+        let (Some(Token::Word(name)), Some(Token::Symbol("=" | "=="))) =
+            (self.cursor.peek(), self.cursor.peek_second())
+        else {
+            return None;
+        };
+        self.memory.known(name).filter(|location| self.memory.locations[*location].array)
+    }
+
+    /// Reads `a={1,2}`.
+    fn compared_array(&mut self, array: usize) -> Result<Proposition, ParseError> {
+        self.cursor.take();
+        self.cursor.take();
+        let mut parts = Vec::new();
+        for element in 0..self.memory.locations[array].initial.len() {
+            self.cursor.symbol(if element == 0 { "{" } else { "," })?;
+            let item = self.element(array, element);
+            let item = self.add(item);
+            parts.push(self.compared(item)?);
+        }
+        self.cursor.symbol("}")?;
+        Ok(Proposition::All(parts))
+    }
+
+    /// Reads what the item is compared with.
+    fn compared(&mut self, item: usize) -> Result<Proposition, ParseError> {
+        let at = self.cursor;
+        if let (Some(Token::Number(_)), Some(Token::Symbol(":"))) =
+            (self.cursor.peek(), self.cursor.peek_second())
+        {
+            return Ok(Proposition::Same(item, self.item()?));
+        }
+        let value = self.value()?;
+        let bits = self.items[item].bits();
+        if [Extension::Signed, Extension::Zero].iter().all(|extension| extension.apply(bits, value) != value)
+        {
+            let message =
+                format!("`{}` has {bits} bits, so it never has this value", self.items[item].show());
+            return Err(at.error(message));
+        }
+        Ok(Proposition::Equal(item, self.items[item].view(value)))
+    }
+
+    /// Reads a part of the state, or an array, which stands for all of its elements.
+    fn listed(&mut self) -> Result<(), ParseError> {
+        if let (Some(Token::Word(name)), Some(Token::Symbol(";" | "]"))) =
+            (self.cursor.peek(), self.cursor.peek_second())
+            && let Some(location) = self.memory.known(name)
+            && self.memory.locations[location].array
+        {
+            self.cursor.take();
+            for element in 0..self.memory.locations[location].initial.len() {
+                let item = self.element(location, element);
+                self.add(item);
+            }
+            return Ok(());
+        }
+        self.item().map(drop)
     }
 
     /// Reads a part of the state and returns its index.
     fn item(&mut self) -> Result<usize, ParseError> {
         let item = match self.cursor.peek() {
             Some(Token::Number(_)) => self.register()?,
+            Some(Token::Word(_)) if self.cursor.peek_second() == Some(Token::Symbol(":")) => {
+                self.register()?
+            }
             Some(Token::Word(_)) => self.location()?,
             Some(Token::Symbol("[")) => {
                 self.cursor.take();
@@ -138,16 +219,31 @@ impl Reader<'_, '_> {
             }
             _ => return Err(self.cursor.expected("a register, such as 0:r0, or a location")),
         };
+        Ok(self.add(item))
+    }
+
+    fn add(&mut self, item: Item) -> usize {
         let known = self.items.iter().position(|known| *known == item);
-        Ok(known.unwrap_or_else(|| {
+        known.unwrap_or_else(|| {
             self.items.push(item);
             self.items.len() - 1
-        }))
+        })
+    }
+
+    /// Reads `0` or `P0`.
+    fn thread(&mut self) -> Result<usize, ParseError> {
+        let at = self.cursor;
+        let number = match self.cursor.peek() {
+            Some(Token::Word(word)) => word.strip_prefix('P').and_then(|digits| digits.parse().ok()),
+            _ => return Ok(usize::try_from(self.cursor.number()?).unwrap_or(usize::MAX)),
+        };
+        self.cursor.take();
+        number.ok_or_else(|| at.error("expected the number of a thread"))
     }
 
     fn register(&mut self) -> Result<Item, ParseError> {
         let at = self.cursor;
-        let thread = usize::try_from(self.cursor.number()?).unwrap_or(usize::MAX);
+        let thread = self.thread()?;
         self.cursor.symbol(":")?;
         let on_register = self.cursor;
         let name = self.cursor.word("a register")?.to_owned();
@@ -160,11 +256,46 @@ impl Reader<'_, '_> {
             Architecture::C => code.known(&known_as).ok_or_else(wrong)?,
             _ => code.register(&known_as),
         };
-        Ok(Item::Register { thread, register, name })
+        let wide = match self.architecture {
+            Architecture::C => true,
+            Architecture::X86 => registers::x86(&name).is_none_or(|(_, wide)| wide),
+            Architecture::AArch64 => registers::aarch64(&name).is_none_or(|(_, wide)| wide),
+        };
+        let declared = self.types.iter().find(|(number, name, _)| *number == thread && *name == known_as);
+        let ty = match declared {
+            Some((_, _, ty)) if wide => Some(*ty),
+            _ if self.architecture == Architecture::C => Some(Type::LONG),
+            _ if wide => None,
+            _ => Some(Type::INT),
+        };
+        Ok(Item::Register { thread, register, name, ty })
     }
 
     fn location(&mut self) -> Result<Item, ParseError> {
-        self.known_location().map(Item::Location)
+        let at = self.cursor;
+        let location = self.known_location()?;
+        let Location { name, array, initial, .. } = &self.memory.locations[location];
+        let is_array = *array;
+        if !self.cursor.takes("[") {
+            if is_array {
+                let message = format!("`{name}` is an array, which is not compared as a whole");
+                return Err(at.error(message).help(format!("compare its elements, as in `{name}[0]=1`")));
+            }
+            return Ok(self.element(location, 0));
+        }
+        let at = self.cursor;
+        let element = usize::try_from(self.cursor.number()?).ok().filter(|number| *number < initial.len());
+        self.cursor.symbol("]")?;
+        match element {
+            Some(element) if is_array => Ok(self.element(location, element)),
+            _ => Err(at.error(format!("there is no such element of `{name}`"))),
+        }
+    }
+
+    fn element(&self, location: usize, element: usize) -> Item {
+        let Location { name, array, ty, .. } = &self.memory.locations[location];
+        let name = if *array { format!("{name}[{element}]") } else { name.clone() };
+        Item::Location { range: Range { location, offset: element * ty.size, size: ty.size }, name, ty: *ty }
     }
 
     fn known_location(&mut self) -> Result<usize, ParseError> {
@@ -176,6 +307,10 @@ impl Reader<'_, '_> {
     fn value(&mut self) -> Result<i64, ParseError> {
         let address = self.cursor.takes("&");
         match self.cursor.peek() {
+            Some(Token::Word("NULL")) if !address => {
+                self.cursor.take();
+                Ok(0)
+            }
             Some(Token::Word(_)) => self.known_location().map(Memory::address),
             _ if address => Err(self.cursor.expected("a location after `&`")),
             _ => self.cursor.number(),

@@ -1,7 +1,8 @@
 //! Splits a test into words, numbers and symbols, each with the bytes that it covers.
 //!
 //! Comments become blanks first, so that places stay what they are. `(* *)` is a comment outside of
-//! the bodies of C only: there `(*x)` is an expression, and `//` and `/* */` are comments.
+//! the bodies of C only: there `(*x)` is an expression, and `//` and `/* */` are comments. So is what
+//! stands between `<<` and `>>` after a processor's test.
 
 use std::fmt;
 use std::ops::Range;
@@ -38,7 +39,7 @@ fn number(text: &str) -> Option<i64> {
     let digits = text.trim_end_matches(['u', 'U', 'l', 'L']);
     match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
         Some(digits) => u64::from_str_radix(digits, 16).ok().map(|value| value as i64),
-        None => digits.parse().ok(),
+        None => digits.parse().ok().map(|value: u64| value as i64),
     }
 }
 
@@ -87,6 +88,10 @@ pub(crate) fn without_comments(text: &str, is_c: bool) -> Result<String, ParseEr
             [b'(', b'*', ..] if !in_body => Some(end_of_nested(rest)),
             [b'/', b'*', ..] if is_c => {
                 Some(rest.windows(2).skip(2).position(|end| end == b"*/").map(|at| at + 4))
+            }
+            // What an older tool was to draw.
+            [b'<', b'<', ..] if !is_c && depth == 0 => {
+                Some(rest.windows(2).position(|end| end == b">>").map(|at| at + 2))
             }
             [b'/', b'/', ..] => Some(rest.iter().position(|byte| *byte == b'\n').or(Some(rest.len()))),
             _ => None,

@@ -16,11 +16,14 @@ mod condition;
 mod cursor;
 mod initial;
 mod lexer;
+mod linux;
 mod registers;
+mod settle;
+mod types;
 mod x86;
 
 use super::condition::Condition;
-use super::error::{ParseError, Source};
+use super::error::{ParseError, Place, Source};
 use super::execution::relation::EVENTS;
 use super::program::path::Path;
 use super::program::unfold::unfold;
@@ -32,6 +35,8 @@ use cursor::Cursor;
 pub(crate) struct Parsed {
     pub(crate) architecture: Architecture,
     pub(crate) name: String,
+    /// Where the first word of Linux stands.
+    pub(crate) linux: Option<Place>,
     pub(crate) memory: Memory,
     /// The paths of each thread.
     pub(crate) paths: Vec<Vec<Path>>,
@@ -41,6 +46,7 @@ pub(crate) struct Parsed {
 /// Reads a test.
 pub(crate) fn parse(text: &str) -> Result<Parsed, ParseError> {
     let (architecture, is_att, name) = header(text)?;
+    metadata(text)?;
     let blanked = lexer::without_comments(text, architecture == Architecture::C)?;
     let source = Source(text);
     let Some(start) = blanked.find('{') else {
@@ -53,16 +59,23 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, ParseError> {
     let mut cursor = Cursor::new(source, &tokens);
     let mut memory = Memory::default();
     let initial = initial::block(&mut cursor, &mut memory)?;
+    let mut linux = None;
     let mut threads = match architecture {
-        Architecture::C => c::threads(&mut cursor, &mut memory)?,
+        Architecture::C => {
+            let (threads, words) = c::threads(&mut cursor, &mut memory)?;
+            linux = words;
+            threads
+        }
         Architecture::X86 => columns::threads(&mut cursor, &mut memory, &mut x86::X86 { is_att })?,
         Architecture::AArch64 => columns::threads(&mut cursor, &mut memory, &mut aarch64::AArch64)?,
     };
+    let mut types = Vec::new();
     for register in initial {
-        register.give(architecture, &mut threads, source)?;
+        register.give(architecture, &mut threads, &mut types, source)?;
     }
-    let condition = condition::condition(&mut cursor, architecture, &mut threads, &memory)?;
     let paths = paths(&threads, architecture, source)?;
+    settle::settle(&mut memory, architecture, &paths);
+    let condition = condition::condition(&mut cursor, architecture, &mut threads, &memory, &types)?;
     let events: usize =
         paths.iter().filter_map(|paths| paths.iter().map(|path| path.events.len()).max()).sum();
     if events + memory.locations.len() >= EVENTS {
@@ -71,7 +84,7 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, ParseError> {
             .error(start..start + 1, message)
             .help("make a smaller test of what this one is about"));
     }
-    Ok(Parsed { architecture, name, memory, paths, condition })
+    Ok(Parsed { architecture, name, linux, memory, paths, condition })
 }
 
 fn paths(
@@ -83,9 +96,8 @@ fn paths(
     threads
         .iter()
         .map(|thread| {
-            let help = "a test has few steps: bound a loop by a counter, or unroll the rounds that matter";
             unfold(thread, single)
-                .map_err(|endless| source.error_at(endless.place, endless.message).help(help))
+                .map_err(|endless| source.error_at(endless.place, endless.message).help(endless.help))
         })
         .collect()
 }
@@ -115,4 +127,33 @@ fn header(text: &str) -> Result<(Architecture, bool, String), ParseError> {
             Err(source.error(span, "the test has no name").help("the name stands after the architecture"))
         }
     }
+}
+
+/// Refuses what stands between the first line and the initial values and changes what the test
+/// means. All else there is for readers and for other tools.
+fn metadata(text: &str) -> Result<(), ParseError> {
+    let end = text.find('{').unwrap_or(text.len());
+    let mut start = 0;
+    for line in text[..end].split_inclusive('\n') {
+        let span = start..start + line.trim_end().len();
+        start += line.len();
+        let Some((key, value)) = line.trim().split_once('=') else { continue };
+        let known = match key.trim().to_ascii_lowercase().as_str() {
+            // Accesses of different sizes are always looked at part by part.
+            "variant" | "variants" => value.split(',').all(|variant| {
+                matches!(
+                    variant.trim().to_ascii_lowercase().as_str(),
+                    "mixed" | "" | "checkmixed" | "dontcheckmixed"
+                )
+            }),
+            "tthm" | "el0" | "iommu" => false,
+            _ => true,
+        };
+        if !known {
+            let message = format!("`{}` is not supported", line.trim());
+            let help = "supported: Variant=mixed; page tables, tags and faults are not";
+            return Err(Source(text).error(span, message).help(help));
+        }
+    }
+    Ok(())
 }

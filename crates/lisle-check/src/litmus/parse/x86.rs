@@ -10,7 +10,9 @@ use super::lexer::Token;
 use super::registers;
 use crate::litmus::error::ParseError;
 use crate::litmus::program::expression::{Expression, Extension, Operator};
-use crate::litmus::program::{CompareExchange, Fence, Instruction, Memory, Operand, Order, Register, Update};
+use crate::litmus::program::{
+    CompareExchange, Fence, Instruction, Memory, Operand, Order, Register, Size, Update,
+};
 
 const SUPPORTED: &str = "supported on x86: MOV, XCHG, ADD, SUB, AND, OR, XOR, INC, DEC, CMP, XADD, CMPXCHG, \
     LOCK, MFENCE, SFENCE, LFENCE, JMP, JE, JZ, JNE, JNZ, JL, JLE, JG, JGE, NOP, labels; registers of 32 and 64 \
@@ -26,7 +28,7 @@ pub(super) struct X86 {
 #[derive(Debug, Clone)]
 enum Place {
     Register { register: Register, wide: bool },
-    Memory(Operand),
+    Memory { address: Operand, size: Size },
     Number(i64),
 }
 
@@ -54,9 +56,17 @@ impl Assembler for X86 {
             column.push(Instruction::Fence(fence));
             return Ok(());
         }
-        let operands = self.operands(cell, column)?;
-        let written = translate(&name, locked, &operands, column)
-            .or_else(|| translate(name.strip_suffix(['L', 'Q'])?, locked, &operands, column));
+        let mut operands = self.operands(cell, column)?;
+        // None of the names that are known ends with one of these.
+        let stem = name.strip_suffix(['L', 'Q']).unwrap_or(&name);
+        let by_name = (stem != name).then_some(if name.ends_with('Q') { 8 } else { 4 });
+        let size = self.size(by_name, &operands, &start)?;
+        for operand in &mut operands {
+            if let Place::Memory { size: known, .. } = operand {
+                *known = size;
+            }
+        }
+        let written = translate(stem, locked, &operands, size, column);
         written.ok_or_else(|| {
             let count = operands.len();
             let lock = if locked { "LOCK " } else { "" };
@@ -66,6 +76,24 @@ impl Assembler for X86 {
 }
 
 impl X86 {
+    /// How many bytes an instruction works on: as many as its registers have, and as its name says.
+    fn size(&self, by_name: Option<Size>, operands: &[Place], at: &Cursor<'_>) -> Result<Size, ParseError> {
+        let by_register = operands.iter().filter_map(|operand| match operand {
+            Place::Register { wide, .. } => Some(if *wide { 8 } else { 4 }),
+            Place::Memory { .. } | Place::Number(_) => None,
+        });
+        let mut sizes = by_register.chain(by_name);
+        match sizes.next() {
+            Some(size) if sizes.all(|other| other == size) => Ok(size),
+            Some(_) => Err(at.error("the operands of this instruction differ in size").help(SUPPORTED)),
+            None if self.is_att && operands.iter().any(|operand| matches!(operand, Place::Memory { .. })) => {
+                let message = "the size of this access is not clear";
+                Err(at.error(message).help("end the name with L for 32 bits, or Q for 64, as in movl"))
+            }
+            None => Ok(4),
+        }
+    }
+
     /// The operands, the target first.
     fn operands(&self, cell: &mut Cursor<'_>, column: &mut Column<'_>) -> Result<Vec<Place>, ParseError> {
         let mut operands = Vec::new();
@@ -109,10 +137,12 @@ fn operand(cell: &mut Cursor<'_>, column: &mut Column<'_>) -> Result<Place, Pars
     cell.takes("%");
     let name = cell.word("a location or a register")?;
     cell.symbol(close)?;
-    Ok(Place::Memory(match registers::x86(name) {
+    let address = match registers::x86(name) {
         Some((name, _)) => Expression::Leaf(column.thread.register(name)),
         None => Expression::Constant(Memory::address(column.memory.location(name))),
-    }))
+    };
+    // The size is known when all operands are.
+    Ok(Place::Memory { address, size: 0 })
 }
 
 /// The condition of a jump: the last result or comparison, in words of the values compared.
@@ -130,11 +160,20 @@ fn jump(name: &str, column: &mut Column<'_>) -> Option<Operand> {
 }
 
 /// Translates an instruction; `None` if there is none with this name and these operands.
-fn translate(name: &str, locked: bool, operands: &[Place], column: &mut Column<'_>) -> Option<()> {
-    use Place::Memory as At;
+fn translate(
+    name: &str,
+    locked: bool,
+    operands: &[Place],
+    size: Size,
+    column: &mut Column<'_>,
+) -> Option<()> {
+    let bits = 8 * size as u32;
     match (name, locked, operands) {
         ("MOV", false, [target, source])
-            if !matches!((target, source), (At(_), At(_)) | (Place::Number(_), _)) =>
+            if !matches!(
+                (target, source),
+                (Place::Memory { .. }, Place::Memory { .. }) | (Place::Number(_), _)
+            ) =>
         {
             let value = read(source, column);
             write(target, value, column);
@@ -142,20 +181,21 @@ fn translate(name: &str, locked: bool, operands: &[Place], column: &mut Column<'
         (
             "XCHG",
             _,
-            [At(address), other @ Place::Register { .. }] | [other @ Place::Register { .. }, At(address)],
+            [at @ Place::Memory { .. }, other @ Place::Register { .. }]
+            | [other @ Place::Register { .. }, at @ Place::Memory { .. }],
         ) => {
             let old = column.thread.temporary();
             let operand = read(other, column);
-            update(Some(old), address, None, operand, column);
+            update(Some(old), at, None, operand, column);
             write(other, Expression::Leaf(old), column);
         }
-        ("XADD", true, [At(address), other @ Place::Register { .. }]) => {
+        ("XADD", true, [at @ Place::Memory { .. }, other @ Place::Register { .. }]) => {
             let old = column.thread.temporary();
             let operand = read(other, column);
-            update(Some(old), address, Some(Operator::Add), operand, column);
+            update(Some(old), at, Some(Operator::Add), operand, column);
             write(other, Expression::Leaf(old), column);
         }
-        ("CMPXCHG", true, [At(address), source @ Place::Register { wide, .. }]) => {
+        ("CMPXCHG", true, [Place::Memory { address, size }, source @ Place::Register { wide, .. }]) => {
             let (old, made) = (column.thread.temporary(), column.thread.temporary());
             let accumulator = Place::Register { register: column.thread.register("RAX"), wide: *wide };
             let expected = read(&accumulator, column);
@@ -164,6 +204,7 @@ fn translate(name: &str, locked: bool, operands: &[Place], column: &mut Column<'
                 old: Some(old),
                 made,
                 address: address.clone(),
+                size: *size,
                 expected: expected.clone(),
                 desired,
                 order: Order::Plain,
@@ -171,20 +212,27 @@ fn translate(name: &str, locked: bool, operands: &[Place], column: &mut Column<'
                 weak: false,
                 keeps: false,
             }));
-            column.compare(expected, Expression::Leaf(old));
+            let found = Expression::Extend(Extension::Signed, bits, Box::new(Expression::Leaf(old)));
+            column.compare(expected, found, bits);
             write(&accumulator, Expression::Leaf(old), column);
         }
         ("CMP", false, [left, right]) => {
             let (left, right) = (read(left, column), read(right, column));
-            column.compare(left, right);
+            column.compare(left, right, bits);
         }
-        _ => return arithmetic(name, locked, operands, column),
+        _ => return arithmetic(name, locked, operands, bits, column),
     }
     Some(())
 }
 
 /// Translates an instruction that combines its target with its source.
-fn arithmetic(name: &str, locked: bool, operands: &[Place], column: &mut Column<'_>) -> Option<()> {
+fn arithmetic(
+    name: &str,
+    locked: bool,
+    operands: &[Place],
+    bits: u32,
+    column: &mut Column<'_>,
+) -> Option<()> {
     let (operator, target, source) = match (name, operands) {
         ("INC", [target]) => (Operator::Add, target, &Place::Number(1)),
         ("DEC", [target]) => (Operator::Subtract, target, &Place::Number(1)),
@@ -195,27 +243,36 @@ fn arithmetic(name: &str, locked: bool, operands: &[Place], column: &mut Column<
         ("XOR", [target, source]) => (Operator::Xor, target, source),
         _ => return None,
     };
-    if matches!((target, source), (Place::Number(_), _) | (Place::Memory(_), Place::Memory(_))) {
+    if matches!((target, source), (Place::Number(_), _) | (Place::Memory { .. }, Place::Memory { .. })) {
         return None;
     }
     let operand = read(source, column);
     let combine = |old, operand| Expression::Binary(operator, Box::new(old), Box::new(operand));
-    let result = match (locked, target) {
-        (true, Place::Memory(address)) => {
-            let old = column.thread.temporary();
-            update(Some(old), address, Some(operator), operand.clone(), column);
-            combine(Expression::Leaf(old), operand)
+    let (old, result) = (column.thread.temporary(), column.thread.temporary());
+    let signed = |value| Expression::Extend(Extension::Signed, bits, Box::new(value));
+    match (locked, target) {
+        (true, at @ Place::Memory { .. }) => {
+            update(Some(old), at, Some(operator), operand.clone(), column);
+            let value = combine(signed(Expression::Leaf(old)), operand.clone());
+            column.push(Instruction::Set { target: result, value });
         }
         (true, _) => return None,
         (false, target) => {
-            let old = read(target, column);
-            let result = column.thread.temporary();
-            column.push(Instruction::Set { target: result, value: combine(old, operand) });
-            write(target, Expression::Leaf(result), column);
-            Expression::Leaf(result)
+            let value = read(target, column);
+            column.push(Instruction::Set { target: old, value });
+            let value = combine(Expression::Leaf(old), operand.clone());
+            column.push(Instruction::Set { target: result, value });
         }
-    };
-    column.compare(result, Expression::Constant(0));
+    }
+    let before = signed(Expression::Leaf(old));
+    match operator {
+        Operator::Add => column.compare_sum(before, operand, bits),
+        Operator::Subtract => column.compare(before, operand, bits),
+        _ => column.compare_bits(Expression::Leaf(result), bits),
+    }
+    if !locked {
+        write(target, Expression::Leaf(result), column);
+    }
     Some(())
 }
 
@@ -225,36 +282,41 @@ fn read(place: &Place, column: &mut Column<'_>) -> Operand {
         Place::Number(value) => Expression::Constant(*value),
         Place::Register { register, wide: true } => Expression::Leaf(*register),
         Place::Register { register, wide: false } => {
-            Expression::Extend(Extension::Signed, Box::new(Expression::Leaf(*register)))
+            Expression::Extend(Extension::Signed, 32, Box::new(Expression::Leaf(*register)))
         }
-        Place::Memory(address) => {
+        Place::Memory { address, size } => {
             let target = column.thread.temporary();
-            let (address, order) = (address.clone(), Order::Plain);
-            column.push(Instruction::Load { target, address, order, exclusive: false });
-            Expression::Leaf(target)
+            let (address, size, order) = (address.clone(), *size, Order::Plain);
+            column.push(Instruction::Load { target, address, size, order, exclusive: false });
+            Expression::Extend(Extension::Signed, 8 * size as u32, Box::new(Expression::Leaf(target)))
         }
     }
 }
 
 fn write(place: &Place, value: Operand, column: &mut Column<'_>) {
     column.push(match place {
-        Place::Memory(address) => Instruction::Store { address: address.clone(), value, order: Order::Plain },
+        Place::Memory { address, size } => {
+            Instruction::Store { address: address.clone(), size: *size, value, order: Order::Plain }
+        }
         Place::Register { register, wide: true } => Instruction::Set { target: *register, value },
         Place::Register { register, wide: false } => Instruction::Set {
             target: *register,
-            value: Expression::Extend(Extension::Zero, Box::new(value)),
+            value: Expression::Extend(Extension::Zero, 32, Box::new(value)),
         },
         Place::Number(_) => return,
     });
 }
 
+/// Adds an update of what is at a place in memory.
 fn update(
     old: Option<Register>,
-    address: &Operand,
+    at: &Place,
     operator: Option<Operator>,
     operand: Operand,
     column: &mut Column<'_>,
 ) {
-    let (address, order) = (address.clone(), Order::Plain);
-    column.push(Instruction::Update(Update { old, address, operator, operand, order }));
+    if let Place::Memory { address, size } = at {
+        let (address, size, order) = (address.clone(), *size, Order::Plain);
+        column.push(Instruction::Update(Update { old, address, size, operator, operand, order }));
+    }
 }

@@ -31,6 +31,8 @@ pub(crate) enum Operator {
     ShiftLeft,
     /// The first shifted right by the second, with copies of its sign.
     ShiftRight,
+    /// The first shifted right by the second, with zeros.
+    ShiftRightZero,
     /// Whether both are the same.
     Equal,
     /// Whether they differ.
@@ -39,6 +41,8 @@ pub(crate) enum Operator {
     Less,
     /// Whether the first is less or the same, as signed numbers.
     LessOrEqual,
+    /// Whether the first is less, as unsigned numbers.
+    Below,
 }
 
 impl Operator {
@@ -53,10 +57,12 @@ impl Operator {
             Operator::AndNot => left & right.not(),
             Operator::ShiftLeft => left.wrapping_shl(right as u32),
             Operator::ShiftRight => left.wrapping_shr(right as u32),
+            Operator::ShiftRightZero => (left as u64).wrapping_shr(right as u32) as i64,
             Operator::Equal => i64::from(left == right),
             Operator::NotEqual => i64::from(left != right),
             Operator::Less => i64::from(left < right),
             Operator::LessOrEqual => i64::from(left <= right),
+            Operator::Below => i64::from((left as u64) < right as u64),
         }
     }
 
@@ -64,14 +70,20 @@ impl Operator {
     fn of_equals(self) -> Option<i64> {
         match self {
             Operator::Subtract | Operator::Xor | Operator::AndNot => Some(0),
-            Operator::NotEqual | Operator::Less => Some(0),
+            Operator::NotEqual | Operator::Less | Operator::Below => Some(0),
             Operator::Equal | Operator::LessOrEqual => Some(1),
-            _ => None,
+            Operator::Add
+            | Operator::Multiply
+            | Operator::And
+            | Operator::Or
+            | Operator::ShiftLeft
+            | Operator::ShiftRight
+            | Operator::ShiftRightZero => None,
         }
     }
 }
 
-/// How the lower 32 bits become 64.
+/// How the lower bits become 64.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extension {
     /// With copies of their sign.
@@ -81,10 +93,12 @@ pub(crate) enum Extension {
 }
 
 impl Extension {
-    fn apply(self, value: i64) -> i64 {
+    /// The lower `bits` of `value`, of which there are 1 to 64, as 64.
+    pub(crate) fn apply(self, bits: u32, value: i64) -> i64 {
+        let above = 64 - bits;
         match self {
-            Extension::Signed => i64::from(value as i32),
-            Extension::Zero => i64::from(value as u32),
+            Extension::Signed => value << above >> above,
+            Extension::Zero => ((value as u64) << above >> above) as i64,
         }
     }
 }
@@ -98,8 +112,8 @@ pub(crate) enum Expression<Leaf> {
     Leaf(Leaf),
     /// An operator's value.
     Binary(Operator, Box<Expression<Leaf>>, Box<Expression<Leaf>>),
-    /// The lower 32 bits, extended.
-    Extend(Extension, Box<Expression<Leaf>>),
+    /// As many of the lower bits, extended.
+    Extend(Extension, u32, Box<Expression<Leaf>>),
 }
 
 impl<Leaf: Clone + PartialEq> Expression<Leaf> {
@@ -123,13 +137,14 @@ impl<Leaf: Clone + PartialEq> Expression<Leaf> {
         }
     }
 
-    /// The lower 32 bits of `inner`, extended.
-    pub(crate) fn extend(extension: Extension, inner: Expression<Leaf>) -> Expression<Leaf> {
+    /// The lower `bits` of `inner`, extended.
+    pub(crate) fn extend(extension: Extension, bits: u32, inner: Expression<Leaf>) -> Expression<Leaf> {
         match inner {
-            Expression::Constant(value) => Expression::Constant(extension.apply(value)),
+            _ if bits == 64 => inner,
+            Expression::Constant(value) => Expression::Constant(extension.apply(bits, value)),
             // The inner extension does not change the lower bits.
-            Expression::Extend(_, inner) => Expression::Extend(extension, inner),
-            inner => Expression::Extend(extension, Box::new(inner)),
+            Expression::Extend(_, more, inner) if more >= bits => Expression::Extend(extension, bits, inner),
+            inner => Expression::Extend(extension, bits, Box::new(inner)),
         }
     }
 
@@ -145,7 +160,9 @@ impl<Leaf: Clone + PartialEq> Expression<Leaf> {
                 let left = left.replace(leaf);
                 Expression::binary(*operator, left, right.replace(leaf))
             }
-            Expression::Extend(extension, inner) => Expression::extend(*extension, inner.replace(leaf)),
+            Expression::Extend(extension, bits, inner) => {
+                Expression::extend(*extension, *bits, inner.replace(leaf))
+            }
         }
     }
 
@@ -157,7 +174,7 @@ impl<Leaf: Clone + PartialEq> Expression<Leaf> {
             Expression::Binary(operator, left, right) => {
                 Some(operator.apply(left.evaluate(leaf)?, right.evaluate(leaf)?))
             }
-            Expression::Extend(extension, inner) => Some(extension.apply(inner.evaluate(leaf)?)),
+            Expression::Extend(extension, bits, inner) => Some(extension.apply(*bits, inner.evaluate(leaf)?)),
         }
     }
 
@@ -166,13 +183,14 @@ impl<Leaf: Clone + PartialEq> Expression<Leaf> {
         match self {
             Expression::Constant(_) | Expression::Leaf(_) => 1,
             Expression::Binary(_, left, right) => 1 + left.size() + right.size(),
-            Expression::Extend(_, inner) => 1 + inner.size(),
+            Expression::Extend(_, _, inner) => 1 + inner.size(),
         }
     }
 
-    /// Returns `true` if the value is the same whatever the leaves are.
-    pub(crate) fn is_constant(&self) -> bool {
-        matches!(self, Expression::Constant(_))
+    /// Returns `true` if the value is 1 or 0 by its operator.
+    pub(crate) fn is_truth(&self) -> bool {
+        use Operator::{Below, Equal, Less, LessOrEqual, NotEqual};
+        matches!(self, Expression::Binary(Equal | NotEqual | Less | LessOrEqual | Below, ..))
     }
 }
 
@@ -192,7 +210,8 @@ mod tests {
         let masked = Expression::binary(Operator::And, leaf('r'), Expression::Constant(0));
         let address = Expression::binary(Operator::Add, Expression::Constant(64), masked);
         assert_eq!(address, Expression::Constant(64));
-        assert!(!Expression::binary(Operator::Xor, leaf('r'), leaf('s')).is_constant());
+        let differs = Expression::binary(Operator::Xor, leaf('r'), leaf('s'));
+        assert!(!matches!(differs, Expression::Constant(_)));
     }
 
     #[test]
@@ -200,8 +219,9 @@ mod tests {
         let known = |name: &char| (*name == 'r').then_some(-1);
         let sum = Expression::binary(Operator::Add, leaf('r'), Expression::Constant(3));
         assert_eq!(sum.evaluate(&known), Some(2));
-        assert_eq!(Expression::extend(Extension::Zero, leaf('r')).evaluate(&known), Some(0xffff_ffff));
-        let wrapped = Expression::extend(Extension::Signed, Expression::extend(Extension::Zero, leaf('r')));
+        assert_eq!(Expression::extend(Extension::Zero, 32, leaf('r')).evaluate(&known), Some(0xffff_ffff));
+        let wrapped =
+            Expression::extend(Extension::Signed, 32, Expression::extend(Extension::Zero, 32, leaf('r')));
         assert_eq!(wrapped.evaluate(&known), Some(-1));
         assert_eq!(Expression::binary(Operator::Less, leaf('s'), sum).evaluate(&known), None);
     }

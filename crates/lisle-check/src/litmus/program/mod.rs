@@ -8,11 +8,13 @@
 //! Invariant: a register holds 64 bits. What is narrower in the language is extended explicitly.
 
 pub(crate) mod expression;
+pub(crate) mod memory;
 pub(crate) mod path;
 pub(crate) mod unfold;
 
 use super::error::Place;
 use expression::{Expression, Operator};
+pub(crate) use memory::{Memory, Type};
 
 /// The language of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,12 +95,16 @@ pub(crate) struct Register(pub(crate) usize);
 /// An operand.
 pub(crate) type Operand = Expression<Register>;
 
+/// How many bytes an access has. In C it has those of the element at its address, which is 0 here.
+pub(crate) type Size = usize;
+
 /// What an instruction that loads and stores in one step does.
 #[derive(Debug, Clone)]
 pub(crate) struct Update {
     /// Where the value that was there goes. Without it the load orders nothing (as SWP with XZR).
     pub(crate) old: Option<Register>,
     pub(crate) address: Operand,
+    pub(crate) size: Size,
     /// Combines the old value with the operand; without it the operand takes its place.
     pub(crate) operator: Option<Operator>,
     pub(crate) operand: Operand,
@@ -113,6 +119,7 @@ pub(crate) struct CompareExchange {
     /// Where 1 goes if the exchange was made, 0 if not.
     pub(crate) made: Register,
     pub(crate) address: Operand,
+    pub(crate) size: Size,
     pub(crate) expected: Operand,
     pub(crate) desired: Operand,
     pub(crate) order: Order,
@@ -133,18 +140,21 @@ pub(crate) enum Instruction {
     /// Takes the first value if the condition is not 0, else the second.
     Select { target: Register, condition: Operand, values: [Operand; 2] },
     /// Reads memory. An exclusive load begins what an exclusive store ends.
-    Load { target: Register, address: Operand, order: Order, exclusive: bool },
+    Load { target: Register, address: Operand, size: Size, order: Order, exclusive: bool },
     /// Writes memory.
-    Store { address: Operand, value: Operand, order: Order },
+    Store { address: Operand, size: Size, value: Operand, order: Order },
     /// Writes if nobody wrote there since the exclusive load before it, and puts 0 into `status`;
     /// or fails, which it always may, and puts 1 there.
-    StoreExclusive { status: Register, address: Operand, value: Operand, order: Order },
+    StoreExclusive { status: Register, address: Operand, size: Size, value: Operand, order: Order },
     /// Reads and writes in one step.
     Update(Update),
     /// Reads, compares, and writes if equal.
     CompareExchange(CompareExchange),
     /// Orders what is around it.
     Fence(Fence),
+    /// Goes on only if the condition is not 0. Otherwise the thread waits for ever, and there is no
+    /// such execution.
+    Require { condition: Operand },
     /// Goes on elsewhere if the condition is not 0.
     Branch { condition: Operand, target: usize },
 }
@@ -189,56 +199,5 @@ impl Thread {
     /// Adds an instruction.
     pub(crate) fn push(&mut self, place: Place, instruction: Instruction) {
         self.code.push(Line { instruction, place });
-    }
-}
-
-/// A location of the shared memory. Each holds one value, whatever its type.
-#[derive(Debug, Clone)]
-pub(crate) struct Location {
-    pub(crate) name: String,
-    pub(crate) initial: i64,
-}
-
-/// The shared memory.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Memory {
-    pub(crate) locations: Vec<Location>,
-}
-
-/// Addresses are numbers that a test does not otherwise use, and fit into 32 bits.
-const FIRST_ADDRESS: i64 = 0x5a00_0000;
-
-/// The distance of two addresses.
-const STRIDE: i64 = 0x100;
-
-impl Memory {
-    /// The index of the location called `name`, which is added if it is new.
-    pub(crate) fn location(&mut self, name: &str) -> usize {
-        self.known(name).unwrap_or_else(|| {
-            self.locations.push(Location { name: name.to_owned(), initial: 0 });
-            self.locations.len() - 1
-        })
-    }
-
-    /// The index of the location called `name`, if there is one.
-    pub(crate) fn known(&self, name: &str) -> Option<usize> {
-        self.locations.iter().position(|location| location.name == name)
-    }
-
-    /// The address of the location with this index.
-    pub(crate) fn address(location: usize) -> i64 {
-        FIRST_ADDRESS + STRIDE * location as i64
-    }
-
-    /// The index of the location at `address`, if there is one.
-    pub(crate) fn at(&self, address: i64) -> Option<usize> {
-        let offset = usize::try_from(address.checked_sub(FIRST_ADDRESS)?).ok()?;
-        let (location, rest) = (offset / STRIDE as usize, offset % STRIDE as usize);
-        (rest == 0 && location < self.locations.len()).then_some(location)
-    }
-
-    /// The value as a test writes it: the name of a location for its address.
-    pub(crate) fn show(&self, value: i64) -> String {
-        self.at(value).map_or_else(|| value.to_string(), |location| self.locations[location].name.clone())
     }
 }

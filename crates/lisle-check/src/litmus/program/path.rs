@@ -4,7 +4,7 @@
 //! numbers count the events of the thread; [`Event::moved`] makes them count those of an execution.
 
 use super::expression::Expression;
-use super::{Fence, Order, Register};
+use super::{Fence, Order, Register, Size};
 use crate::litmus::error::Place;
 use crate::litmus::execution::relation::Set;
 
@@ -42,7 +42,12 @@ impl Taint {
     }
 
     fn moved(self, offset: usize) -> Taint {
-        Taint { certain: self.certain << offset, picked: self.picked << offset }
+        self.map(|reads| reads << offset)
+    }
+
+    /// The taint with other numbers for its reads.
+    pub(crate) fn map(self, reads: impl Fn(Set) -> Set) -> Taint {
+        Taint { certain: reads(self.certain), picked: reads(self.picked) }
     }
 }
 
@@ -67,7 +72,8 @@ pub(crate) enum Kind {
 /// The read that a write forms one step with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pair {
-    pub(crate) read: usize,
+    /// The read, or its parts.
+    pub(crate) reads: Set,
     /// Whether both are one instruction, not an exclusive load and an exclusive store.
     pub(crate) single: bool,
 }
@@ -78,6 +84,13 @@ pub(crate) struct Event {
     pub(crate) kind: Kind,
     pub(crate) order: Order,
     pub(crate) address: Symbol,
+    pub(crate) size: Size,
+    /// The number of the access that it is, or is a part of.
+    pub(crate) access: usize,
+    /// If it is a part: how far behind the address of the access it begins.
+    pub(crate) part: usize,
+    /// The size of the access.
+    pub(crate) whole: Size,
     /// What a write writes. For a read it is the read itself.
     pub(crate) value: Symbol,
     pub(crate) address_taint: Taint,
@@ -102,7 +115,7 @@ impl Event {
             address_taint: self.address_taint.moved(offset),
             value_taint: self.value_taint.moved(offset),
             control: self.control.moved(offset),
-            pair: self.pair.map(|pair| Pair { read: pair.read + offset, ..pair }),
+            pair: self.pair.map(|pair| Pair { reads: pair.reads << offset, ..pair }),
             ..*self
         }
     }
@@ -119,8 +132,8 @@ pub(crate) struct Path {
 }
 
 impl Path {
-    /// The register's value at the end.
+    /// The register's value at the end. One that the thread does not know is 0.
     pub(crate) fn last(&self, register: Register) -> &Symbol {
-        &self.registers[register.0]
+        self.registers.get(register.0).unwrap_or(&Expression::Constant(0))
     }
 }

@@ -6,11 +6,11 @@
 //! a loop is unfolded. One whose condition depends on what other threads write has no last round,
 //! and is an error rather than a number of rounds that nobody chose.
 
-use super::expression::{Expression, Operator};
+use super::expression::{Expression, Extension, Operator};
 use super::path::{Event, Kind, Pair, Path, Symbol, Taint, Value};
-use super::{CompareExchange, Fence, Instruction, Operand, Order, Register, Thread, Update};
+use super::{CompareExchange, Fence, Instruction, Operand, Order, Register, Size, Thread, Update};
 use crate::litmus::error::Place;
-use crate::litmus::execution::relation::EVENTS;
+use crate::litmus::execution::relation::{EVENTS, Set};
 
 /// The most backward jumps on one path.
 const ROUNDS: usize = 64;
@@ -26,6 +26,7 @@ const PARTS: usize = 4096;
 pub(crate) struct Endless {
     pub(crate) place: Place,
     pub(crate) message: String,
+    pub(crate) help: &'static str,
 }
 
 /// The paths of `thread`. `single` says that an update is one instruction, and not a pair of an
@@ -48,11 +49,16 @@ pub(crate) fn unfold(thread: &Thread, single: bool) -> Result<Vec<Path>, Endless
             paths.push(run.path);
             continue;
         };
-        let endless = |message: String| Err(Endless { place: line.place, message });
+        let help = "a test has few steps: bound a loop by a counter, or unroll the rounds that matter";
+        let endless = |message: String| Err(Endless { place: line.place, message, help });
         let set = match line.instruction {
             Instruction::Set { target, .. } => Some(target),
             _ => None,
         };
+        if let Some(message) = run.refusal(&line.instruction) {
+            let help = "let both have the same size";
+            return Err(Endless { place: line.place, message: message.to_owned(), help });
+        }
         run.step(&line.instruction, line.place, &mut open);
         if open.iter().any(|run| run.rounds > ROUNDS) {
             return endless(format!("this loop has no bound: it can go on for more than {ROUNDS} rounds"));
@@ -87,6 +93,15 @@ struct Run {
 }
 
 impl Run {
+    /// Why the next instruction has no meaning here.
+    fn refusal(&self, instruction: &Instruction) -> Option<&'static str> {
+        let Instruction::StoreExclusive { size, .. } = instruction else { return None };
+        let begun = &self.path.events[self.exclusive?];
+        (begun.size != *size).then_some(
+            "this exclusive store has another size than the exclusive load before it, which has no defined meaning",
+        )
+    }
+
     /// Executes one instruction and puts the ways on into `open`.
     fn step(mut self, instruction: &Instruction, place: Place, open: &mut Vec<Run>) {
         let this = self.next;
@@ -105,19 +120,19 @@ impl Run {
                 }
                 return;
             }
-            Instruction::Load { target, address, order, exclusive } => {
+            Instruction::Load { target, address, size, order, exclusive } => {
                 let address = self.value(address);
-                let read = self.read(address, *order, place);
+                let read = self.read(address, *size, *order, place);
                 self.registers[target.0] = known_by(read);
                 if *exclusive {
                     self.exclusive = Some(read);
                 }
             }
-            Instruction::Store { address, value, order } => {
+            Instruction::Store { address, size, value, order } => {
                 let (address, value) = (self.value(address), self.value(value));
-                self.write(address, value, *order, place);
+                self.write((address, *size), value, *order, place);
             }
-            Instruction::StoreExclusive { status, address, value, order } => {
+            Instruction::StoreExclusive { status, address, size, value, order } => {
                 let (address, value) = (self.value(address), self.value(value));
                 let begun = self.exclusive.take();
                 let mut failed = self.clone();
@@ -129,8 +144,8 @@ impl Run {
                 {
                     return;
                 }
-                let write = self.write(address, value, *order, place);
-                self.path.events[write].pair = Some(Pair { read, single: false });
+                let write = self.write((address, *size), value, *order, place);
+                self.path.events[write].pair = Some(Pair { reads: 1 << read, single: false });
                 self.registers[status.0] = known(0);
             }
             Instruction::Update(update) => self.update(update, place),
@@ -138,7 +153,14 @@ impl Run {
             Instruction::Fence(Fence::Compiler) => {}
             Instruction::Fence(fence) => {
                 let nothing = known(0);
-                self.event(Kind::Fence(*fence), Order::Plain, nothing.clone(), nothing, place);
+                self.event(Kind::Fence(*fence), Order::Plain, (nothing.clone(), 0), nothing, place);
+            }
+            Instruction::Require { condition } => {
+                let condition = self.value(condition);
+                self.control = self.control.or(condition.taint);
+                if !self.require(condition.symbol, true) {
+                    return;
+                }
             }
             Instruction::Branch { condition, target } => {
                 let condition = self.value(condition);
@@ -161,7 +183,7 @@ impl Run {
     fn update(&mut self, update: &Update, place: Place) {
         let address = self.value(&update.address);
         let operand = self.value(&update.operand);
-        let read = self.read(address.clone(), update.order, place);
+        let read = self.read(address.clone(), update.size, update.order, place);
         let old = known_by(read);
         let value = match update.operator {
             None => operand,
@@ -170,7 +192,7 @@ impl Run {
                 taint: old.taint.or(operand.taint),
             },
         };
-        self.pair(read, address, value, update.order, place);
+        self.pair(read, (address, update.size), value, update.order, place);
         self.path.events[read].unused = update.old.is_none();
         self.put(update.old, old);
     }
@@ -178,12 +200,15 @@ impl Run {
     fn exchange(mut self, exchange: &CompareExchange, place: Place, open: &mut Vec<Run>) {
         let address = self.value(&exchange.address);
         let (expected, mut desired) = (self.value(&exchange.expected), self.value(&exchange.desired));
-        let read = self.read(address.clone(), exchange.failure, place);
+        let read = self.read(address.clone(), exchange.size, exchange.failure, place);
         self.path.events[read].locked = true;
         self.path.events[read].unused = exchange.old.is_none();
         let (old, deciding) = (known_by(read), known_by(read).taint.or(expected.taint));
         self.registers[exchange.made.0] = Value { taint: deciding, ..known(0) };
-        let same = Expression::binary(Operator::Equal, old.symbol.clone(), expected.symbol);
+        // In C both are of the type of what is there.
+        let bits = if exchange.size == 0 { 64 } else { 8 * exchange.size as u32 };
+        let compared = |symbol: &Symbol| Expression::extend(Extension::Zero, bits, symbol.clone());
+        let same = Expression::binary(Operator::Equal, compared(&old.symbol), compared(&expected.symbol));
         let mut made = self.clone();
         if exchange.weak || self.require(same.clone(), false) {
             self.put(exchange.old, old.clone());
@@ -192,7 +217,7 @@ impl Run {
         if made.require(same, true) {
             made.path.events[read].order = exchange.order;
             desired.taint = desired.taint.or(deciding.guessed());
-            made.pair(read, address, desired, exchange.order, place);
+            made.pair(read, (address, exchange.size), desired, exchange.order, place);
             made.registers[exchange.made.0].symbol = Expression::Constant(1);
             // The register has the expected value, so a processor need not wait for the old one.
             let guessed = old.taint.guessed();
@@ -219,6 +244,12 @@ impl Run {
     fn require(&mut self, condition: Symbol, truth: bool) -> bool {
         match condition {
             Expression::Constant(value) => (value != 0) == truth,
+            // A statement that is not so.
+            Expression::Binary(Operator::Equal, inner, zero)
+                if *zero == Expression::Constant(0) && inner.is_truth() =>
+            {
+                self.require(*inner, !truth)
+            }
             _ if self.path.conditions.contains(&(condition.clone(), !truth)) => false,
             condition => {
                 self.path.conditions.push((condition, truth));
@@ -237,28 +268,37 @@ impl Run {
         Value { symbol, taint }
     }
 
-    fn read(&mut self, address: Value, order: Order, place: Place) -> usize {
+    fn read(&mut self, address: Value, size: Size, order: Order, place: Place) -> usize {
         let itself = known_by(self.path.events.len());
-        self.event(Kind::Read, order, address, Value { taint: Taint::default(), ..itself }, place)
+        let value = Value { taint: Taint::default(), ..itself };
+        self.event(Kind::Read, order, (address, size), value, place)
     }
 
-    fn write(&mut self, address: Value, value: Value, order: Order, place: Place) -> usize {
-        self.event(Kind::Write, order, address, value, place)
+    fn write(&mut self, at: (Value, Size), value: Value, order: Order, place: Place) -> usize {
+        self.event(Kind::Write, order, at, value, place)
     }
 
     /// The write that forms one step with `read`.
-    fn pair(&mut self, read: usize, address: Value, value: Value, order: Order, place: Place) {
-        let write = self.write(address, value, order, place);
-        self.path.events[write].pair = Some(Pair { read, single: self.single });
+    fn pair(&mut self, read: usize, at: (Value, Size), value: Value, order: Order, place: Place) {
+        let write = self.write(at, value, order, place);
+        // A path with too many events is refused as soon as the step that made them ends.
+        let reads = Set::checked_shl(1, read as u32).unwrap_or(0);
+        self.path.events[write].pair = Some(Pair { reads, single: self.single });
         self.path.events[write].locked = true;
         self.path.events[read].locked = true;
     }
 
-    fn event(&mut self, kind: Kind, order: Order, address: Value, value: Value, place: Place) -> usize {
+    fn event(&mut self, kind: Kind, order: Order, at: (Value, Size), value: Value, place: Place) -> usize {
+        let (address, size) = at;
+        let number = self.path.events.len();
         self.path.events.push(Event {
             kind,
             order,
             address: address.symbol,
+            size,
+            access: number,
+            part: 0,
+            whole: size,
             value: value.symbol,
             address_taint: address.taint,
             value_taint: value.taint,
@@ -268,7 +308,7 @@ impl Run {
             unused: false,
             place,
         });
-        self.path.events.len() - 1
+        number
     }
 }
 

@@ -1,32 +1,61 @@
-//! The rounds of one process: what it reads between two times that it asks again, and whether that
+//! The rounds of one process: what it does between two times that it asks again, and whether that
 //! is the same as before.
 
 use super::Site;
-use crate::explore::Object;
+use crate::explore::{Kind, Object};
+
+/// A round in which more was done is not compared with others.
+const LONGEST: usize = 256;
 
 /// The rounds of one process.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rounder {
-    pub(super) reads: Vec<Read>,
-    pub(super) before: Vec<Read>,
+    /// What it has done in this round, and in the one before.
+    pub(super) acts: Vec<Act>,
+    pub(super) before: Vec<Act>,
+    /// The numbers that it has changed in this round: what they were, and what they are.
+    changed: Vec<(Object, u64, u64)>,
+    /// This round is another one than that before.
+    is_other: bool,
+    /// This round changes what others see, also when it is over.
     pub(super) is_of_use: bool,
+    /// Others have changed something that its rounds touch.
     pub(super) is_changed: bool,
+    /// The same, and they do not ask again themselves.
+    pub(super) is_news: bool,
+    /// How many rounds were the same, one after the other, and nobody has changed anything.
     pub(super) rounds: u32,
+    /// How many were the same, whatever those have changed that ask again themselves.
+    pub(super) idle: u32,
+    /// How many were the same, whatever others have changed.
+    pub(super) alike: u32,
+    /// It has seen something else in this round than in the one before.
+    pub(super) sees_other: bool,
     /// It may go on alone.
     pub(super) can_be_alone: bool,
     /// It may make so many rounds, since nothing else can run.
     pub(super) patience: u32,
     pub(super) state: State,
+    /// It waits for those only that do not ask again themselves.
+    pub(super) is_tired: bool,
     pub(super) site: Option<Site>,
     pub(super) is_hopeless: bool,
     /// It has read what is not the newest, and reads nothing so old again.
     pub(super) catches_up: bool,
+    /// How many steps there were in the execution when it asked last, and whether it was looked
+    /// then for a cycle.
+    pub(super) asked_at: usize,
+    pub(super) was_suspected: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Read {
-    pub(super) object: Object,
-    pub(super) place: Option<Site>,
+/// Something that a process does in a round.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::program) struct Act {
+    pub(in crate::program) object: Object,
+    pub(in crate::program) kind: Kind,
+    pub(in crate::program) place: Option<Site>,
+    /// The number that was there, if it is one.
+    pub(in crate::program) saw: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -38,29 +67,114 @@ pub(super) enum State {
     Woken,
 }
 
+impl Act {
+    /// Returns `true` if the other one does the same, whatever it has seen.
+    fn is_like(&self, other: &Act) -> bool {
+        (self.object, self.kind, self.place) == (other.object, other.kind, other.place)
+    }
+}
+
 impl Rounder {
-    pub(super) fn end_round(&mut self, site: Site) {
-        let is_same = !self.is_of_use && !self.is_changed && self.reads == self.before;
-        self.rounds = match (self.is_of_use, is_same) {
+    /// Forgets all, for the next execution.
+    pub(super) fn clear(&mut self) {
+        let taken = std::mem::take(self);
+        let Rounder { mut acts, mut before, mut changed, .. } = taken;
+        acts.clear();
+        before.clear();
+        changed.clear();
+        *self = Rounder { acts, before, changed, ..Rounder::default() };
+    }
+
+    /// Notes what the process does, and of a number what it was and what it is then. Returns `true`
+    /// if it did something else in the round before.
+    pub(super) fn does(&mut self, act: Act, values: Option<(u64, u64)>) -> bool {
+        let at = self.acts.len();
+        if at >= LONGEST || act.kind.is_of_queue() {
+            self.is_of_use = true;
+        }
+        if self.is_of_use {
+            return true;
+        }
+        if let Some((was, is)) = values.filter(|(was, is)| was != is) {
+            match self.changed.iter_mut().find(|changed| changed.0 == act.object) {
+                Some(changed) => changed.2 = is,
+                None => self.changed.push((act.object, was, is)),
+            }
+        }
+        let before = self.before.get(at);
+        let is_other = !before.is_some_and(|before| before.is_like(&act));
+        self.is_other |= is_other;
+        let same_object = before.filter(|before| before.object == act.object);
+        self.sees_other |= same_object.is_some_and(|before| (before.kind, before.saw) != (act.kind, act.saw));
+        self.acts.push(act);
+        is_other
+    }
+
+    /// Returns `true` if the round, were it over, would be the same as the one before.
+    pub(super) fn is_same(&self) -> bool {
+        !self.is_of_use
+            && !self.is_other
+            && self.acts.len() == self.before.len()
+            && self.changed.iter().all(|(_, was, is)| was == is)
+    }
+
+    /// Returns `true` if the process has done nothing in this round that it did not do in the one
+    /// before.
+    pub(super) fn is_as_before(&self) -> bool {
+        !self.is_of_use && !self.is_other
+    }
+
+    /// Returns `true` if it has done this in the round before at the same place.
+    pub(super) fn does_again(&self, object: Object, kind: Kind) -> bool {
+        let before = self.before.get(self.acts.len()).filter(|_| self.is_as_before());
+        before.is_some_and(|before| (before.object, before.kind) == (object, kind))
+    }
+
+    /// Returns `true` if its rounds touch an object.
+    pub(super) fn touches(&self, object: Object) -> bool {
+        let has = |acts: &[Act]| acts.iter().any(|act| act.object == object);
+        has(&self.acts) || has(&self.before)
+    }
+
+    /// Returns `true` if it has changed something in the last round, as far as others can tell.
+    pub(super) fn has_changes(&self) -> bool {
+        self.before.iter().any(|act| act.kind != Kind::Read)
+    }
+
+    pub(super) fn end_round(&mut self, site: Site, is_alone: bool) {
+        let is_same = self.is_same();
+        let is_of_use = self.is_of_use || self.changed.iter().any(|(_, was, is)| was != is);
+        let next = |count: u32, is_as_it_was: bool| match (is_of_use, is_same && is_as_it_was) {
             (true, _) => 0,
             (false, false) => 1,
-            (false, true) => self.rounds.saturating_add(1),
+            (false, true) => count.saturating_add(1),
         };
-        std::mem::swap(&mut self.reads, &mut self.before);
-        self.reads.clear();
-        (self.is_of_use, self.is_changed) = (false, false);
+        self.rounds = next(self.rounds, !self.is_changed);
+        if !is_alone {
+            self.idle = next(self.idle, !self.is_news);
+            self.alike = next(self.alike, true);
+        }
+        std::mem::swap(&mut self.acts, &mut self.before);
+        self.acts.clear();
+        self.changed.clear();
+        (self.is_of_use, self.is_other, self.is_changed, self.is_news) = (false, false, false, false);
+        self.sees_other = false;
         self.site = Some(site);
     }
 
-    /// Lets it go on if it waits. Returns `true` if it does, and `false` if it has been let go on
-    /// before and has not yet.
-    pub(super) fn wake(&mut self) -> Option<bool> {
+    /// Lets it go on if it waits, since another one has changed something. `is_news` tells that the
+    /// other one does not ask again itself. Returns `true` if it goes on, and `false` if it has
+    /// been let go on before and has not yet.
+    pub(super) fn wake(&mut self, is_news: bool) -> Option<bool> {
+        if self.state == State::Waits && self.is_tired && !is_news {
+            return None;
+        }
         self.is_hopeless = false;
         self.patience = 0;
         match self.state {
             State::Runs => None,
             State::Waits => {
-                self.state = State::Woken;
+                (self.state, self.is_tired) = (State::Woken, false);
                 Some(true)
             }
             State::Woken => Some(false),

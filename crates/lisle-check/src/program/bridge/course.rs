@@ -10,6 +10,8 @@ use crate::program::causes::{Causes, Moment};
 pub(super) struct Course {
     /// The process of each step.
     pub(super) steps: Vec<Process>,
+    /// Those that have taken steps.
+    pub(super) processes: Vec<Process>,
     pub(super) causes: Causes,
     /// What the next step is chosen from; kept for its memory.
     pub(super) offered: Vec<Process>,
@@ -19,7 +21,18 @@ impl Course {
     /// Forgets all, for the next execution.
     pub(super) fn begin(&mut self) {
         self.steps.clear();
+        self.processes.clear();
         self.causes.clear();
+    }
+
+    /// Adds a step of a process.
+    #[inline]
+    pub(super) fn goes_on(&mut self, process: Process) {
+        if self.steps.last() != Some(&process) && !self.processes.contains(&process) {
+            self.processes.push(process);
+        }
+        self.steps.push(process);
+        self.causes.goes_on(Moment { process, step: self.steps.len() });
     }
 
     /// Returns the present moment. What a step spawns begins in it.

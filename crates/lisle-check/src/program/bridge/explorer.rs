@@ -3,12 +3,13 @@
 use super::{Bridge, Course, TIME, of};
 use crate::explore::{Decision, Kind, Process, Strategy};
 use crate::program::asking::Asking;
-use crate::program::causes::Moment;
 use crate::program::objects::Thing;
+use crate::program::timers::Holding;
 use crate::program::trace::recorder::Recorder;
+use crate::program::watch::Stage;
 use lisle_core::event::Doing;
 use lisle_core::event::awaited::Awaited;
-use lisle_runtime::model::{Again, Explorer, Nature};
+use lisle_runtime::model::{Again, Armed, Explorer, Nature, Time};
 use std::panic::Location;
 
 impl Explorer for Bridge {
@@ -16,11 +17,15 @@ impl Explorer for Bridge {
         self.note(|recorder| recorder.spawned(site));
         let Some(parent) = self.running.get() else { return Process::ROOT.0 };
         let child = self.new_child(parent);
-        *of(&mut self.sites.borrow_mut(), child) = Some(site);
+        let before = of(&mut self.sites.borrow_mut(), child).replace(site);
+        if before.is_none_or(|before| !std::ptr::eq(before, site)) {
+            self.pulse.spawned(child.0, site);
+        }
         self.course.borrow_mut().causes.follows(child, parent);
         if self.in_step.get() {
             self.strategy.borrow_mut().enables(child);
             self.memory.borrow_mut().enable(parent.0, child.0);
+            self.asking.borrow_mut().has_done_something(parent);
         }
         child.0
     }
@@ -53,29 +58,66 @@ impl Explorer for Bridge {
         }
     }
 
-    fn time(&self, passes: bool) {
-        if self.in_step.get() {
-            let kind = if passes { Kind::Update } else { Kind::Read };
-            self.strategy.borrow_mut().access(TIME, kind);
-            if let Some(process) = self.running.get() {
-                self.memory.borrow_mut().touch(process.0, TIME, kind, false);
+    fn time(&self, time: Time) {
+        let Some(process) = self.running.get().filter(|_| self.in_step.get()) else { return };
+        let holding = match time {
+            Time::Read => self.timers.borrow_mut().is_read(),
+            Time::Armed => Holding::None,
+            Time::Passes => {
+                self.note(Recorder::fires);
+                self.timers.borrow_mut().fires(process);
+                Holding::None
             }
-            self.asked_or_changed(TIME, kind);
+        };
+        self.learns(holding);
+        if self.asking.borrow().holding() == Holding::None {
+            return;
+        }
+        let kind = if time == Time::Passes { Kind::Add } else { Kind::Read };
+        self.touches_time(process, TIME, kind);
+        if time == Time::Passes {
+            for (object, kind) in self.timers.borrow().touched_by(process) {
+                self.touches_time(process, object, kind);
+            }
+        }
+        self.asked_or_changed(TIME, kind);
+    }
+
+    fn armed(&self, timer: u32, armed: Armed) -> bool {
+        let timer = Process(timer);
+        let decides = self.objects.borrow().at(armed.decides);
+        let (is_sleep, holding) = self.timers.borrow_mut().arm(timer, armed, decides);
+        self.learns(holding);
+        let holds_up = match self.asking.borrow().holding() {
+            Holding::None => false,
+            Holding::Deciding => !is_sleep,
+            Holding::All => true,
+        };
+        if holds_up {
+            self.timers.borrow_mut().holds_up(timer);
+        }
+        holds_up
+    }
+
+    fn disarmed(&self, timer: u32) {
+        let Some(process) = self.running.get().filter(|_| self.in_step.get()) else { return };
+        let holding = self.timers.borrow_mut().disarm(Process(timer));
+        self.learns(holding);
+        let deciding = self.timers.borrow().deciding(Process(timer));
+        if let Some(object) = deciding {
+            self.touches_time(process, object, Kind::Read);
         }
     }
 
-    fn armed(&self, timer: u32, decides: usize) {
-        *of(&mut self.decided.borrow_mut(), Process(timer)) = self.objects.borrow().at(decides);
-    }
-
     fn comes_too_late(&self, timer: u32) {
-        let decides = *of(&mut self.decided.borrow_mut(), Process(timer));
+        let decides = self.timers.borrow().decided_by(Process(timer));
         if let Some(object) = decides.filter(|_| self.in_step.get()) {
             self.strategy.borrow_mut().access(object, Kind::Read);
         }
     }
 
     fn unwinds(&self) {
+        self.pulse.enter(Stage::Unwinding);
         self.note(Recorder::is_over);
         self.in_step.set(false);
         self.is_unwinding.set(true);
@@ -88,6 +130,11 @@ impl Explorer for Bridge {
     fn next(&self, ready: &[u32]) -> Option<u32> {
         self.note(|recorder| recorder.ends_step(ready));
         self.in_step.set(false);
+        self.pulse.enter(Stage::Checker);
+        if self.cut.as_ref().is_some_and(|cut| cut.is_now(self.course.borrow().steps.len())) {
+            self.was_cut.set(true);
+            return None;
+        }
         let (mut asking, mut memory) = (self.asking.borrow_mut(), self.memory.borrow_mut());
         asking.stops();
         if asking.has_learnt() {
@@ -97,7 +144,8 @@ impl Explorer for Bridge {
         if memory.is_over() {
             return None;
         }
-        let Course { steps, causes, offered } = &mut *self.course.borrow_mut();
+        let course = &mut *self.course.borrow_mut();
+        let Course { steps, processes, offered, .. } = course;
         if steps.len() >= self.longest {
             self.too_long.set(true);
             return None;
@@ -109,21 +157,34 @@ impl Explorer for Bridge {
         for ready in ready {
             offered.push(Process(*ready));
         }
-        let Decision::Run(process) = strategy.next(steps.last().copied(), offered) else { return None };
+        if asking.suspects(steps, offered) {
+            self.is_last.set(true);
+        }
+        let running = asking.repeats(offered).or(steps.last().copied());
+        let Decision::Run(process) = strategy.next(running, offered) else { return None };
+        let is_again = asking.repeats_again();
+        if asking.goes_round(process) {
+            self.too_long.set(true);
+            return None;
+        }
         self.running.set(Some(process));
         self.in_step.set(true);
         memory.runs(process.0);
         if self.is_last.take() {
-            Asking::comes_last(steps, process, &mut *strategy);
+            Asking::comes_last(processes, process, &mut *strategy);
             asking.goes_last(process);
+            memory.comes_last(process.0);
+        } else if is_again {
+            // The orders of what is repeated so often are not told apart.
+            Asking::comes_last(processes, process, &mut *strategy);
             memory.comes_last(process.0);
         }
         let touched = asking.takes_step(process);
         drop((asking, memory, strategy));
         self.touch_those_that_wait(touched);
-        steps.push(process);
-        causes.goes_on(Moment { process, step: steps.len() });
+        course.goes_on(process);
         self.note(|recorder| recorder.begins_step(process.0));
+        self.pulse.steps(process.0);
         Some(process.0)
     }
 
@@ -165,6 +226,7 @@ impl Explorer for Bridge {
     fn is_over(&self, waiting: &[(u32, Awaited)]) {
         self.note(Recorder::is_over);
         self.in_step.set(false);
+        self.is_blocked.set(true);
         for &(process, awaited_by) in waiting {
             let awaited = self.awaited.borrow().get(process as usize).copied().unwrap_or(0);
             if let Some(object) = self.objects.borrow().at(awaited) {
@@ -199,7 +261,7 @@ impl Explorer for Bridge {
     }
 
     fn asks_last(&self) -> Option<u32> {
-        let process = self.asking.borrow().last()?;
+        let process = self.asking.borrow_mut().last()?;
         self.is_last.set(true);
         Some(process.0)
     }

@@ -53,6 +53,12 @@ pub(in crate::program) fn is_unwinding() -> bool {
     current().is_some_and(|bridge| bridge.is_unwinding.get())
 }
 
+/// Returns why the execution of this thread is being unwound, if it is.
+pub(in crate::program) fn why_unwound() -> Option<&'static str> {
+    let bridge = current().filter(|bridge| bridge.is_unwinding.get())?;
+    Some(if bridge.is_blocked.get() { "nothing could go on" } else { "it was given up" })
+}
+
 /// Leaves with the execution of this thread what the program returns.
 pub(in crate::program) fn leave(result: Box<dyn Any + Send>) {
     let bridge = current().expect("an execution runs here");

@@ -34,6 +34,7 @@ impl Bridge {
             Access::Update(_) => (Kind::Update, Touch::Write),
         };
         let object = self.objects.borrow().at(operation.address);
+        let stored = if let Access::Store(value) = access { Some(value) } else { None };
         let choose = |ways: usize| {
             // The ways are those that the object has now: a choice rests on what was told before
             // it.
@@ -47,12 +48,18 @@ impl Bridge {
         self.note(|recorder| recorder.touched(operation.address, touch));
         if let Some(object) = object {
             // An update that leaves the value as it is has only read it, unless it orders
-            // something.
-            let is_same = kind == Kind::Update && done.read == done.newest;
-            let has_read = is_same && !self.memory.borrow().is_modelled();
-            self.strategy.borrow_mut().access(object, if has_read { Kind::Read } else { kind });
+            // something. A store that does so has still taken the place of others.
+            let is_same = stored.unwrap_or(done.newest) == operation.value;
+            let has_read = is_same && stored.is_none() && !self.memory.borrow().is_modelled();
+            let told = if is_same { Kind::Read } else { kind };
+            if !self.asking.borrow().has_told(Process(operation.process), object, told) {
+                self.strategy.borrow_mut().access(object, if has_read { Kind::Read } else { kind });
+            }
             read_at(operation.site);
-            self.asked_or_changed(object, if is_same { Kind::Read } else { kind });
+            // What is stored below the newest is there to stay.
+            let was = stored.filter(|stored| *stored != done.newest).unwrap_or(operation.value);
+            let saw = stored.is_none().then_some(done.read);
+            self.asked_or_set(object, told, Some((was, done.newest)), saw);
         }
         done
     }

@@ -5,9 +5,11 @@ use super::super::exploration::Plan;
 use super::super::interrupt;
 use super::super::judge::Judge;
 use super::super::limit::Limit;
+use super::super::own_thread;
 use super::super::progress::Shown;
 use super::super::saved::{Check, Saved};
 use super::super::verdict::Verdict;
+use super::super::watch::Watch;
 use super::super::way::Way;
 use super::Checker;
 use super::kept::Environment;
@@ -56,10 +58,19 @@ impl Checker {
             }
             Err(_) => explore(self),
         };
-        if verdict.failure().is_none() && verdict.limit() == Some(Limit::Interrupt) {
-            // Not by the macro, whose output a test keeps to itself.
-            let _ = writeln!(stderr(), "{}: {verdict}", Location::caller());
-            interrupt::end_process();
+        if verdict.is_bounded() {
+            let is_interrupted = verdict.limit() == Some(Limit::Interrupt);
+            assert!(
+                !self.must_be_exhaustive || is_interrupted,
+                "{verdict}\nnothing has gone wrong, but the check is to be exhaustive"
+            );
+            if verdict.limit().is_some() && !self.way.is_drawn_by_chance() {
+                // Not by the macro, whose output a test keeps to itself.
+                let _ = writeln!(stderr(), "{}: {verdict}", Location::caller());
+            }
+            if is_interrupted {
+                interrupt::end_process();
+            }
         }
         let Some(failure) = verdict.failure() else { return verdict };
         let page = match std::env::var_os("LISLE_CHECK_HTML").map(PathBuf::from) {
@@ -164,7 +175,7 @@ impl Checker {
     {
         let check = Check::begin(site, type_name::<P>());
         let environment = Environment::read(&check);
-        let resume = self.resume.as_deref().or(environment.resume.as_ref());
+        let resume = self.resume.clone().or(environment.resume.map(Arc::new));
         let save = self.save.clone().or(environment.save);
         self.run(Arc::new(program), None, check, (save, resume), None)
     }
@@ -185,35 +196,58 @@ impl Checker {
         self.run(program, Some(judge), Check::begin(site, "results"), (None, None), None)
     }
 
+    #[track_caller]
     fn run(
         &self,
         program: Arc<dyn Fn() + Send + Sync>,
         judge: Option<Arc<dyn Judge>>,
         check: Check,
-        (save, resume): (Option<PathBuf>, Option<&(PathBuf, Saved)>),
+        (save, resume): (Option<PathBuf>, Option<Arc<(PathBuf, Saved)>>),
         each: Option<&dyn Fn(Ending)>,
     ) -> Verdict {
-        let Checker { steps, division, rounds, past_failures, memory, .. } = *self;
+        let Checker { steps, division, rounds, past_failures, memory, patience, .. } = *self;
         let (site, is_judged) = (check.site(), judge.is_some());
-        let detail = resume.map_or(self.detail, |(_, saved)| saved.detail.max(self.detail));
+        let detail = resume.as_ref().map_or(self.detail, |resume| resume.1.detail.max(self.detail));
         let detail = Mutex::new(detail);
-        let executing =
-            Executing { program, site, steps, judge, division, rounds, past_failures, memory, detail };
-        if let Way::Replay(schedule) = &self.way {
-            return executing.on_a_worker(|running| running.replay(schedule));
-        }
-        let plan = Plan {
-            way: &self.way,
+        let watch = Arc::new(Watch::new(site, self.limits.time, patience));
+        let executing = Executing {
+            program,
+            site,
+            steps,
+            judge,
+            division,
+            rounds,
+            past_failures,
+            memory,
+            detail,
+            samples: false,
+            watch: watch.clone(),
+        };
+        let executing = Arc::new(executing);
+        let of_explorer = executing.clone();
+        let mut plan = Plan {
+            way: self.way.clone(),
             limits: self.limits,
             workers: self.workers,
+            samples: self.samples,
             observed: self.observed,
-            can_be_saved: !is_judged,
+            is_judged,
             save,
-            resume: resume.map(|(path, saved)| (path.as_path(), saved)),
+            resume,
             check,
             shown: Shown::by_environment(),
-            each,
+            each: None,
         };
-        plan.run(&executing)
+        let explored = own_thread::run(&watch, each, move |teller| {
+            if let Way::Replay(schedule) = &plan.way {
+                return Ok(of_explorer.on_a_worker(|running| running.replay(schedule)));
+            }
+            plan.each = teller;
+            plan.run(&of_explorer)
+        });
+        match explored {
+            Ok(verdict) => verdict.unwrap_or_else(|error| panic!("{error}")),
+            Err(hung) => executing.hung(hung),
+        }
     }
 }

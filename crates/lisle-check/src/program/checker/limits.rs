@@ -11,8 +11,9 @@ impl Checker {
         self
     }
 
-    /// Sets the time after which the exploration is given up. What is being executed then is
-    /// executed to its end, so it may take a little more.
+    /// Sets the time after which the exploration is given up. What is being executed then is given
+    /// up before its next step. A failure that was found is made shorter for a tenth of the time
+    /// more, at most.
     ///
     /// ```
     /// use lisle::sync::Mutex;
@@ -40,9 +41,60 @@ impl Checker {
         self
     }
 
+    /// Makes [`check`](Checker::check) and [`check_same_result`](Checker::check_same_result) panic
+    /// if not every schedule was explored: if a bound was hit, or schedules are drawn by chance.
+    /// Without it they write to the standard error that a limit has ended them.
+    ///
+    /// ```should_panic
+    /// use lisle::sync::Mutex;
+    /// use lisle_check::Checker;
+    /// use std::sync::Arc;
+    ///
+    /// Checker::new().executions(100).must_be_exhaustive().check(|| {
+    ///     let total = Arc::new(Mutex::new(0));
+    ///     let adders = [(); 8].map(|()| {
+    ///         let total = total.clone();
+    ///         lisle::spawn(move || *total.lock() += 1)
+    ///     });
+    ///     adders.map(|adder| adder.join().unwrap());
+    /// });
+    /// ```
+    pub fn must_be_exhaustive(mut self) -> Self {
+        self.must_be_exhaustive = true;
+        self
+    }
+
     /// Sets the number of steps after which an execution counts as endless.
     pub fn steps(mut self, most: usize) -> Self {
         self.steps = most;
+        self
+    }
+
+    /// Sets how long a step may last before it counts as one that does not end. Without it that is 20
+    /// seconds, or the [time](Checker::time) of the exploration if that is shorter.
+    ///
+    /// A step lasts until the next operation that others could see. So does not end what loops
+    /// without coming to one, and what waits for something that is not Lisle's: then nobody else
+    /// can run. The failure names it. Its thread cannot be ended, and is left behind.
+    ///
+    /// ```
+    /// use lisle_check::Checker;
+    /// use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+    /// use std::time::Duration;
+    ///
+    /// static IS_SET: AtomicBool = AtomicBool::new(false);
+    ///
+    /// let verdict = Checker::new().patience(Duration::from_secs(1)).explore(|| {
+    ///     while !IS_SET.load(SeqCst) {
+    ///         std::hint::spin_loop(); // neither is of Lisle's
+    ///     }
+    /// });
+    /// let report = verdict.failure().unwrap().to_string();
+    /// assert!(report.contains("a step does not end"));
+    /// # IS_SET.store(true, SeqCst);
+    /// ```
+    pub fn patience(mut self, most: Duration) -> Self {
+        self.patience = most;
         self
     }
 

@@ -49,7 +49,14 @@ impl Checker {
     /// explored; 10 if it is not set. This is for loops as
     /// `for _ in 0..3 { if is_so() { return } yield_now() }`. Each time costs executions of its
     /// own. Of a loop that asks more often, the schedules are explored in which what it asks for
-    /// happens, and those in which it gives up when nothing else can run.
+    /// happens, and those in which it gives up when nothing else can run. With `u32::MAX` no loop
+    /// waits, and all go on for ever: that is for schedules that are [drawn at
+    /// random](Checker::random), which let others run by themselves.
+    ///
+    /// A round may take locks and give them back. What they protect cannot be seen, so that such a
+    /// loop may change it though its rounds look alike. If it ends by itself, whatever others do, all of its
+    /// rounds are explored. If several such loops end only together, so many rounds of each are told
+    /// apart, and after these they go on in turn.
     ///
     /// A loop asks again where it calls [`yield_now`](lisle::fiber::yield_now) or
     /// [`spin_loop`](crate::hint::spin_loop).

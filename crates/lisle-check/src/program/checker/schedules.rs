@@ -40,6 +40,25 @@ impl Checker {
         self
     }
 
+    /// Sets whether schedules are drawn by chance beside those that are explored, which is so by
+    /// default.
+    ///
+    /// An exploration begins with a thousand executions, or a second of processor time; less, if there
+    /// is a limit of [time](Checker::time). If more remains, it pauses, and draws schedules at random
+    /// and by [priorities](Checker::priorities): a thousand at first, or for as long as it has taken so
+    /// far, and later for a tenth of the time. So what many schedules have is found though the
+    /// exploration is far from them. These executions have [counts](crate::Verdict::sampled) of their
+    /// own, and do not count as [executions](Checker::executions). A failure of one is told as any
+    /// other is.
+    ///
+    /// None are drawn where executions are compared or counted: with
+    /// [`past_failures`](Checker::past_failures), [`observed`](Checker::observed),
+    /// [`explore_each`](Checker::explore_each), and where results are asked for.
+    pub fn sampling(mut self, samples: bool) -> Self {
+        self.samples = samples;
+        self
+    }
+
     /// Runs one schedule again, that of a [token](crate::Failure::token). The token also says under
     /// which memory model it was found, if that matters.
     ///

@@ -107,7 +107,7 @@ pub(super) struct Thread {
     pub(super) awaits_fence: Clock,
     /// What the last fence that releases has released.
     pub(super) fenced: Clock,
-    /// Where it has read since it has asked again last, and from which write last.
+    /// What it has read or written since it has asked again last, and the write that it knows.
     pub(super) looked: SmallVec<[(u32, Id); 2]>,
     /// Of some locations, the oldest write that it may still read.
     pub(super) floors: FxHashMap<u32, Id>,
@@ -220,11 +220,11 @@ impl Graph {
         from != to && self.event(to).happens.has(self.event(from).moment)
     }
 
-    /// Returns `true` if a process has read something since it has asked last that was not the
-    /// newest.
+    /// Returns `true` if a process has read something since it has asked last that is not what is
+    /// there now.
     pub(super) fn sees_old(&self, process: u32) -> bool {
         let looked = self.threads.get(process as usize).map_or(&[][..], |thread| &thread.looked[..]);
-        looked.iter().any(|(location, write)| self.order(*location).last() != Some(write))
+        looked.iter().any(|(location, write)| self.newest(*location).value != self.event(*write).value)
     }
 
     /// Notes that a process asks again. If it `looks`, that comes after all writes of what it has

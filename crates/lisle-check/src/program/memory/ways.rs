@@ -197,19 +197,21 @@ impl Graph {
         let event = self.event_of(request, way);
         let (moment, source) = (event.moment, event.source);
         let (forward, happens) = (event.forward.clone(), event.happens.clone());
-        self.push(event, way.after + 1);
+        let (own, writes) = (self.push(event, way.after + 1), way.does != Does::Load);
         let allowed = !way.is_backward || self.is_consistent(memory, None);
         let read = source.map_or(0, |source| self.event(source).value);
         let thread = self.thread(moment.process);
         thread.count = moment.count;
         thread.happens = happens;
         thread.forward.join(&forward);
-        if let Some(source) = source {
+        if let Some(seen) = if writes { Some(own) } else { source } {
             let looked = &mut self.thread(moment.process).looked;
             match looked.iter_mut().find(|looked| looked.0 == request.location) {
-                Some(known) => known.1 = source,
-                None => looked.push((request.location, source)),
+                Some(known) => known.1 = seen,
+                None => looked.push((request.location, seen)),
             }
+        }
+        if let Some(source) = source {
             if !way.orders.acquires {
                 let message = self.event(source).message.clone();
                 self.thread(moment.process).awaits_fence.join(&message);

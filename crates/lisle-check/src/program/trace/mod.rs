@@ -107,6 +107,12 @@ impl Trace {
         self.steps.len() + self.left_out.map_or(0, |(_, more)| more)
     }
 
+    /// Returns `true` if time has passed.
+    pub(super) fn has_time(&self) -> bool {
+        let is_time = |who: &Who| who.name == recorder::TIME && who.site.is_none();
+        self.steps.iter().any(|step| is_time(&self.who[step.who]))
+    }
+
     /// Returns `true` if the execution had no steps, or if nothing is known of it.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()

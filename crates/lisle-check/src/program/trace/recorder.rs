@@ -23,6 +23,9 @@ use std::panic::Location;
 const FIRST: usize = 500;
 const LAST: usize = 2_000;
 
+/// What stands for the time is called so.
+pub(super) const TIME: &str = "time";
+
 type Site = Option<&'static Location<'static>>;
 
 #[derive(Debug, Default)]
@@ -31,6 +34,8 @@ pub(in crate::program) struct Recorder {
     numbers: FxHashMap<u32, usize>,
     /// When each timer is due.
     timers: FxHashMap<u32, u64>,
+    /// When the last one was that has fired.
+    now: u64,
     /// The one that stands for the time, if there are timers.
     clock: Option<usize>,
     /// Memory that belongs to people.
@@ -78,7 +83,7 @@ impl Recorder {
                 self.timers.insert(process, due);
                 let clock = *self.clock.get_or_insert(self.people.len());
                 if clock == self.people.len() {
-                    self.people.push(Person::new("time", None, None));
+                    self.people.push(Person::new(TIME, None, None));
                 }
                 self.numbers.insert(process, clock);
                 return;
@@ -88,6 +93,15 @@ impl Recorder {
         self.numbers.insert(process, number);
         self.people.push(Person::new(kind, name, self.site.filter(|_| number > 0)));
         self.note(Note::Spawns(number));
+    }
+
+    /// Notes that the timer fires whose step is in progress. One that is late is later than those
+    /// before it.
+    pub(in crate::program) fn fires(&mut self) {
+        if let Some(Row { what: What::Time(time), .. }) = &mut self.row {
+            self.now = self.now.max(*time);
+            *time = self.now;
+        }
     }
 
     pub(in crate::program) fn owns(&mut self, process: u32, address: usize, size: usize) {
@@ -308,7 +322,7 @@ impl Person {
     /// Returns what it is called. The numbers are those of fibers and tasks so far.
     fn called(&self, numbers: &mut [usize; 2]) -> String {
         let number = match self.kind {
-            "time" => return "time".into(),
+            TIME => return TIME.into(),
             "fiber" if self.site.is_none() => {
                 return self.name.clone().unwrap_or_else(|| "the program".into());
             }

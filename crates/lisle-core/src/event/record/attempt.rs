@@ -181,7 +181,7 @@ impl<'a> Attempt<'a> {
     pub(crate) fn began(&self) -> u64 {
         let began = &self.record.began;
         if began.get() == 0 {
-            began.set(self.context.now());
+            began.set(self.context.now_to_arm());
         }
         began.get()
     }

@@ -15,14 +15,14 @@ mod timers;
 mod told;
 mod unwinding;
 
-pub use explorer::{Again, Ended, Explorer, Nature, Process};
+pub use explorer::{Again, Armed, Ended, Explorer, Nature, Process, Time};
 
 use super::Worker;
 use super::either::{Either, either};
 use super::parts::Parts;
 use super::runner::Load;
+use crate::event::MODEL_ERA;
 use crate::shim::atomic::Ordering;
-use crate::shim::clock;
 use crate::shim::model::{Report, set_report};
 use crate::spawned::fiber_cell::{self, Fiber, Traits};
 use crate::spawned::runnable::Runnable;
@@ -31,7 +31,7 @@ use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::ptr::NonNull;
 use steps::Waits;
-use timers::Armed;
+use timers::Pending;
 
 /// What can run, unless it waits until something is so.
 #[derive(Clone, Copy)]
@@ -64,7 +64,7 @@ pub(super) struct Modelled {
     is_stuck: Cell<bool>,
     /// How often a fiber has been unwound in this execution.
     unwound: Cell<u32>,
-    timers: Few<Armed>,
+    timers: Few<Pending>,
     now: Cell<u64>,
     /// When the execution has begun.
     begun: Cell<u64>,
@@ -127,8 +127,8 @@ impl Worker {
         modelled.explorer.set(Some(NonNull::from(erased)));
         modelled.report.set(set_report(None));
         let _explored = Explored(modelled);
-        modelled.begun.set(clock::now());
-        modelled.now.set(modelled.begun.get());
+        modelled.begun.set(MODEL_ERA);
+        modelled.now.set(MODEL_ERA);
         let fiber = Fiber::new(program, Traits::default(), site);
         self.spawn(fiber, None);
         // Nobody's step has spawned it.

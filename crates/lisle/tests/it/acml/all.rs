@@ -135,18 +135,21 @@ async fn all_in_a_wait_set(cx: Cx) {
 }
 
 async fn a_panic_in_one_of_all_goes_on(cx: Cx) {
+    // Of one channel both would receive, and the message could be for the other.
     let (tx, rx) = channel();
+    let (other, waits) = channel::<u32>();
     let panics = {
         let rx = rx.clone();
+        let waits = waits.clone();
         cx.spawn(move |cx| async move {
             let bad = rx.recv_evt().wrap(|_| -> u32 { panic!("in a wrap") });
-            cx.sync(choose_all((bad, rx.recv_evt()))).await.0
+            cx.sync(choose_all((bad, waits.recv_evt()))).await.0
         })
     };
     cx.sync(tx.send_evt(1)).await.unwrap();
     let panic = cx.join_caught(panics).await.unwrap_err();
     assert_eq!(*panic.downcast_ref::<&str>().unwrap(), "in a wrap");
-    assert!(tx.try_send(2).is_err(), "nobody is left in the queue");
+    assert!(tx.try_send(2).is_err() && other.try_send(2).is_err(), "nobody is left in a queue");
     let handled = choose_all([rx.recv_evt().wrap(|_| -> u32 { panic!("in a wrap") }).wrap_panic(|_| 3)]);
     drop(tx.send_async(4));
     assert_eq!(cx.sync(handled).await, [3]);

@@ -22,19 +22,21 @@ pub trait Explorer {
     fn begins(&self, process: Process);
     /// Is told that the running step has woken a process.
     fn woken(&self, process: Process);
-    /// Returns `true` if timers are to be offered that cannot fire yet, since another one comes
-    /// before. An execution in which one fires nevertheless is given up, after it has told what it
+    /// Returns `true` if timers are to be offered that cannot fire yet, since another one
+    /// [holds them up](Explorer::armed). An execution in which one fires nevertheless is given up, after it has told what it
     /// would have touched. So an explorer learns that it could fire if what came before had come
     /// later.
     fn takes_the_impossible(&self) -> bool;
     /// Returns which of `ready` takes the next step, or `None` to give up the execution. `ready` is
     /// not empty.
     fn next(&self, ready: &[Process]) -> Option<Process>;
-    /// Is told that the running step reads the time, or that time passes in it.
-    fn time(&self, passes: bool);
-    /// Is told that a process is a timer, which decides the record at this address if it comes
-    /// first.
-    fn armed(&self, timer: Process, decides: usize);
+    /// Is told what the running step has to do with the time.
+    fn time(&self, time: Time);
+    /// Is told that the running step has armed a timer. Returns `true` if it holds up those that are
+    /// due later: they do not fire before it has fired or been disarmed.
+    fn armed(&self, timer: Process, armed: Armed) -> bool;
+    /// Is told that the running step disarms a timer that has not fired.
+    fn disarmed(&self, timer: Process);
     /// Is told that the running step is that of a timer that has come too late. What it would have
     /// decided may be gone.
     fn comes_too_late(&self, timer: Process);
@@ -44,7 +46,8 @@ pub trait Explorer {
     fn about_to_touch(&self, address: usize, size: usize, made: Option<&'static Location<'static>>);
     /// Is told that the running step could not have been taken before a process had ended.
     fn joined(&self, process: Process);
-    /// Is told that the execution is being unwound. What goes wrong from now on is no part of it.
+    /// Is told that the execution is being unwound, again and again while that goes on. What goes
+    /// wrong from now on is no part of it.
     fn unwinds(&self);
     /// Is told that nothing can run any more, and which processes wait, and for what. What is
     /// touched from now on is no part of the execution.
@@ -70,6 +73,28 @@ pub trait Explorer {
     /// Is told that nothing can run but parts of loops that have not begun, while those that have
     /// put them off wait for something else.
     fn rests_on_parts(&self, parts: &[Process]);
+}
+
+/// What a step has to do with the time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Time {
+    /// It reads the time.
+    Read,
+    /// It reads the time for the deadline of a timer that it is going to arm.
+    Armed,
+    /// It is that of a timer that fires.
+    Passes,
+}
+
+/// A timer that has been armed.
+#[derive(Debug, Clone, Copy)]
+pub struct Armed {
+    /// When it is due.
+    pub deadline: u64,
+    /// The address of the record that it decides if it comes first.
+    pub decides: usize,
+    /// Nothing else is to decide that record.
+    pub is_sleep: bool,
 }
 
 /// What a process does that asks again what it has asked before.

@@ -65,11 +65,7 @@ impl Worker {
         let modelled = &self.modelled;
         let Some(parker) = parker::running().filter(|_| self.explorer().is_some()) else { return };
         self.step_of(parker, until);
-        if modelled.is_ending.get()
-            && !std::thread::panicking()
-            && parker::can_be_unwound()
-            && !limit::is_masked()
-        {
+        if modelled.is_ending.get() && parker::can_be_unwound() && !limit::is_masked() {
             // Who catches it again and again does not keep the worker.
             modelled.unwound.set(modelled.unwound.get() + 1);
             if modelled.unwound.get().is_multiple_of(CAUGHT) && step::is_free() {
@@ -84,7 +80,7 @@ impl Worker {
     /// `false` if none runs here, or if it must not be suspended.
     pub(in crate::sched::worker) fn ask_again(&self, site: &'static Location<'static>) -> bool {
         let (Some(parker), Some(explorer)) = (parker::running(), self.explorer()) else { return false };
-        if self.modelled.is_ending.get() || !step::is_free() || std::thread::panicking() {
+        if self.modelled.is_ending.get() || !step::is_free() || parker::is_unwinding() {
             return false;
         }
         let current = self.current_fiber().expect("a fiber runs here").cast();
@@ -122,7 +118,7 @@ impl Worker {
         if self.explorer().is_some_and(Explorer::is_alone) && until.is_none_or(|(_, is_so)| is_so()) {
             return;
         }
-        if !modelled.is_ending.get() && step::is_free() && !std::thread::panicking() {
+        if !modelled.is_ending.get() && step::is_free() && !parker::is_unwinding() {
             let waits = until.map(|(awaited, is_so)| {
                 // SAFETY: it is taken out again below, when this fiber goes on.
                 let erased = unsafe {

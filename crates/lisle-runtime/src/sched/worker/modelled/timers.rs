@@ -1,6 +1,7 @@
-//! Virtual time: timers are processes that take one step, in the order of their deadlines.
+//! Virtual time: timers are processes that take one step. They fire as late as they like, but none
+//! fires before one that is due earlier and holds it up. Which ones do, the explorer says.
 
-use super::{Explorer, Nature, Process};
+use super::{Armed, Explorer, Nature, Process, Time};
 use crate::event::Timer;
 use crate::sched::worker::Worker;
 use std::panic::Location;
@@ -8,24 +9,32 @@ use std::ptr::NonNull;
 
 /// A timer, which is a process that takes one step: it fires, or comes too late. It takes that step
 /// even if it is disarmed before: otherwise nobody would know that it could have come first.
-pub(super) struct Armed {
-    pub(super) process: Process,
-    pub(super) deadline: u64,
+pub(super) struct Pending {
+    process: Process,
+    deadline: u64,
+    /// It holds up those that are due later.
+    holds_up: bool,
     /// `None` if it has been disarmed.
-    pub(super) timer: Option<NonNull<Timer>>,
+    timer: Option<NonNull<Timer>>,
 }
 
-/// Returns the deadline of the timer that is due first.
-fn first_deadline(timers: &[Armed]) -> Option<u64> {
-    timers.iter().filter(|armed| armed.timer.is_some()).map(|armed| armed.deadline).min()
+/// Returns until when timers may fire: the deadline of the first one that holds others up.
+fn latest(timers: &[Pending]) -> u64 {
+    let mut holding = timers.iter().filter(|pending| pending.timer.is_some() && pending.holds_up);
+    holding.next().map_or(u64::MAX, |first| first.deadline)
 }
 
 impl Worker {
     /// Returns the time of the execution under way.
-    pub(in crate::sched::worker) fn modelled_now(&self) -> Option<u64> {
+    pub(in crate::sched::worker) fn modelled_now(&self, time: Time) -> Option<u64> {
         let explorer = self.explorer()?;
-        explorer.time(false);
+        explorer.time(time);
         Some(self.modelled.now.get())
+    }
+
+    /// Returns the same, for a report of which the execution does not learn.
+    pub(in crate::sched::worker) fn modelled_now_to_tell(&self) -> Option<u64> {
+        self.explorer().map(|_| self.modelled.now.get())
     }
 
     /// Arms a timer of the execution.
@@ -34,65 +43,67 @@ impl Worker {
         if let Some(explorer) = self.explorer()
             && deadline != u64::MAX
         {
-            explorer.time(false);
+            explorer.time(Time::Armed);
             let process = explorer.spawned(Location::caller());
             explorer.introduced(process, Nature::Timer(deadline.saturating_sub(self.modelled.begun.get())));
             // SAFETY: what is armed is alive.
-            let decides = unsafe { Timer::decides(timer) };
-            explorer.armed(process, decides);
-            let armed = Armed { process, deadline, timer: Some(timer) };
-            self.modelled.timers.push(armed);
+            let (decides, is_sleep) = unsafe { (Timer::decides(timer), Timer::is_sleep(timer)) };
+            let holds_up = explorer.armed(process, Armed { deadline, decides, is_sleep });
+            let pending = Pending { process, deadline, holds_up, timer: Some(timer) };
+            self.modelled.timers.change(|timers| {
+                let place = timers.partition_point(|earlier| earlier.deadline <= deadline);
+                timers.insert(place, pending);
+            });
         }
     }
 
     pub(in crate::sched::worker) fn disarm_modelled(&self, timer: NonNull<Timer>) {
-        let lets_others_fire = self.modelled.timers.change(|timers| {
-            let at = timers.iter().position(|armed| armed.timer == Some(timer))?;
-            timers[at].timer = None;
-            // Those that are due later may fire now.
-            let deadline = timers[at].deadline;
-            Some(timers.iter().any(|armed| armed.timer.is_some() && armed.deadline > deadline))
+        let disarmed = self.modelled.timers.change(|timers| {
+            let disarmed = timers.iter_mut().find(|pending| pending.timer == Some(timer))?;
+            disarmed.timer = None;
+            Some(disarmed.process)
         });
-        if let Some(explorer) = self.explorer().filter(|_| lets_others_fire == Some(true)) {
-            explorer.time(false);
+        if let (Some(explorer), Some(process)) = (self.explorer(), disarmed) {
+            explorer.disarmed(process);
         }
     }
 
-    /// Adds the timers that may take their step to `offered`: they fire in their order, and as late
-    /// as they like. The others come after these, for explorers that take them.
+    /// Adds the timers that may take their step to `offered`. Those that are held up come after
+    /// these, for explorers that take them: so a timer has the same place among those that may step
+    /// whatever else is offered.
     #[inline]
     pub(super) fn offer_timers(&self, explorer: &dyn Explorer, offered: &mut Vec<Process>) {
         if self.modelled.timers.is_empty() {
             return;
         }
         let timers = self.modelled.timers.read();
-        let can_step =
-            |armed: &&Armed| armed.timer.is_none() || Some(armed.deadline) == first_deadline(&timers);
-        offered.extend(timers.iter().filter(can_step).map(|armed| armed.process));
-        if explorer.takes_the_impossible() {
-            offered.extend(timers.iter().filter(|armed| !can_step(armed)).map(|armed| armed.process));
-        }
+        // Those that are not disarmed are in the order of their deadlines.
+        let latest = if explorer.takes_the_impossible() { u64::MAX } else { latest(&timers) };
+        offered
+            .extend(timers.iter().filter(|pending| pending.timer.is_none()).map(|pending| pending.process));
+        let fire = timers.iter().filter(|pending| pending.timer.is_some() && pending.deadline <= latest);
+        offered.extend(fire.map(|pending| pending.process));
     }
 
     /// Takes the step of a timer. Returns `false` if it cannot fire yet.
     pub(super) fn fire(&self, process: Process, explorer: &dyn Explorer) -> bool {
-        let (armed, can_fire) = self.modelled.timers.change(|timers| {
-            let at = timers.iter().position(|armed| armed.process == process);
-            let first = first_deadline(timers);
-            let armed = timers.remove(at.expect("the explorer names what is ready"));
-            let can_fire = Some(armed.deadline) == first;
-            (armed, can_fire)
+        let (pending, can_fire) = self.modelled.timers.change(|timers| {
+            let at = timers.iter().position(|pending| pending.process == process);
+            let latest = latest(timers);
+            let pending = timers.remove(at.expect("the explorer names what is ready"));
+            let can_fire = pending.deadline <= latest;
+            (pending, can_fire)
         });
         let _reported = self.report();
-        let Some(timer) = armed.timer else {
+        let Some(timer) = pending.timer else {
             explorer.comes_too_late(process);
             return true;
         };
-        explorer.time(true);
+        explorer.time(Time::Passes);
         if !can_fire {
             return false;
         }
-        self.modelled.now.set(self.modelled.now.get().max(armed.deadline));
+        self.modelled.now.set(self.modelled.now.get().max(pending.deadline));
         // SAFETY: it is armed, and hence alive.
         let entry = unsafe { Timer::entry(timer) };
         // SAFETY: as above; it is not armed any more.

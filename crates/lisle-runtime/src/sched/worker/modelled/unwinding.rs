@@ -1,5 +1,6 @@
 //! Executions that are not to go on are unwound.
 
+use super::Explorer;
 use crate::sched::worker::Worker;
 
 /// So often all that can run is run before what is left counts as not to be unwound.
@@ -10,12 +11,13 @@ impl Worker {
     pub(super) fn unwind_all(&self) -> Option<String> {
         self.modelled.is_ending.set(true);
         self.modelled.unwound.set(0);
-        if let Some(explorer) = self.explorer() {
-            explorer.unwinds();
-        }
+        let tell = || self.explorer().into_iter().for_each(Explorer::unwinds);
+        tell();
         self.stop(true);
         let (mut looks, mut turns) = (0, 0);
         while self.shared.live() > 0 && looks < 100 && turns < TURNS {
+            // It goes on, though it may take long.
+            tell();
             self.collect();
             let ready = self.modelled.ready.take();
             let was_ready = !ready.is_empty();

@@ -1,0 +1,53 @@
+//! How long workers have computed.
+//!
+//! This is their processor time. The time of a clock passes also while others have the processors, so
+//! what rests on it would depend on what else the machine does.
+
+use lisle_runtime::model::processor_time;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// The system is asked so often at most: to look at the clock takes less time.
+const OFTEN: Duration = Duration::from_millis(5);
+
+/// How long workers have computed, all together.
+#[derive(Default)]
+pub(super) struct Computed(AtomicU64);
+
+/// A worker that computes. It stays on its thread.
+pub(super) struct Computes<'a> {
+    total: &'a Computed,
+    /// What it had computed when the system was asked last, and when that was.
+    before: Duration,
+    asked: Instant,
+}
+
+impl Computed {
+    pub(super) fn get(&self) -> Duration {
+        Duration::from_nanos(self.0.load(Relaxed))
+    }
+
+    /// Lets this thread be one of the workers.
+    pub(super) fn begins(&self) -> Computes<'_> {
+        Computes { total: self, before: processor_time(), asked: Instant::now() }
+    }
+}
+
+impl Computes<'_> {
+    /// Adds what this thread has computed, unless that is little.
+    pub(super) fn add(&mut self) {
+        if self.asked.elapsed() >= OFTEN {
+            let now = processor_time();
+            let more = now.saturating_sub(self.before);
+            self.total.0.fetch_add(more.as_nanos() as u64, Relaxed);
+            (self.before, self.asked) = (now, Instant::now());
+        }
+    }
+}
+
+impl Drop for Computes<'_> {
+    fn drop(&mut self) {
+        let more = processor_time().saturating_sub(self.before);
+        self.total.0.fetch_add(more.as_nanos() as u64, Relaxed);
+    }
+}

@@ -1,0 +1,120 @@
+//! Schedules that are drawn by chance, beside those that are explored.
+//!
+//! An exploration goes through a large tree from one end, and what is wrong may be at the other end.
+//! Chance finds at once what many schedules have. So once an exploration has turned out to be large,
+//! it pauses now and then, and schedules are drawn: for as long as it has taken at first, and then
+//! for a tenth of the time. It is large if it has more executions than most programs have, or
+//! computes for longer.
+//!
+//! What is drawn is apart from what is explored: it counts by itself, learns by itself, and
+//! changes nothing in the exploration.
+
+use super::executing::{Executing, Running};
+use super::failure::Failure;
+use super::limit::Limits;
+use super::together::{Common, Source, Together};
+use crate::explore::{Counts, Drawn};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// So many schedules are drawn at a time, or more.
+const FEWEST: u64 = 1_000;
+
+/// How schedules are drawn in one way.
+struct Round {
+    /// So many, or as many as can be run until `end`.
+    executions: u64,
+    end: Instant,
+    workers: usize,
+    heeds_signals: bool,
+}
+
+/// Draws schedules of a program.
+pub(super) struct Sampler {
+    executing: Executing,
+    limits: Limits,
+    /// How often schedules have been drawn, and how long that has taken.
+    times: u64,
+    spent: Duration,
+    counts: Counts,
+    failure: Option<Failure>,
+}
+
+impl Sampler {
+    pub(super) fn new(executing: &Executing, limits: Limits) -> Self {
+        let executing = executing.sampled();
+        Sampler {
+            executing,
+            limits,
+            times: 0,
+            spent: Duration::ZERO,
+            counts: Counts::default(),
+            failure: None,
+        }
+    }
+
+    /// Draws some schedules while this exploration pauses. Returns `true` if one goes wrong.
+    pub(super) fn sample(&mut self, running: &Running<'_>, beside: &Together<'_>, workers: usize) -> bool {
+        let begun = Instant::now();
+        let elapsed = self.executing.watch.begun.elapsed();
+        let most = if self.times == 0 { elapsed } else { (elapsed / 10).saturating_sub(self.spent) };
+        let budget = self.limits.time.map_or(Duration::MAX, |time| time / 10);
+        let most = most.min(budget.saturating_sub(self.spent));
+        let (seed, executions) = (self.times, FEWEST.max(beside.counts().all() / 10));
+        let shares = [
+            (2, Drawn::Random { seed }),
+            (4, Drawn::Priorities { seed, depth: 2 }),
+            (4, Drawn::Priorities { seed, depth: 3 }),
+        ];
+        for (share, drawn) in shares {
+            if self.failure.is_none() {
+                let round = Round {
+                    executions: executions / u64::from(share),
+                    end: Instant::now() + most / share,
+                    workers,
+                    heeds_signals: beside.heeds_signals(),
+                };
+                self.draw(running, drawn, round);
+            }
+        }
+        self.times += 1;
+        self.spent += begun.elapsed();
+        self.failure.is_some()
+    }
+
+    /// Draws schedules in one way.
+    fn draw(&mut self, running: &Running<'_>, drawn: Drawn, round: Round) {
+        let limits = Limits { executions: round.executions, ..self.limits };
+        let common = Common::new(Source::new(Some(&[drawn])), None);
+        let mut together = Together::new(&self.executing, Some(vec![drawn]), limits, common);
+        together.end_at(round.end);
+        if round.heeds_signals {
+            together.heed_signals();
+        }
+        let running = running.instead(&self.executing);
+        loop {
+            let shared = &together;
+            thread::scope(|scope| {
+                (1..round.workers).for_each(|_| drop(scope.spawn(move || shared.work_beside(scope))));
+                shared.work_first(&running, &|_| ());
+            });
+            if !together.begins_anew() {
+                break;
+            }
+        }
+        let counts = together.counts();
+        self.counts = Counts {
+            complete: self.counts.complete + counts.complete,
+            blocked: self.counts.blocked + counts.blocked,
+            failed: self.counts.failed + counts.failed,
+            endless: self.counts.endless + counts.endless,
+            redundant: self.counts.redundant + counts.redundant,
+        };
+        self.failure = running.shortened(together.take_failure());
+    }
+
+    /// Returns how many schedules were drawn, and what has gone wrong in one.
+    pub(super) fn end(self) -> (Counts, Option<Failure>) {
+        (self.counts, self.failure)
+    }
+}
