@@ -1,7 +1,7 @@
 //! The processors on which a thread may run: one, to which it is pinned, or those that it could use
 //! before it was pinned.
 //!
-//! A thread inherits the pinning of the thread that starts it. A user who pins domains does not
+//! On Linux a thread inherits the pinning of the thread that starts it. A user who pins domains does not
 //! mean to pin the threads that their fibers start, nor the runtimes that they start. The threads
 //! that this library starts therefore undo the pinning, and so does a thread that was a domain only
 //! for a while.
@@ -108,8 +108,45 @@ mod system {
     }
 }
 
+#[cfg(windows)]
+mod system {
+    use std::ptr;
+    use windows_sys::Win32::System::SystemInformation::GROUP_AFFINITY;
+    use windows_sys::Win32::System::Threading::{
+        GetCurrentThread, GetThreadGroupAffinity, SetThreadGroupAffinity,
+    };
+
+    /// A set of processors, all of one group. A group has up to 64.
+    #[derive(Clone, Copy)]
+    pub(super) struct Allowed(GROUP_AFFINITY);
+
+    impl Allowed {
+        /// Returns the processors that this thread may run on.
+        pub(super) fn now() -> Option<Self> {
+            let mut set = GROUP_AFFINITY::default();
+            // SAFETY: the handle is that of the caller, which needs no closing, and `set` is live and
+            // writable during the call.
+            let has_answered = unsafe { GetThreadGroupAffinity(GetCurrentThread(), &raw mut set) } != 0;
+            has_answered.then_some(Allowed(set))
+        }
+
+        /// Restricts this thread to these processors. If that fails, nothing changes.
+        pub(super) fn apply(self) {
+            // SAFETY: the handle is as above, the set is live during the call, and the former set is
+            // not asked for.
+            unsafe { SetThreadGroupAffinity(GetCurrentThread(), &raw const self.0, ptr::null_mut()) };
+        }
+    }
+
+    impl std::fmt::Debug for Allowed {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.debug_struct("Allowed").finish_non_exhaustive()
+        }
+    }
+}
+
 /// On other systems pinning is a hint to the system, which does not report its earlier value.
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[cfg(not(any(target_os = "linux", target_os = "android", windows)))]
 mod system {
     #[derive(Debug, Clone, Copy)]
     pub(super) enum Allowed {}

@@ -61,13 +61,13 @@ impl InChild {
         }
     }
 
-    #[cfg(any(miri, lisle_loom))]
+    #[cfg(any(not(unix), miri, lisle_loom))]
     fn register_now(&self) {
         let _ = self.call; // There are no forks.
         self.is_registered.store(true, Ordering::Relaxed);
     }
 
-    #[cfg(not(any(miri, lisle_loom)))]
+    #[cfg(not(any(not(unix), miri, lisle_loom)))]
     #[cold]
     fn register_now(&self) {
         // SAFETY: the function may run in a forked child, by the promise to `new`. It is a function

@@ -22,9 +22,18 @@
 //! The examples of the modules use the names of the facade: read `lisle::channel` as
 //! `lisle_core::channel`.
 //!
+//! # Platforms
+//!
+//! It runs on Unix and on Windows. It compiles for WebAssembly without a host
+//! (`wasm32-unknown-unknown`), which has one thread and no clock. There events are awaited, tried
+//! and polled: channels, mailboxes, cells, locks, choices, nacks, wait sets, calls. What the
+//! platform lacks panics: timers, deadlines and every wait for a limited time, servers of
+//! [`kill_safe`], and a wait in direct style (`sync`, `recv`, `lock`) that is not over at once. A
+//! mutex goes to whoever comes first, since no time passes after which the one that waits is next.
+//!
 //! # Cargo features
 //!
-//! - `fibers`, off by default: the code with which a fiber waits, for `lisle-runtime`. It adds the
+//! - `fibers`, off by default, on Unix: the code with which a fiber waits, for `lisle-runtime`. It adds the
 //!   dependency `corosensei`, for platforms without a switch of our own (see `segment`). The switch
 //!   from a fiber's stack to its worker's must be inlined into the code that waits, or it costs
 //!   four times as much. That code is therefore in this crate, beside the events, and not in the
@@ -41,8 +50,8 @@
 #[cfg(all(test, miri))]
 extern crate loom_once as loom;
 
-#[cfg(all(not(unix), not(lisle_loom)))]
-compile_error!("lisle-core runs on Unix");
+#[cfg(all(feature = "fibers", not(unix), not(lisle_loom)))]
+compile_error!("fibers run on Unix: their stacks and their unwinding have no other back end");
 
 #[doc(hidden)]
 pub mod abort;

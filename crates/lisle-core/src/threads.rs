@@ -38,20 +38,27 @@ pub fn start_as<T: Send + 'static>(
 /// Says that the system has refused a thread for `purpose`.
 #[cold]
 pub fn refused(purpose: &str, error: &io::Error) -> io::Error {
-    let known = [limit::of_user(), limit::of_container()].into_iter().flatten();
-    let known: Vec<_> = known.map(|(limit, name)| format!("{name} is {limit}")).collect();
-    let known = if known.is_empty() { String::new() } else { format!(" ({})", known.join(", ")) };
-    let text = format!(
-        "the system gives no thread for {purpose}: {error}; start fewer threads, or raise the limit{known}: that of the \
-         user (ulimit -u), of the container (pids.max), of the system (kernel.threads-max), or of memory (ulimit -v)"
-    );
+    let remedy = limits::remedy();
+    let text = format!("the system gives no thread for {purpose}: {error}; start fewer threads{remedy}");
     io::Error::new(error.kind(), text)
 }
 
-/// The limits that can be read here.
-mod limit {
+/// The limits of a Unix system, and those of them that can be read.
+#[cfg(unix)]
+mod limits {
+    /// Returns what else there is to do, with the limits that are known.
+    pub(super) fn remedy() -> String {
+        let known = [of_user(), of_container()].into_iter().flatten();
+        let known: Vec<_> = known.map(|(limit, name)| format!("{name} is {limit}")).collect();
+        let known = if known.is_empty() { String::new() } else { format!(" ({})", known.join(", ")) };
+        format!(
+            ", or raise the limit{known}: that of the user (ulimit -u), of the container (pids.max), of the system \
+             (kernel.threads-max), or of memory (ulimit -v)"
+        )
+    }
+
     /// Returns how many threads the user may have, over all processes.
-    pub(super) fn of_user() -> Option<(libc::rlim_t, &'static str)> {
+    fn of_user() -> Option<(libc::rlim_t, &'static str)> {
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         // SAFETY: `limit` is live and writable during the call.
         let status = unsafe { libc::getrlimit(libc::RLIMIT_NPROC, &raw mut limit) };
@@ -60,7 +67,7 @@ mod limit {
 
     /// Returns how many threads the control group may have that this process is in.
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    pub(super) fn of_container() -> Option<(libc::rlim_t, &'static str)> {
+    fn of_container() -> Option<(libc::rlim_t, &'static str)> {
         let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
         let group = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
         let limit = std::fs::read_to_string(format!("/sys/fs/cgroup{group}/pids.max")).ok()?;
@@ -68,20 +75,31 @@ mod limit {
     }
 
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    pub(super) fn of_container() -> Option<(libc::rlim_t, &'static str)> {
+    fn of_container() -> Option<(libc::rlim_t, &'static str)> {
         None
+    }
+}
+
+/// Other systems have no limit but their memory, or no threads at all.
+#[cfg(not(unix))]
+mod limits {
+    pub(super) fn remedy() -> &'static str {
+        ", or with smaller stacks"
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{refused, start_as};
-    use std::io;
+    use super::start_as;
     use std::thread::Builder;
 
+    /// The limits that are named are those of a Unix system.
+    #[cfg(unix)]
     #[test]
     #[cfg_attr(miri, ignore = "Miri does not know the limits of a system")]
     fn a_refusal_names_the_purpose_the_cause_and_the_limits() {
+        use super::refused;
+        use std::io;
         let refusal = refused("timers", &io::Error::from_raw_os_error(libc::EAGAIN));
         assert_eq!(refusal.kind(), io::ErrorKind::WouldBlock);
         let text = refusal.to_string();

@@ -77,7 +77,7 @@ pub fn perform<E: Effect>(effect: E) -> E::Answer {
 #[track_caller]
 fn perform_from<E: Effect>(stack: ThisStack<'_>, innermost: *const Link, effect: E) -> E::Answer {
     // SAFETY: the computations of the chain stay as long as code runs on them, and this code does.
-    match unsafe { look_up(innermost, const { &TypeId::of::<E>() }) } {
+    match unsafe { look_up(innermost, &TypeId::of::<E>()) } {
         Some((header, Clause { closure, call: &Call::Suspended(take) })) => {
             let exchange = Exchange { answer: MaybeUninit::uninit(), effect: ManuallyDrop::new(effect) };
             let mut asked = Asked::<Exchange<E>> { take, closure, what: exchange };

@@ -1,5 +1,6 @@
 //! Taking a sample: how many executions, in what time, and whether something was found.
 
+use lisle_core::panics::message;
 use std::panic;
 use std::process::exit;
 use std::sync::OnceLock;
@@ -18,7 +19,7 @@ static ANSWERED: AtomicBool = AtomicBool::new(false);
 pub(crate) fn take(limit: u64, explore: impl FnOnce()) {
     START.get_or_init(Instant::now);
     panic::set_hook(Box::new(|info| {
-        let message = info.payload_as_str().unwrap_or("a panic without a text");
+        let message = message(info.payload());
         answer(Some(message), true, begun());
         exit(0);
     }));

@@ -92,7 +92,7 @@ macro_rules! slice {
     ([$($generics:tt)*] $list:ty) => {
         list!(
             [$($generics)*] $list, Scratch<E::Branch<'e>>,
-            |this| Scratch::collect(this.len(), this.iter().map(Event::branch)), item, |branches| branches.look()
+            |this| Scratch::collect(this.len(), this.iter().map(|event| event.branch())), item, |branches| branches.look()
         );
     };
 }

@@ -35,7 +35,7 @@ impl<E: Event> Event for Option<E> {
         self.as_ref().map_or(0, Event::depth)
     }
     fn branch(&self) -> Self::Branch<'_> {
-        self.as_ref().map(Event::branch)
+        self.as_ref().map(|event| event.branch())
     }
     fn force<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) {
         if let (Some(event), Some(branch)) = (self, place(branch)) {

@@ -20,6 +20,8 @@ use crate::shim::{
     cell::UnsafeCell,
     thread,
 };
+#[cfg(not(lisle_loom))]
+use crate::{abort, shim::IS_ALONE};
 use std::cell::Cell;
 use std::panic::resume_unwind;
 use std::ptr::NonNull;
@@ -119,7 +121,7 @@ impl OsThread {
     #[cfg(not(lisle_loom))]
     fn look(&self, has_spun: bool) -> bool {
         let is_set = || self.woken.is_set();
-        SPIN.with(|spin| if has_spun || spin.is_in_vain() { is_set() } else { spin.look(is_set) })
+        SPIN.with(|spin| if has_spun || IS_ALONE || spin.is_in_vain() { is_set() } else { spin.look(is_set) })
     }
 
     #[cfg(lisle_loom)]
@@ -129,6 +131,14 @@ impl OsThread {
 
     #[cfg(not(lisle_loom))]
     fn sleep(&self, ends: Ends) -> Unparked {
+        if IS_ALONE {
+            // Others have places of this thread, which stay: it does not unwind.
+            abort::if_it_unwinds("a wait without end", || {
+                panic!(
+                    "this wait has no end: no other thread is there that could end it (await the event, or try)"
+                )
+            });
+        }
         let asleep = crate::shim::clock::now();
         self.woken.fall_asleep();
         let unparked = sleepers::sleep(self.parked.get(), &self.woken, ends);

@@ -40,7 +40,7 @@ impl Suspend {
     #[inline(always)]
     fn request(self) -> Request {
         // No place, but a number that is not 0.
-        Request(NonNull::without_provenance(NonZero::<usize>::MIN.saturating_add(self as usize)))
+        Request(NonNull::dangling().with_addr(NonZero::<usize>::MIN.saturating_add(self as usize)))
     }
 
     /// Returns the reason that a fiber has passed to its worker.

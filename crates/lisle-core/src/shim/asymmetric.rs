@@ -5,9 +5,10 @@
 //! one of them must see the other's store. That takes a fence of about 5 ns on both sides. Where
 //! one side is as hot as a join, that side only keeps the compiler from reordering. The other side
 //! has the kernel interrupt all processors that run threads of this process, each of which then
-//! passes a full fence. This is the system call `membarrier`, at about 20 µs.
+//! passes a full fence. On Linux this is the system call `membarrier`, at about 20 µs, and on Windows
+//! `FlushProcessWriteBuffers`.
 //!
-//! On systems other than Linux, under loom, and in Miri, both sides pass a fence.
+//! On other systems, under loom, and in Miri, both sides pass a fence.
 
 #[cfg(all(target_os = "linux", not(any(lisle_loom, miri))))]
 mod imp {
@@ -52,7 +53,32 @@ mod imp {
     }
 }
 
-#[cfg(any(not(target_os = "linux"), lisle_loom, miri))]
+#[cfg(all(windows, not(any(lisle_loom, miri))))]
+mod imp {
+    use crate::shim::atomic::{Ordering, compiler_fence};
+    use windows_sys::Win32::System::Threading::FlushProcessWriteBuffers;
+
+    /// Orders stores before loads on the frequent side.
+    #[inline(always)]
+    pub fn light() {
+        compiler_fence(Ordering::SeqCst);
+    }
+
+    /// Returns `true`: this version needs no registration.
+    pub fn prepare() -> bool {
+        true
+    }
+
+    /// Orders stores before loads on the rare side, and on all other threads of the process.
+    #[cold]
+    pub fn heavy() -> bool {
+        // SAFETY: the call takes nothing, and cannot fail.
+        unsafe { FlushProcessWriteBuffers() };
+        true
+    }
+}
+
+#[cfg(any(not(any(target_os = "linux", windows)), lisle_loom, miri))]
 mod imp {
     use crate::shim::atomic::{Ordering, fence};
 

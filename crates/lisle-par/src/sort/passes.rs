@@ -168,8 +168,8 @@ impl<'a, T> Places<'a, T> {
         } else {
             (&mut *self.home, &mut *self.buffer)
         };
-        // SAFETY: all elements lie in `from`.
-        copy(unsafe { from.assume_init_mut() }, to);
+        // SAFETY: all elements lie in `from`, and `MaybeUninit<T>` has the same layout as `T`.
+        copy(unsafe { &mut *(ptr::from_mut(from) as *mut [T]) }, to);
         self.are_away = !self.are_away;
     }
 }

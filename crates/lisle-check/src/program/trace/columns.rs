@@ -17,6 +17,15 @@ const COLUMNS: usize = 5;
 const FIRST: usize = 12;
 const LAST: usize = 28;
 
+/// The steps of a trace from this number on, as text.
+pub(super) struct From<'a>(pub(super) &'a Trace, pub(super) usize);
+
+impl fmt::Display for From<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write(self.0, self.1, f)
+    }
+}
+
 /// Writes the steps of a trace from this number on.
 pub(super) fn write(trace: &Trace, from: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let columns = columns(trace);

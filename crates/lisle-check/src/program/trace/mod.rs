@@ -128,7 +128,7 @@ impl Trace {
 
     /// Returns this trace as text without the steps before this one.
     pub(super) fn from(&self, number: usize) -> impl fmt::Display {
-        fmt::from_fn(move |f| columns::write(self, number, f))
+        columns::From(self, number)
     }
 
     /// Returns what a step did, and who took it.

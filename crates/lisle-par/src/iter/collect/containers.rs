@@ -144,7 +144,9 @@ fn append(mut text: String, mut more: &str) -> String {
     const PIECE: usize = 1 << 17;
     text.reserve(more.len());
     while more.len() > PIECE {
-        let (piece, later) = more.split_at(more.floor_char_boundary(PIECE));
+        // A character has at most four bytes.
+        let end = (PIECE - 3..=PIECE).rfind(|&at| more.is_char_boundary(at)).expect("a character ends there");
+        let (piece, later) = more.split_at(end);
         text.push_str(piece);
         more = later;
         looks::after_a_piece();

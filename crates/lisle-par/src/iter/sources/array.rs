@@ -3,6 +3,7 @@
 use super::vec::Moved;
 use crate::iter::exact::parts_are_exact;
 use crate::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+use crate::looks;
 use std::mem::MaybeUninit;
 
 /// The parallel iterator over the elements of an array. The elements stay in it until they are
@@ -30,7 +31,7 @@ impl<T: Send, const N: usize> IntoParallelIterator for [T; N] {
 impl<T, const N: usize> Drop for IntoIter<T, N> {
     fn drop(&mut self) {
         // SAFETY: the first `left` slots are initialized and have not been given away.
-        unsafe { self.slots[..self.left].assume_init_drop() }
+        unsafe { looks::drop_slots(&mut self.slots[..self.left]) }
     }
 }
 

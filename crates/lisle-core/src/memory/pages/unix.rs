@@ -1,31 +1,17 @@
-//! The system's calls for memory.
+//! Memory of a Unix system.
 
+use std::ffi::c_void;
 use std::io;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Returns the size of a page. Safe to call in a signal handler once it has been called.
-pub fn page_size() -> usize {
-    /// Asked for at least once; 0 before that.
-    static SIZE: AtomicUsize = AtomicUsize::new(0);
-    let known = SIZE.load(Ordering::Relaxed);
-    if known != 0 {
-        return known;
-    }
+pub(super) fn page_size() -> usize {
     // SAFETY: `sysconf` only reads its argument.
     let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    let size = usize::try_from(size).expect("the system has a page size");
-    SIZE.store(size, Ordering::Relaxed);
-    size
+    usize::try_from(size).expect("the system has a page size")
 }
 
-/// Maps `len` bytes that read as zero and take memory only when touched.
-///
-/// # Errors
-///
-/// The system's.
-pub fn map(len: usize) -> io::Result<NonNull<libc::c_void>> {
+pub(super) fn map(len: usize) -> io::Result<NonNull<c_void>> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
     // Stacks are mostly untouched, so the kernel should not count them against its commit limit.
     #[cfg(all(any(target_os = "linux", target_os = "android"), not(miri)))]
@@ -43,21 +29,15 @@ pub fn map(len: usize) -> io::Result<NonNull<libc::c_void>> {
     unsafe {
         libc::madvise(start, len, libc::MADV_NOHUGEPAGE)
     };
-    start.expose_provenance();
     NonNull::new(start).ok_or_else(|| io::Error::other("the kernel placed a mapping at address zero"))
 }
 
-/// Lets the kernel take away the pages of `range`. The next access to them finds zeros or, on
-/// systems that free lazily, possibly the old contents.
+/// Does what the function of this name in `super` says.
 ///
 /// # Safety
 ///
-/// The range consists of whole pages of a mapping of [`map`], whose contents are not needed any
-/// more.
-pub unsafe fn give_back(range: Range<usize>) {
-    if range.is_empty() {
-        return;
-    }
+/// As there.
+pub(super) unsafe fn give_back(range: Range<usize>) {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     let advice = libc::MADV_DONTNEED;
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
