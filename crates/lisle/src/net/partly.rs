@@ -46,7 +46,7 @@ impl PartlyDone {
 
 impl fmt::Display for PartlyDone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the time was over after {} of {} bytes", self.bytes, self.of)
+        write!(f, "the operation ran out of time after {} of {} bytes", self.bytes, self.of)
     }
 }
 

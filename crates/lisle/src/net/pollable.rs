@@ -71,7 +71,7 @@ impl Patience {
         let nanos = match timeout {
             Some(Duration::ZERO) => {
                 let zero =
-                    "a timeout of zero: use the operations that begin with `try_`, or `None` for no timeout";
+                    "the timeout is zero: use a method that begins with `try_`, or `None` for no timeout";
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, zero));
             }
             Some(timeout) => clock::saturating_nanos(timeout),
@@ -486,7 +486,7 @@ impl<T: AsFd> Pollable<T> {
     pub(super) fn is_for_this_process(&self) -> io::Result<()> {
         match self.kind.process {
             Some(process) if process != fork::generation() => Err(io::Error::other(
-                "it was made before the process forked, for the parent: make another one in the child",
+                "the object was made before the process forked, and serves the parent: make another one in the child",
             )),
             _ => Ok(()),
         }

@@ -62,7 +62,7 @@ pub(super) fn first<R>(
             look_up(name, port)?
         }
     };
-    let mut outcome = Err(io::Error::new(ErrorKind::InvalidInput, "no address is named"));
+    let mut outcome = Err(io::Error::new(ErrorKind::InvalidInput, "the list of addresses is empty"));
     for address in addresses {
         outcome = operation(address);
         if outcome.as_ref().map_or_else(waiting::is_final, |_| true) {

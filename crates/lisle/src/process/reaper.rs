@@ -52,10 +52,10 @@ impl Orphans {
             !std::mem::replace(&mut state.has_thread, true)
         });
         if thread_is_missing {
-            let purpose = "processes whose handles are dropped";
+            let purpose = "child processes without a handle";
             if let Err(error) = threads::start("lisle-reaper", purpose, || self.serve()) {
                 self.source.update(|state, _| state.has_thread = false);
-                let meanwhile = "those that exit stay as zombies until another handle is dropped";
+                let meanwhile = "a child process without a handle stays a zombie after its exit, until another handle is dropped";
                 no_thread(&self.has_told, &error, meanwhile);
             }
         }
