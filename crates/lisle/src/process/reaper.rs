@@ -1,7 +1,7 @@
 //! Collecting the status of children whose handles have been dropped, so they leave no zombies.
 //!
-//! One thread waits for all of them, by a choice between their exits and the arrival of another. It
-//! ends with the last of them.
+//! One thread waits for all these children, by a choice between their exits and the arrival of another
+//! child. The thread ends with the last of them.
 
 use super::exit::Process;
 use crate::event::Source;
@@ -12,7 +12,7 @@ use lisle_runtime::no_thread;
 use std::thread;
 use std::time::Duration;
 
-/// The time between attempts where the system does not allow waiting for an exit.
+/// The time between attempts if the system does not allow waiting for an exit.
 const RETRY: Duration = Duration::from_millis(20);
 
 struct Orphans {
