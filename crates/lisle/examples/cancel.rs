@@ -8,7 +8,7 @@ use std::time::Duration;
 
 fn main() {
     lisle::run(|| {
-        // Cancellation is cooperative: the fiber learns of it where it chooses to listen.
+        // Cancellation is cooperative: the fiber learns of the request by an alternative of its choice.
         let ticker = fiber::Builder::new().name("ticker").spawn(|| {
             let next = choose((
                 after(Duration::from_millis(5)).wrap(|()| true),

@@ -3,10 +3,9 @@
 //!
 //! Run it with `cargo run -p lisle --example kill_safe_queue`.
 //!
-//! After Flatt and Findler, *Kill-safe synchronization abstractions* (PLDI 2004). The manager
-//! offers each waiting client what that client could have now: the first item to every client that
-//! takes, room to every client that puts. The queue changes only when one of them has taken its
-//! offer.
+//! After Flatt and Findler, *Kill-safe synchronization abstractions* (PLDI 2004). The manager makes
+//! each waiting client an offer: the first item to every client that takes, and room to every client
+//! that puts. The queue changes only when a client has taken its offer.
 
 use lisle::kill_safe::{self, ClientGone, Reply, Requests, Server, ServerGone};
 use lisle::time::after;
@@ -62,8 +61,8 @@ impl<T: Clone + Send> Manager<T> {
             Next(Option<R>),
             Served(usize),
             Gone(usize),
-            /// The client was dropped after the queue had changed for it and before it learned of
-            /// that.
+            /// The client was dropped after the queue had changed for it, and before it learned of the
+            /// change.
             Undo(usize, Option<T>),
         }
         loop {

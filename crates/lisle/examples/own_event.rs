@@ -5,8 +5,8 @@
 //! [`Source`] does the delicate parts: commits, wakes, and the removal of a waiter from its queue.
 //! It is a state under a short lock, and the performers that wait for a change of that state. An
 //! event that waits at a source forwards its steps to the branch that [`Source::waiting`] creates.
-//! The event itself defines the state, what it takes from the state, and what a change grants to
-//! the waiters.
+//! The event itself defines the state, the value that it takes from the state, and the value that a
+//! change grants to the waiters.
 
 use lisle::event::{Attempt, Source, Step, Waiting};
 use lisle::time::after;
@@ -45,7 +45,7 @@ impl Latch {
         });
     }
 
-    /// Returns the event that the latch is open. It gives the time at which it opened.
+    /// Returns the event that the latch is open, which gives the time at which the latch opened.
     fn open_evt(&self) -> Open<'_> {
         Open { latch: self }
     }
@@ -93,7 +93,7 @@ impl Event for Open<'_> {
         branch.publish(attempt, Open::moment)
     }
 
-    /// Leaves the queue. Returns `true` if it was this event that happened.
+    /// Leaves the queue. Returns `true` if this event has happened.
     fn withdraw<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
         branch.withdraw(attempt)
     }
@@ -109,7 +109,7 @@ fn main() {
     let begun = Instant::now();
     let latch = Arc::new(Latch::new(WORKERS as usize));
 
-    // It can be used like any other event: polled, wrapped, chosen and awaited.
+    // The latch's event can be used like any other event: polled, wrapped, chosen and awaited.
     let in_time = |limit: Duration| {
         choose((latch.open_evt().wrap(|moment| Some(moment - begun)), after(limit).wrap(|()| None), never()))
     };

@@ -22,8 +22,8 @@ fn main() -> std::io::Result<()> {
     }
     drop((given, sum));
 
-    // Three threads send the numbers. When it has to wait, a thread parks as a thread and a fiber
-    // as a fiber.
+    // Three threads send the numbers. A thread that has to wait parks as a thread, and a fiber parks as
+    // a fiber.
     thread::scope(|scope| {
         for _ in 0..THREADS {
             let numbers = numbers.clone();

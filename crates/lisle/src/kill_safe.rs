@@ -1,8 +1,8 @@
 //! Abstractions that survive their clients: a manager owns the state, and clients may go away at
 //! any point.
 //!
-//! [`lisle_core::kill_safe`] describes how they work, and all of it is exported here. [`start`]
-//! starts a manager as a fiber.
+//! [`lisle_core::kill_safe`] describes how they work. This module exports all of it, and adds
+//! [`start`], which starts a manager as a fiber.
 
 #[doc(inline)]
 pub use lisle_core::kill_safe::*;
@@ -21,13 +21,13 @@ pub use lisle_core::kill_safe::*;
 /// let doubles = lisle::run(|| {
 ///     let doubles: Server<u32, u32> = kill_safe::start(|requests| {
 ///         while let Some(request) = requests.next() {
-///             let _ = request.reply().offer(2 * request.arg()); // the client may have gone
+///             let _ = request.reply().offer(2 * request.arg()); // fails if the client has gone
 ///         }
 ///     });
 ///     assert_eq!(doubles.request(21), Ok(42));
 ///     doubles
 /// });
-/// assert_eq!(doubles.request(21), Err(ServerGone)); // it has ended with its runtime
+/// assert_eq!(doubles.request(21), Err(ServerGone)); // the manager has ended with its runtime
 /// ```
 #[track_caller]
 pub fn start<A, B>(manager: impl FnOnce(Requests<A, B>) + Send + 'static) -> Server<A, B>

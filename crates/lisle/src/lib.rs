@@ -22,48 +22,49 @@
 //!
 //! - [`run`] starts a runtime and runs a function in it. [`spawn`] starts a *fiber*, a light thread
 //!   in direct style ([`fiber`]).
-//! - [`spawn_task`] starts a *task*, an `async` block that begins as a call and becomes a thread
-//!   only if it waits ([`task`]).
+//! - [`spawn_task`] starts a *task*, an `async` block that begins as a call, and costs memory only if
+//!   it waits ([`task`]).
 //! - An operation that may block is an *event* ([`event`]): a value that can be performed
 //!   ([`Event::sync`]), polled ([`Event::poll`]), awaited (`.await`, on any executor), or chosen
-//!   from ([`choose`]). A choice commits exactly one of its alternatives; the others have taken
-//!   nothing.
+//!   from ([`choose`]). A choice commits exactly one of its alternatives. The other alternatives have
+//!   taken nothing.
 //! - [`mod@channel`]s, [`sync`] cells, [`time`] and [`net`] sockets work from fibers, from plain OS
 //!   threads and from futures, in any combination.
 //! - Loops run over all cores ([`par`]): iterators, joins, sorts and scans, on the same domains.
-//! - Code can ask its surroundings, and handlers decide what that means ([`effect`]): generators,
+//! - Code performs an *effect*, and a handler decides its meaning ([`effect`]): generators,
 //!   schedulers, exceptions, doubles in tests, in direct style.
-//! - Things outside the program are events, too: the exit of a [`process`], a [`mod@signal`], a
+//! - Events also come from outside the program: the exit of a [`process`], a [`mod@signal`], a
 //!   line of [`io`], the end of a foreign [`thread`] or [`mod@future`].
 //!
 //! # Guide
 //!
-//! The [`guide`] is for reading, the rest for reference:
+//! The pages of the [`guide`] explain the library, and the modules are the reference:
 //!
-//! - [*A tour*](guide::tour), each part of the library in a paragraph and an example;
-//! - [*Events in ten minutes*](guide::events) for readers who have never met events;
-//! - [*Effects in ten minutes*](guide::effects) for readers who have never met effect handlers;
-//! - [*From Go's select*](guide::from_go), [*From tokio's select!*](guide::from_tokio) and [*From
-//!   Racket and Guile Fibers*](guide::from_racket_and_fibers) for readers who know the idea under
-//!   other names;
-//! - [*Cancellation*](guide::cancellation) and [*Pitfalls*](guide::pitfalls) before use in
-//!   production;
-//! - [*Who has what*](guide::compared), a table.
+//! - [*A tour*](guide::tour), one paragraph and one example for each part of the library;
+//! - [*Events in ten minutes*](guide::events), [*Tasks in ten minutes*](guide::tasks) and [*Effects in
+//!   ten minutes*](guide::effects) for readers who have never met them;
+//! - [*From Go's select*](guide::from_go), [*From tokio's select!*](guide::from_tokio), [*From
+//!   rayon*](guide::from_rayon) and [*From Racket and Guile Fibers*](guide::from_racket_and_fibers) for
+//!   readers who know the idea under other names;
+//! - [*Servers*](guide::servers) for readers who know axum or hyper;
+//! - [*Cancellation*](guide::cancellation), [*Pitfalls*](guide::pitfalls) and [*When a thread is the
+//!   better fiber*](guide::threads) before use in production;
+//! - [*Events compared*](guide::compared), a table of libraries and languages.
 //!
 //! # When not to use it
 //!
-//! - Where every byte counts: a fiber takes one or two pages of memory, a future takes less.
-//! - On Windows: fibers, domains and sockets are for Unix. Linux on x86-64 is what is tested.
+//! - If every byte counts: a fiber takes one or two pages of memory, and a future takes less.
+//! - On Windows: fibers, domains and sockets are for Unix. The library is tested on Linux on x86-64.
 //! - With libraries that are written for the sockets and timers of one async runtime: they need
 //!   that runtime. Futures there can await Lisle's events, though, so the two can communicate.
 //!
 //! # Caveats
 //!
-//! Read first [what is unsound](fiber#soundness) with fibers: waiting inside code that relies on
+//! Read first [which code is unsound](fiber#soundness) with fibers: waiting inside code that relies on
 //! the nesting of calls on a thread, such as the initializer of a [`std::thread_local!`].
 //!
 //! See also the caveats of [`fiber`] (long computations, destructors that wait, thread-locals,
-//! stack size) and those of [`task`].
+//! stack size) and of [`task`].
 //!
 //! # Cargo features
 //!

@@ -26,9 +26,9 @@
 //!
 //! Each [`Signal`] has a pipe. The handler writes a byte into the pipes of all `Signal`s of its
 //! number, and a performer that waits is an ordinary reader of a descriptor in a domain's reactor.
-//! There is no thread. (This is the self-pipe of D. J. Bernstein.) The handler itself is that of
-//! `signal-hook-registry`, which lets many parts of a program share a number, whether they use this
-//! library or not.
+//! There is no thread. (This is the self-pipe of D. J. Bernstein.) The crate `signal-hook-registry`
+//! installs the handler. It lets many parts of a program share a number, whether they use this library
+//! or not.
 //!
 //! **Code in the handler** must be async-signal-safe, by the list in signal-safety(7). It calls
 //! `getpid` and `write` and reads two numbers that never change while it can run. It does nothing
@@ -38,13 +38,13 @@
 //! # Caveats
 //!
 //! - From the first `signal` of a number on, **the system's default action is off for the rest of
-//!   the process**. Dropping the last `Signal` does not restore it, and a `SIGINT` that no
-//!   performer waits for does nothing then. A handler that was installed before is still called.
+//!   the process**. Dropping the last `Signal` does not restore the action: a `SIGINT` then does
+//!   nothing. A handler that was installed before is still called.
 //! - Signals *coalesce*, here as in the system: several deliveries before one is received may be
 //!   received as one.
 //! - Programs that the process starts have the default action again.
-//! - A forked child inherits that the action is off, but receives nothing: what comes to the child is
-//!   lost unless it makes a `Signal` of its own.
+//! - A forked child inherits that the action is off, but receives nothing. A signal to the child is
+//!   lost unless the child makes a `Signal` of its own.
 
 use crate::Event;
 use crate::event::until::{Operation, Until};
@@ -129,8 +129,8 @@ impl Signal {
     /// Returns the event that the signal has come since this `Signal` was created or since it last
     /// received.
     ///
-    /// If several performers wait at one `Signal`, one of them receives the signal. For each of
-    /// them to receive it, create one `Signal` for each.
+    /// If several performers wait at one `Signal`, one of them receives the signal. If each of them
+    /// is to receive it, create one `Signal` for each.
     ///
     /// # Errors
     ///

@@ -175,7 +175,7 @@ impl<T> UnwindSafe for ThreadHandle<T> {}
 impl<T> RefUnwindSafe for ThreadHandle<T> {}
 
 impl<T> ThreadHandle<T> {
-    /// Returns the event that the thread's function has returned or panicked. It gives the result.
+    /// Returns the event of the end of the thread's function, which gives the result.
     ///
     /// The result can be taken once. A second performance gives an error that says that it has been
     /// taken. Destructors of the thread's thread-locals may still run after the event.
@@ -244,7 +244,7 @@ impl<T> ThreadHandle<T> {
         turn::asked_whether(self.outcome.with(|outcome| !matches!(outcome, Outcome::Running)))
     }
 
-    /// Returns the thread itself: its name, its id, the right to unpark it.
+    /// Returns the thread itself, which has the name, the id, and the method to unpark it.
     ///
     /// # Examples
     ///

@@ -1,7 +1,8 @@
-//! How an agent moves: C. Reynolds' three rules, and one to keep away from a threat.
+//! The rules by which an agent moves: the three rules of C. Reynolds, and a fourth, which keeps the
+//! agent away from a threat.
 //!
-//! [`step`] is a pure function of what was seen and the agent. It reads the last frame and writes
-//! nothing, so steps may run in any order, on any core, and give the same flock.
+//! [`step`] is a pure function of the agent and of the agents around it. It reads the last frame and
+//! writes nothing, so steps may run in any order, on any core, and give the same flock.
 
 use crate::grid::{Grid, HEIGHT, WIDTH};
 
@@ -12,16 +13,16 @@ pub(crate) const STEP: f32 = 1.0 / 60.0;
 const SLOWEST: f32 = 0.06;
 const FASTEST: f32 = 0.20;
 
-/// Below this part of the radius, others are too near.
+/// Agents that are nearer than this part of the radius are too near.
 const NEAR: f32 = 0.45;
 
-/// How much each rule counts, as an acceleration.
+/// The weight of each rule, as an acceleration.
 const SEPARATION: f32 = 4.0;
 const ALIGNMENT: f32 = 2.4;
 const COHESION: f32 = 0.35;
 const FLIGHT: f32 = 3.0;
 
-/// From how far a threat is seen.
+/// The distance from which a threat is seen.
 const ALARM: f32 = 0.16;
 
 /// An agent: its place and its velocity.
@@ -33,15 +34,15 @@ pub(crate) struct Boid {
     pub(crate) vy: f32,
 }
 
-/// What all agents of a frame can see: each other, as they were in the frame before, and what they
-/// flee from.
+/// The surroundings that all agents of a frame see: the agents as they were in the frame before, and
+/// the threat from which they flee.
 #[derive(Debug)]
 pub(crate) struct Sight {
     pub(crate) grid: Grid,
     pub(crate) threat: Option<(f32, f32)>,
 }
 
-/// Returns the agent as it is one frame later.
+/// Returns the agent one frame later.
 pub(crate) fn step(sight: &Sight, me: Boid) -> Boid {
     let grid = &sight.grid;
     let radius = grid.radius() * grid.radius();
@@ -60,7 +61,7 @@ pub(crate) fn step(sight: &Sight, me: Boid) -> Boid {
     });
     let scale = near * near.sqrt();
     let away = (away.0 / scale, away.1 / scale);
-    // The agent itself is where the grid has it, but for an agent that was not in the grid yet.
+    // The grid has the agent itself at this place, unless the agent was not in the grid yet.
     let seen = f32::max(seen, 1.0);
     let towards = (towards.0 / (seen * grid.radius()), towards.1 / (seen * grid.radius()));
     let along = (along.0 / seen - me.vx, along.1 / seen - me.vy);
@@ -74,7 +75,7 @@ pub(crate) fn step(sight: &Sight, me: Boid) -> Boid {
     Boid { x: wrapped(me.x + STEP * vx, WIDTH), y: wrapped(me.y + STEP * vy, HEIGHT), vx, vy }
 }
 
-/// The direction away from a threat, the longer the nearer the threat is.
+/// Returns the direction away from a threat. The nearer the threat is, the longer is the vector.
 fn flight((x, y): (f32, f32), me: Boid) -> (f32, f32) {
     let (dx, dy) = (me.x - x, me.y - y);
     let distance = (dx * dx + dy * dy).sqrt();
@@ -85,7 +86,7 @@ fn flight((x, y): (f32, f32), me: Boid) -> (f32, f32) {
     (dx * strength, dy * strength)
 }
 
-/// The velocity with its speed brought within the bounds.
+/// Returns the velocity, with its speed brought within the bounds.
 fn within(vx: f32, vy: f32) -> (f32, f32) {
     let speed = (vx * vx + vy * vy).sqrt();
     if speed == 0.0 {
@@ -95,19 +96,19 @@ fn within(vx: f32, vy: f32) -> (f32, f32) {
     (vx * scale, vy * scale)
 }
 
-/// The place on a plane without edges. A step is shorter than the plane.
+/// Returns the place on a plane without edges. A step is shorter than the plane.
 fn wrapped(at: f32, size: f32) -> f32 {
-    // What is a little below zero may be rounded up to `size`, which is zero again.
+    // A place a little below zero may be rounded up to `size`, which is the same place as zero.
     let at = if at < 0.0 { at + size } else { at };
     if at >= size { at - size } else { at }
 }
 
-/// The velocity's components in parts of the highest speed, from -127 to 127.
+/// Returns the velocity's components in parts of the highest speed, from -127 to 127.
 pub(crate) fn compact(boid: &Boid) -> [u8; 2] {
     [boid.vx, boid.vy].map(|part| ((part * (127.0 / FASTEST)) as i8) as u8)
 }
 
-/// Returns as many agents at places that look random and are always the same.
+/// Returns this many agents, at places that look random and are always the same.
 pub(crate) fn scattered(agents: usize) -> Vec<Boid> {
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     // From the generator SplitMix64.
@@ -140,7 +141,7 @@ mod tests {
         agents
     }
 
-    /// 1 if all fly in one direction, near 0 if each flies in its own.
+    /// Returns 1 if all agents fly in one direction, and nearly 0 if each flies in its own.
     fn order(agents: &[Boid]) -> f32 {
         let unit = |boid: &Boid| {
             let speed = boid.vx.hypot(boid.vy);

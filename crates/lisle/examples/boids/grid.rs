@@ -2,8 +2,8 @@
 //! without asking all.
 //!
 //! A grid is built once a frame and then only read. The agents lie in the order of their cells, and
-//! cells of one row lie one after the other: whoever looks around reads three runs of memory. The
-//! plane has no edges: what leaves it on one side enters it on the other.
+//! cells of one row lie one after the other. So an agent that looks around reads three runs of memory.
+//! The plane has no edges: an agent that leaves it on one side enters it on the other.
 
 use crate::flock::Boid;
 use std::ops::Range;
@@ -14,7 +14,7 @@ pub(crate) const WIDTH: f32 = 1.6;
 /// The height of the plane.
 pub(crate) const HEIGHT: f32 = 1.0;
 
-/// How many others an agent sees in the mean, if all are spread evenly.
+/// The mean number of agents that an agent sees, if all are spread evenly.
 const SEEN: f32 = 8.0;
 
 /// The agents of a frame, by their places.
@@ -23,17 +23,17 @@ pub(crate) struct Grid {
     columns: usize,
     rows: usize,
     radius: f32,
-    /// Where each cell begins in `boids`, and the end of the last.
+    /// The index in `boids` at which each cell begins, and the end of the last cell.
     starts: Vec<u32>,
     boids: Vec<Boid>,
 }
 
 impl Grid {
-    /// Returns a grid that holds these agents. The more they are, the less far they see, so one
-    /// agent's step takes about as long whatever their number.
+    /// Returns a grid that holds these agents. The more agents there are, the less far they see. So the
+    /// step of an agent takes about as long for any number of agents.
     pub(crate) fn of(agents: &[Boid]) -> Grid {
         let radius = (SEEN * WIDTH * HEIGHT / (std::f32::consts::PI * agents.len().max(1) as f32)).sqrt();
-        // With three cells in a row, those to both sides of one are not the same.
+        // With three cells in a row, the cells on the two sides of a cell are not the same.
         let radius = radius.min(HEIGHT / 3.0);
         let cells = |size: f32| usize::max((size / radius) as usize, 3);
         let (columns, rows) = (cells(WIDTH), cells(HEIGHT));
@@ -42,8 +42,8 @@ impl Grid {
         grid
     }
 
-    /// Sorts the agents by cell: counts those of each, adds the counts up, and puts each agent into
-    /// the next place of its cell.
+    /// Sorts the agents by cell: counts the agents of each cell, adds the counts up, and puts each
+    /// agent into the next place of its cell.
     fn fill(&mut self, agents: &[Boid]) {
         let cells: Vec<u32> = agents.iter().map(|boid| self.cell(boid.x, boid.y) as u32).collect();
         let mut ends = vec![0; self.columns * self.rows + 1];
@@ -55,8 +55,8 @@ impl Grid {
             sum += *end;
             *end = sum;
         }
-        // Each cell is filled from its end, so afterwards its end has become its start. From the
-        // last agent to the first, so those of a cell keep their order.
+        // Each cell is filled from its end, so afterwards its end has become its start. The loop goes
+        // from the last agent to the first, so the agents of a cell keep their order.
         let mut boids = vec![Boid::default(); agents.len()];
         for (boid, &cell) in agents.iter().zip(&cells).rev() {
             let place = &mut ends[cell as usize];
@@ -67,12 +67,12 @@ impl Grid {
         self.boids = boids;
     }
 
-    /// How far an agent sees.
+    /// Returns the distance at which an agent sees.
     pub(crate) fn radius(&self) -> f32 {
         self.radius
     }
 
-    /// The agents, in the order of their cells.
+    /// Returns the agents, in the order of their cells.
     pub(crate) fn boids(&self) -> &[Boid] {
         &self.boids
     }
@@ -89,8 +89,9 @@ impl Grid {
         self.row(y) * self.columns + self.column(x)
     }
 
-    /// Calls `see` with each agent that is nearer to a point than the radius, and with others that
-    /// are not far, and the way to it from there. An agent at the point itself is among them.
+    /// Calls `see` with each agent that is nearer to a point than the radius, and with the way from the
+    /// point to the agent. Also calls it with some agents that are a little farther. An agent at the
+    /// point itself is among them.
     pub(crate) fn around(&self, x: f32, y: f32, mut see: impl FnMut(&Boid, f32, f32)) {
         let (column, row) = (self.column(x), self.row(y));
         for (row, beyond_y) in beside(row, self.rows, HEIGHT) {
@@ -105,8 +106,8 @@ impl Grid {
         }
     }
 
-    /// The columns beside one, and that one, as runs, with what lies between a run and where it is
-    /// seen from there. Only at the sides are they more than one run.
+    /// Returns a column and its two neighbours, as runs. Each run comes with the offset at which it is
+    /// seen from the column. Only at the sides of the plane is there more than one run.
     fn runs(&self, column: usize) -> impl Iterator<Item = (Range<usize>, f32)> {
         let last = self.columns - 1;
         let (run, beyond) = match column {
@@ -118,8 +119,8 @@ impl Grid {
     }
 }
 
-/// The indices before and after one, and that one, where the first follows the last, with what lies
-/// between a place and where it is seen from there.
+/// Returns an index and the indices before and after it, where the first follows the last. Each comes
+/// with the offset at which its place is seen from the index.
 fn beside(index: usize, count: usize, size: f32) -> [(usize, f32); 3] {
     let before = if index == 0 { (count - 1, -size) } else { (index - 1, 0.0) };
     let after = if index == count - 1 { (0, size) } else { (index + 1, 0.0) };
@@ -131,7 +132,7 @@ mod tests {
     use super::*;
     use crate::flock::scattered;
 
-    /// The way from `from` to `to` over the nearer side.
+    /// Returns the way from `from` to `to` over the nearer side.
     fn way(from: f32, to: f32, size: f32) -> f32 {
         [to - from - size, to - from, to - from + size]
             .into_iter()

@@ -1,5 +1,5 @@
-//! As much of HTTP/1.1 as a page needs that only asks: requests without a body, and responses that
-//! say their length.
+//! The part of HTTP/1.1 that the page needs: requests without a body, and responses that say their
+//! length.
 
 use std::io::{self, ErrorKind, Write};
 
@@ -16,8 +16,8 @@ pub(crate) struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Returns the request at the beginning of the bytes and its length, or `None` if it has not
-    /// come as a whole.
+    /// Returns the request at the beginning of the bytes and its length, or `None` if the request is
+    /// not complete.
     ///
     /// # Errors
     ///
@@ -39,7 +39,7 @@ impl<'a> Request<'a> {
         Ok(Some((Request { path, query, stays: version == "HTTP/1.1" && !closes }, end + 4)))
     }
 
-    /// Returns the number that the query gives under this name, if it gives one.
+    /// Returns the number that the query has under this name, if it has one.
     pub(crate) fn number<N: std::str::FromStr>(&self, name: &str) -> Option<N> {
         let mut pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
         pairs.find(|(key, _)| *key == name)?.1.parse().ok()

@@ -1,10 +1,10 @@
 //! A flock of agents, shown live in a browser.
 //!
 //! Run it with `cargo run --release -p lisle --example boids -- --agents 20000`, and open the page
-//! that it names in any number of browsers. With `--frames N` it ends by itself.
+//! that it names in any number of browsers. With `--frames N` the program ends by itself.
 //!
-//! The world, the fibers that serve the page, and the events that they wait for live on the same
-//! domains: a browser is answered while other domains move the flock.
+//! The world and the fibers that serve the page run on the same domains: a fiber answers a browser
+//! while other domains move the flock.
 
 mod flock;
 mod grid;
@@ -84,8 +84,8 @@ fn play(options: Options) -> io::Result<Summary> {
         let viewers = board.connections.count();
         let figures = Figures { report, budget: PERIOD, late: summary.late(), domains, viewers };
         board.newest.set(Shown::new(figures, flock.sight()));
-        // A tick that is due is taken without waiting. So if every frame is late, nothing else here
-        // would let the other fibers of this domain run.
+        // A tick that is due is taken without waiting. So if every frame is late, no other call here
+        // lets the other fibers of this domain run.
         fiber::yield_now();
     }
 

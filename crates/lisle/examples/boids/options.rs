@@ -23,7 +23,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Returns the options that the arguments give, or what is wrong with them.
+    /// Returns the options that the arguments give, or a message about a wrong argument.
     pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Options, String> {
         let mut options = Options { agents: 20_000, frames: 0, port: 8080, workers: 0 };
         while let Some(name) = arguments.next() {

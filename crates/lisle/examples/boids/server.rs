@@ -1,10 +1,10 @@
 //! The server of the page: a fiber that accepts, and one for each connection.
 //!
-//! The browser asks for one frame at a time, "the next after this one", and is sent the newest that
-//! there is. So a slow browser, or one on a slow line, misses frames: none is kept for it, and
-//! neither the world nor another browser waits. (A stream that is pushed would fill the buffers
-//! between here and there, and a slow browser would see the past. Also, a browser opens few
-//! connections to one host, and pushed streams, one for each tab, would keep them all.)
+//! The browser asks for one frame at a time, "the next after this one", and receives the newest frame.
+//! So a slow browser, or a browser on a slow line, misses frames. The server keeps no frame for it, and
+//! neither the world nor another browser waits. (A server that pushed a stream would fill the buffers
+//! on the way, and a slow browser would see the past. Also, a browser opens few connections to one
+//! host, and the streams of several tabs would take them all.)
 
 use crate::grid::{HEIGHT, WIDTH};
 use crate::http::{Request, respond};
@@ -19,21 +19,21 @@ use std::time::{Duration, Instant};
 
 const PAGE: &str = include_str!("page.html");
 
-/// For how long a connection may be idle.
+/// The time for which a connection may be idle.
 const IDLE: Duration = Duration::from_secs(30);
 
-/// For how long a browser may take no byte of a response.
+/// The time for which a browser may take no byte of a response.
 const STUCK: Duration = Duration::from_secs(10);
 
-/// For how long a browser's pointer is heeded after it was last heard of.
+/// The time after which a pointer is ignored if its browser has not sent its place again.
 const HEEDED: Duration = Duration::from_millis(500);
 
-/// What the world and the connections share.
+/// The state that the world and the connections share.
 #[derive(Clone)]
 pub(crate) struct Board {
     /// The newest frame, written by the world.
     pub(crate) newest: Watch<Shown>,
-    /// Where a browser has pointed, and when, written by the connections.
+    /// The place and the time of a browser's pointer, written by the connections.
     pub(crate) pointer: Watch<Option<((f32, f32), Instant)>>,
     /// The open connections.
     pub(crate) connections: WaitGroup,
@@ -50,7 +50,7 @@ impl Board {
         }
     }
 
-    /// Returns what the agents flee from: the place at which a browser points.
+    /// Returns the threat from which the agents flee: the place of a browser's pointer.
     pub(crate) fn threat(&self) -> Option<(f32, f32)> {
         self.pointer.get().filter(|(_, when)| when.elapsed() < HEEDED).map(|(place, _)| place)
     }
@@ -62,7 +62,7 @@ pub(crate) fn serve(listener: TcpListener, board: &Board, domains: usize) {
     let mut number = 0;
     while let Some(accepted) = accepted.sync() {
         let Ok((stream, _)) = accepted else {
-            // The system is out of descriptors, most likely: some may be free a little later.
+            // Most likely the system is out of descriptors. Some may be free a little later.
             lisle::time::sleep(Duration::from_millis(10));
             continue;
         };
@@ -72,7 +72,7 @@ pub(crate) fn serve(listener: TcpListener, board: &Board, domains: usize) {
         let (board, member) = (board.clone(), board.connections.enter());
         let connection = move || {
             let _member = member;
-            // A client that disconnects or talks nonsense is no news.
+            // The server does not report a client that disconnects or sends nonsense.
             let _ = converse(&stream, &board);
         };
         fiber::Builder::new().name("connection").domain(domain).spawn(connection);
@@ -120,7 +120,7 @@ fn answer(to: &mut Client, board: &Board, frames: &Watcher<Shown>, request: &Req
                 board.pointer.set(Some(((x, y), Instant::now())));
             }
             let seen = request.number::<u64>("after");
-            // Any other than the one seen: after a restart the numbers begin anew.
+            // Any frame other than the one that the browser has: after a restart the numbers begin anew.
             let newer = frames.wait_for_evt(|shown| Some(shown.figures.report.frame) != seen);
             let stopped = board.stop.wait_evt().wrap(|()| None);
             match choose((newer.wrap(Result::ok), stopped)).sync() {
@@ -133,7 +133,7 @@ fn answer(to: &mut Client, board: &Board, frames: &Watcher<Shown>, request: &Req
     }
 }
 
-/// A connection for which nothing waits: neither for ever nor when the server stops.
+/// A connection whose waits end when the client is too slow, and when the server stops.
 struct Client<'a> {
     stream: &'a TcpStream,
     stop: &'a Condition,
@@ -179,8 +179,8 @@ mod tests {
 
     /// Asks for a path, and returns the body of the response.
     fn get(from: &mut io::BufReader<&TcpStream>, path: &str) -> Vec<u8> {
-        // In one piece: the second of two small ones would wait for the acknowledgement of the
-        // first.
+        // The request is one write: the second of two small writes would wait for the acknowledgement
+        // of the first.
         from.get_mut().write_all(format!("GET {path} HTTP/1.1\r\n\r\n").as_bytes()).unwrap();
         let (mut length, mut line) = (0, String::new());
         while line != "\r\n" {
@@ -235,7 +235,7 @@ mod tests {
             assert!(get(&mut client, "/report").starts_with(b"{\"frame\":99,"));
             assert!(get(&mut client, "/other").starts_with(b"there is"));
 
-            // Neither an idle client nor one that is stuck keeps it from ending.
+            // Neither an idle client nor a client that is stuck keeps the server from ending.
             let began = Instant::now();
             board.stop.signal();
             server.join().unwrap();

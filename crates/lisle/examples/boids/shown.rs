@@ -1,4 +1,4 @@
-//! What the browsers are shown: the agents of a frame and the report of it, as bytes.
+//! The bytes that a browser receives: the agents of a frame, and the report of the frame.
 
 use crate::flock::{Sight, compact};
 use crate::grid::{HEIGHT, WIDTH};
@@ -7,12 +7,12 @@ use lisle_frame::Report;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What the panel shows of a frame.
+/// The figures of a frame that the panel shows.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Figures {
     pub(crate) report: Report,
     pub(crate) budget: Duration,
-    /// How many frames have not kept the budget so far.
+    /// The number of frames so far that have not kept the budget.
     pub(crate) late: u64,
     pub(crate) domains: usize,
     pub(crate) viewers: usize,
@@ -53,8 +53,8 @@ impl Figures {
 pub(crate) struct Shown {
     pub(crate) figures: Figures,
     sight: Arc<Sight>,
-    /// Made by the first connection that sends this frame, so that a frame that nobody looks at
-    /// costs nothing, and the world does not wait for it.
+    /// The first connection that sends this frame makes the bytes. So a frame that no browser asks for
+    /// costs nothing, and the world does not wait for the bytes.
     bytes: OnceCell<Vec<u8>>,
 }
 
@@ -63,9 +63,9 @@ impl Shown {
         Shown { figures, sight, bytes: OnceCell::new() }
     }
 
-    /// Returns the bytes that a browser is sent: the number of agents as a `u32`, their places as
-    /// pairs of `u16`, their velocities as pairs of `i8`, and the figures as JSON. All numbers are
-    /// little-endian and lie at multiples of their size.
+    /// Returns the bytes for a browser: the number of agents as a `u32`, their places as pairs of `u16`,
+    /// their velocities as pairs of `i8`, and the figures as JSON. All numbers are little-endian and lie
+    /// at multiples of their size.
     pub(crate) fn bytes(&self) -> &[u8] {
         self.bytes.get_or_init(|| {
             let boids = self.sight.grid.boids();

@@ -1,4 +1,4 @@
-//! What all frames of a run have taken.
+//! The time that all frames of a run have taken.
 
 use lisle_frame::Report;
 use std::fmt;
@@ -34,7 +34,7 @@ impl Summary {
         self.frames
     }
 
-    /// How many frames have not kept the budget.
+    /// The number of frames that have not kept the budget.
     pub(crate) fn late(&self) -> u64 {
         self.late
     }

@@ -1,5 +1,5 @@
-//! The flock as a world of frames: each agent is a stream, and its step a foreign call. What all of
-//! them see in the next frame is a stream, too, which reads them.
+//! The flock as a world of frames. Each agent is a stream, and its step is a foreign call. One more
+//! stream reads all agents, and gives the grid that they see in the next frame.
 
 use crate::flock::{Boid, Sight, step};
 use crate::grid::Grid;
@@ -15,14 +15,14 @@ pub(crate) struct Flock {
 }
 
 impl Flock {
-    /// Makes a world of these agents. Their steps are run by the domains of this runtime, and a
-    /// frame is to take no longer than the budget.
+    /// Makes a world of these agents. The domains of this runtime run the steps, and a frame is to take
+    /// no longer than the budget.
     pub(crate) fn new(agents: Vec<Boid>, budget: Duration) -> Flock {
         let world = World::builder().pool(Domains::current()).budget(budget).build();
         let step = Foreign::new("step", |sight: Arc<Sight>, me: Boid| step(&sight, me));
         let threat = world.input(None);
 
-        // The agents see each other as they were in the frame before. Otherwise each would wait for
+        // The agents see each other as they were in the frame before. Otherwise each agent would wait for
         // all others.
         let before = world.delay(Arc::new(Sight { grid: Grid::of(&agents), threat: None }));
         let seen = before.stream();
@@ -41,13 +41,13 @@ impl Flock {
         Flock { world, threat, sight }
     }
 
-    /// Moves all agents on by a frame.
+    /// Moves all agents by one frame.
     pub(crate) fn frame(&mut self, threat: Option<(f32, f32)>) -> Report {
         self.world.set(self.threat, threat).expect("the input is of this world");
         self.world.frame()
     }
 
-    /// Returns the agents by their places, as they are after the last frame.
+    /// Returns the agents after the last frame, by their places.
     pub(crate) fn sight(&self) -> Arc<Sight> {
         self.world.get(self.sight).expect("no step panics")
     }
@@ -77,7 +77,7 @@ mod tests {
     fn by_a_loop() -> Vec<Boid> {
         let mut agents = scattered(AGENTS);
         for frame in 0..FRAMES {
-            // What the world is told after a frame is seen in the next one.
+            // A message to the world after a frame is seen in the next frame.
             let sight = Sight { grid: Grid::of(&agents), threat: THREAT.filter(|_| frame > 0) };
             agents = agents.iter().map(|&me| step(&sight, me)).collect();
         }

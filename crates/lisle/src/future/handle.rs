@@ -52,9 +52,9 @@ where
 /// A handle to a future's result, returned by [`spawn`].
 ///
 /// **Dropping the handle cancels the future**, as [`cancel`](FutureHandle::cancel) does, because no
-/// code can want its result any more. [`detach`](FutureHandle::detach) lets it continue. (Dropping
-/// the handle of a fiber detaches the fiber instead. A fiber cannot be ended from outside; a future
-/// can, at any point where it waits.)
+/// code can want its result any more. [`detach`](FutureHandle::detach) lets the future continue.
+/// (Dropping the handle of a fiber detaches the fiber instead: a fiber cannot be ended from outside,
+/// and a future can, wherever it waits.)
 #[must_use = "dropping the handle cancels the future"]
 pub struct FutureHandle<T> {
     /// `None` only after `detach` or `drop` has taken it.
@@ -66,7 +66,7 @@ impl<T> FutureHandle<T> {
         self.fiber.as_ref().expect("only `detach` and `drop` take it")
     }
 
-    /// Returns the event that the future is done or dropped. It gives the result.
+    /// Returns the event of the future's end, which gives the result.
     ///
     /// The result can be taken once. A second performance gives an error that says that it has been
     /// taken.
@@ -78,8 +78,8 @@ impl<T> FutureHandle<T> {
     ///
     /// # Cancel safety
     ///
-    /// Waiting takes nothing. The performance that completes takes the result, and one that loses
-    /// lets the future continue.
+    /// Waiting takes nothing. The performance that completes takes the result. If a performance
+    /// loses, the future continues.
     ///
     /// # Examples
     ///
@@ -118,11 +118,11 @@ impl<T> FutureHandle<T> {
         self.join_evt().sync()
     }
 
-    /// Cancels the future: it is dropped where it waits, or where it waits next or lets others run.
-    /// If it is done before that, its result stays. This function does not wait for the drop.
+    /// Cancels the future. The future is dropped where it waits, or where it next waits or lets
+    /// other fibers run. If the future is done before that, its result stays.
     ///
-    /// The future is dropped in its fiber. To know when that has happened, wait for
-    /// [`join_evt`](FutureHandle::join_evt).
+    /// The future is dropped in its fiber, and this function does not wait for the drop. Wait for
+    /// [`join_evt`](FutureHandle::join_evt) to know when the future has been dropped.
     ///
     /// # Examples
     ///
@@ -198,7 +198,7 @@ impl<T> fmt::Debug for FutureHandle<T> {
     }
 }
 
-/// The event that a future is done, returned by [`FutureHandle::join_evt`].
+/// The event of a future's end, returned by [`FutureHandle::join_evt`].
 #[must_use = "events do nothing unless performed"]
 pub struct FutureEvt<'a, T> {
     joined: fiber::JoinEvt<'a, Option<T>>,

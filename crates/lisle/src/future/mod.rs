@@ -18,7 +18,7 @@
 //!     let answer = future::spawn(async move { rx.recv_evt().await.unwrap() + 1 });
 //!     let never_in_time = || after(Duration::from_millis(1)).wrap(|()| None);
 //!     assert!(choose((answer.join_evt().wrap(Some), never_in_time())).sync().is_none());
-//!     tx.send(41).unwrap(); // losing the choice has lost it nothing
+//!     tx.send(41).unwrap(); // the future lost the choice, and goes on
 //!     assert_eq!(answer.join().unwrap(), 42);
 //! });
 //! ```
@@ -57,8 +57,9 @@ use wakeup::Wakeup;
 /// [`Event::sync`] does: a fiber parks, a plain thread sleeps.
 ///
 /// The future need not be `Send`, since a fiber stays on its thread. If the future yields by waking
-/// itself at once, the other fibers get a turn. They also do now and then if it awaits Lisle's
-/// events, which are ready each time: then such an event is pending once, and wakes the future.
+/// itself at once, the other fibers of the domain run. They also run now and then if the future
+/// awaits events of Lisle that are ready each time: such an event is then pending once, and wakes
+/// the future.
 ///
 /// Costs one allocation, regardless of how often the future is polled.
 ///
@@ -84,10 +85,10 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
     drive(pin!(future), None).expect("it is not cancelled")
 }
 
-/// Polls `future` until it is done. Returns `None` if it has been cancelled before that.
+/// Polls `future` until it is done. Returns `None` if the future has been cancelled first.
 #[track_caller]
 fn drive<F: Future>(mut future: Pin<&mut F>, cancelled: Option<CancelledEvt>) -> Option<F::Output> {
-    // What is ready at once never waits below.
+    // An event that is ready at once never waits below.
     turn::pass_if_due();
     let (wakeup, waker) = Wakeup::new();
     let mut context = Context::from_waker(&waker);
@@ -101,8 +102,8 @@ fn drive<F: Future>(mut future: Pin<&mut F>, cancelled: Option<CancelledEvt>) ->
             return Some(value);
         }
         match next.poll() {
-            // The future was woken while it was polled. It wants to continue, but other fibers get
-            // a turn first.
+            // The future was woken while it was polled. It wants to continue, but other fibers run
+            // first.
             Some(true) => yield_now(),
             Some(false) => return None,
             None => {

@@ -27,7 +27,7 @@ impl Wakeup {
         (wakeup, waker)
     }
 
-    /// Returns the event that the future has been woken. Its commit clears the flag.
+    /// Returns the event of the future's having been woken. Its commit clears the flag.
     pub(super) fn woken_evt(&self) -> impl Event<Output = ()> {
         let woken = self.woken.event(|woken| std::mem::take(woken).then_some(()));
         // The waker may be anywhere, so the wait counts as external.

@@ -29,17 +29,17 @@ pub struct Change {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ChangeKind {
-    /// It was created.
+    /// The file was created.
     Created,
-    /// Its contents or properties have changed. More changes may follow.
+    /// The contents or properties of the file have changed. More changes may follow.
     Modified,
-    /// A program that had it open for writing has closed it. (Linux only.)
+    /// A program that had the file open for writing has closed it. (Linux only.)
     Written,
-    /// It was renamed, or has moved in or out.
+    /// The file was renamed, or has moved in or out.
     Renamed,
-    /// It was removed.
+    /// The file was removed.
     Removed,
-    /// Changes have been lost, here or in the system. The caller has to look at the files.
+    /// Changes have been lost, in the queue or in the system. The caller has to look at the files.
     Missed,
 }
 
@@ -122,7 +122,7 @@ pub fn watch_tree(path: impl AsRef<Path>) -> io::Result<Changes> {
     Changes::new(path.as_ref(), RecursiveMode::Recursive, MOST)
 }
 
-// Changes go in and come out whole, and no code of the user's runs meanwhile.
+// A change goes in or out as a whole, and no code of the user runs meanwhile.
 impl UnwindSafe for Changes {}
 impl RefUnwindSafe for Changes {}
 

@@ -22,8 +22,8 @@ pub(super) struct LineBuffer {
     at_end: bool,
 }
 
-/// The bytes with room for one more piece. What was not filled goes with this, also if reading
-/// panics: it would else count as read.
+/// The bytes, with room for one more piece. Dropping this value removes the part of the piece that
+/// was not filled, also if the read panics. Otherwise that part would count as read.
 struct Room<'a> {
     bytes: &'a mut Vec<u8>,
     filled: usize,

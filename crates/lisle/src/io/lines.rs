@@ -50,11 +50,11 @@ struct Kept {
 /// The event of the next line of a [`Lines`], returned by [`Lines::line_evt`].
 pub type LineEvt<'a, R> = Until<'a, Lines<R>, Sign<'a, <R as TryRead>::Io>>;
 
-/// The event that more bytes have come, or that another performer has left a line.
+/// The event that more bytes have come, or that another performer has left a line behind.
 type Sign<'a, Io> = Choose<(ReadyEvt<'a, Io>, SourceEvent<'a, bool, io::Result<()>, More>)>;
 type More = fn(&mut bool) -> Option<io::Result<()>>;
 
-// What is kept of the stream changes only when the reader has returned.
+// The state of the stream changes only when the reader has returned.
 impl<R: UnwindSafe> UnwindSafe for Lines<R> {}
 impl<R: RefUnwindSafe> RefUnwindSafe for Lines<R> {}
 
@@ -177,7 +177,7 @@ impl<R> Lines<R> {
     ///
     /// let (stream, mut other) = UnixStream::pair()?;
     /// let lines = Lines::new(stream);
-    /// lines.get_ref().write_all(b"question\n")?; // to write is no problem
+    /// lines.get_ref().write_all(b"question\n")?; // writing does not disturb the lines
     /// other.write_all(b"answer\n")?;
     /// assert_eq!(lines.next_line()?.unwrap(), "answer");
     /// # std::io::Result::Ok(())

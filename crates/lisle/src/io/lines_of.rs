@@ -9,14 +9,14 @@ use std::io::{self, Read};
 /// The length of the longest line.
 const LIMIT: usize = 1024 * 1024;
 
-/// Starts a thread, `lisle-lines`, that reads `reader` and sends its lines on a channel that holds
-/// `capacity` of them. When the channel is full, the thread waits, so no line is lost and memory is
+/// Starts a thread, `lisle-lines`, that reads `reader` and sends its lines on a channel with room for
+/// `capacity` lines. When the channel is full, the thread waits, so no line is lost and memory is
 /// bounded.
 ///
-/// This is for readers that cannot be waited for: standard input, files, foreign readers. Lines are
+/// This is for readers without an event: standard input, files, foreign readers. Lines are
 /// as for [`Lines`](super::Lines): up to 1 MiB, without their endings. A line that is too long or
-/// not UTF-8 becomes an error of the kind `InvalidData` and is skipped. Any other error is sent as
-/// the last message. At the end the channel is closed.
+/// not UTF-8 becomes an error of the kind `InvalidData`, and is skipped. Any other error is the
+/// last message. At the end the channel is closed.
 ///
 /// **When all receivers are gone**, the thread ends with the next line that it reads. Until then it
 /// is blocked in `read` and keeps the reader, because a blocking read cannot be interrupted. The

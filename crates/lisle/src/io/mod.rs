@@ -1,8 +1,8 @@
 //! Lines, and changes to files, as events.
 //!
-//! | What | Source | How |
+//! | Item | Source | How |
 //! |---|---|---|
-//! | [`Lines`] | readers that can be waited for: sockets, pipes, a child's output | non-blocking reads by the performer that waits |
+//! | [`Lines`] | readers with an event: sockets, pipes, a child's output | non-blocking reads by the performer that waits |
 //! | [`lines_of`] | readers that block: standard input, files, any [`Read`](std::io::Read) | a thread that sends the lines on a channel |
 //! | `watch_files`, with the feature `files` | files and directories | the system's notifications, by the crate `notify` |
 //!

@@ -1,4 +1,4 @@
-//! Streams that can be read without waiting, and waited for.
+//! Streams that can be read without waiting, and that have an event of their readiness.
 
 use crate::net::{PipeReader, Pollable, ReadyEvt, TcpStream, UnixStream};
 use std::io::{self, Read};
@@ -40,7 +40,8 @@ pub trait TryRead {
     /// ```
     fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize>;
 
-    /// Returns the event that [`try_read`](TryRead::try_read) does not fail with `WouldBlock`.
+    /// Returns the event of the stream's readiness: [`try_read`](TryRead::try_read) then does not
+    /// fail with `WouldBlock`.
     fn readable_evt(&self) -> ReadyEvt<'_, Self::Io>;
 }
 

@@ -1,9 +1,9 @@
 //! Random systems in the deterministic model, against a reference that knows only the rules.
 //!
 //! Time passes only when no fiber can run: a performer that still waits after an hour must have
-//! been unable to continue. What the strict rules allow does happen. They take a performance to
-//! begin in one step; the model may also give way where a guard or a nack does something, so that
-//! what happens follows the free rules.
+//! been unable to continue. Each outcome that the strict rules allow happens. The strict rules take a
+//! performance to begin in one step. The model may also let other fibers run where a guard or a nack
+//! does something, so each outcome that happens follows the free rules.
 
 #[path = "../../tests/it/differential/performing.rs"]
 mod performing;

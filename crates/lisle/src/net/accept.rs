@@ -1,9 +1,9 @@
 //! The event of accepting a connection. Its commit is the accept itself.
 //!
-//! Waiting for readiness and then accepting would not be the same: a choice that lost would have a
-//! connection that nothing asked for, or another acceptor would have been faster. Here the system
-//! call runs while the performer's attempt is claimed, so no other branch can win at that time. The
-//! success of the call is the commit.
+//! Waiting for readiness and then accepting would not do the same. A choice that lost could hold a
+//! connection that nothing asked for, or another acceptor could have taken the connection. Here the
+//! system call runs while the performer's attempt is claimed, so no other branch can win at that
+//! time. The success of the call is the commit.
 
 use super::pollable::{Pollable, is_interrupted, would_block};
 use super::ready::commit;
@@ -176,8 +176,8 @@ awaitable!(['a, L: Accept] AcceptEvt<'a, L>);
 /// An iterator over connections as they come, returned by
 /// [`TcpListener::incoming`](super::TcpListener::incoming).
 ///
-/// It ends after the error that its fiber has been cancelled, or that a deadline has passed: no further
-/// connection would be waited for. Other errors do not end it.
+/// It ends after the error that its fiber has been cancelled, or that a deadline has passed, since no
+/// further wait would be possible. Other errors do not end it.
 #[derive(Debug)]
 pub struct Incoming<'a, L> {
     listener: &'a L,

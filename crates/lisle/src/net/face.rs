@@ -13,7 +13,7 @@ macro_rules! descriptor {
     ($face:ident, $io:ty, $std:ty, $kind:ident $(, $adopted:ident)?) => {
         impl $face {
             /// Takes over a socket of the standard library and makes it non-blocking. Its timeouts, if
-            /// it has any, count here as well.
+            /// it has any, also hold for the new handle.
             ///
             /// # Errors
             ///
@@ -36,8 +36,8 @@ macro_rules! descriptor {
                 Self::try_from(std::os::fd::OwnedFd::from(std))
             }
 
-            /// Converts it into the standard library's type, which blocks, unless this handle is set not
-            /// to wait. Duplicates share the open file, so they block from then on, too.
+            /// Converts the handle into the standard library's type, which blocks, unless this handle is
+            /// set not to wait. Duplicates share the open file, so they block from then on, too.
             ///
             /// # Errors
             ///
@@ -52,7 +52,7 @@ macro_rules! descriptor {
             /// let (reader, mut writer) = lisle::net::pipe()?;
             /// let mut reader: std::io::PipeReader = reader.into_std()?;
             /// writer.write_all(b"x")?;
-            /// assert_eq!(reader.read(&mut [0; 8])?, 1); // would block the thread without it
+            /// assert_eq!(reader.read(&mut [0; 8])?, 1); // blocks the thread until there is a byte
             /// # std::io::Result::Ok(())
             /// ```
             pub fn into_std(self) -> std::io::Result<$std> {
@@ -139,7 +139,7 @@ macro_rules! socket {
                 self.pollable.get_ref().local_addr()
             }
 
-            /// Takes the error that waits to be reported, if there is one.
+            /// Takes the error of the socket that no operation has reported yet, if there is one.
             ///
             /// # Errors
             ///
@@ -206,8 +206,8 @@ macro_rules! readable {
             /// Returns the event of being ready to read: an operation that reads would not block,
             /// but succeed, fail or find the end.
             ///
-            /// This event only observes. With several readers another one may be faster. After it,
-            /// use an operation that does not wait, and wait again if that operation would block.
+            /// This event only observes, and another reader may be faster. After it, use an operation
+            /// that does not wait, and wait again if that operation would block.
             ///
             /// # Cancel safety
             ///

@@ -6,7 +6,7 @@ use std::fmt;
 use std::io;
 use std::time::Instant;
 
-/// An error: an operation on many bytes was given too little time, and has done a part.
+/// The error of an operation on many bytes that ran out of time, and has done a part.
 ///
 /// It is inside of the [`io::Error`] of the kind [`TimedOut`](io::ErrorKind::TimedOut) that
 /// [`write_all_within`](super::TcpStream::write_all_within) and
@@ -31,7 +31,7 @@ pub struct PartlyDone {
 }
 
 impl PartlyDone {
-    /// Returns what `error` says of this, if it is an error for lack of time.
+    /// Returns the `PartlyDone` in `error`, if there is one.
     #[must_use]
     pub fn of(error: &io::Error) -> Option<PartlyDone> {
         error.get_ref()?.downcast_ref().copied()
@@ -46,14 +46,14 @@ impl PartlyDone {
 
 impl fmt::Display for PartlyDone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the time was over after {} of {} bytes", self.bytes, self.of)
+        write!(f, "the operation ran out of time after {} of {} bytes", self.bytes, self.of)
     }
 }
 
 impl Error for PartlyDone {}
 
-/// Does all of something that is done in pieces: `piece` goes on from a number of bytes until the
-/// deadline, and returns how many more are done. If that is 0, `ended` is the error.
+/// Does an operation on `of` bytes in pieces. `piece` goes on from a number of bytes, until the
+/// deadline at most, and returns how many more bytes it has done. If these are 0, `ended` is the error.
 pub(super) fn in_pieces(
     of: usize,
     deadline: Instant,
@@ -66,7 +66,7 @@ pub(super) fn in_pieces(
             Ok(0) => return Err(ended.into()),
             Ok(more) => bytes += more,
             Err(error) if is_interrupted(&error) => {}
-            // Not that of a deadline around the call, which says so itself.
+            // A deadline around the call has an error of its own.
             Err(error) if error.kind() == io::ErrorKind::TimedOut && error.get_ref().is_none() => {
                 return Err(io::Error::new(io::ErrorKind::TimedOut, PartlyDone { bytes, of }));
             }

@@ -44,8 +44,8 @@ pub struct PipeWriter {
 }
 
 impl PipeReader {
-    /// Wraps a pipe that brings something to this process and not to its forked children, which
-    /// would take it away.
+    /// Wraps a pipe whose bytes are for this process, and not for its forked children, which would take
+    /// them away.
     pub(crate) fn for_this_process(reader: io::PipeReader) -> io::Result<Self> {
         Ok(PipeReader { pollable: Pollable::of_kind(reader, Kind::GENERAL.for_this_process())? })
     }

@@ -51,10 +51,10 @@ pub struct Pollable<T: AsFd> {
 /// How an operation without a limit of its own waits.
 #[derive(Debug, Default)]
 pub(super) struct Patience {
-    /// For how long reads and writes wait, in nanoseconds; 0 if for as long as it takes.
+    /// The timeouts of reads and writes, in nanoseconds. 0 means that they wait as long as it takes.
     read: AtomicU64,
     write: AtomicU64,
-    /// Set if they do not wait.
+    /// Set if operations do not wait.
     none: AtomicBool,
 }
 
@@ -71,7 +71,7 @@ impl Patience {
         let nanos = match timeout {
             Some(Duration::ZERO) => {
                 let zero =
-                    "a timeout of zero: use the operations that begin with `try_`, or `None` for no timeout";
+                    "the timeout is zero: use a method that begins with `try_`, or `None` for no timeout";
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, zero));
             }
             Some(timeout) => clock::saturating_nanos(timeout),
@@ -103,10 +103,10 @@ impl Patience {
     }
 }
 
-/// When one operation ends its waits, and the error that it returns then.
+/// The time at which an operation ends its waits, and the error that it returns then.
 #[derive(Debug, Clone, Copy)]
 enum End {
-    /// That of the descriptor, counted from the first wait.
+    /// The timeout of the descriptor, counted from the first wait.
     Unknown,
     Never,
     At(Instant, io::ErrorKind),
@@ -118,7 +118,7 @@ pub(super) struct Kind {
     terms: Terms,
     /// `true` if a read that fills less than its buffer shows that nothing is left.
     short_read_drains: bool,
-    /// The only process that may wait for it, if it is not for the forked children of that.
+    /// The only process that may wait for the descriptor, if it is not for forked children.
     process: Option<u32>,
 }
 
@@ -144,8 +144,8 @@ impl Kind {
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     pub(super) const TCP: Kind = Kind::GENERAL;
 
-    /// A descriptor that accepts. Several performers may wait, and each connection is for one of
-    /// them.
+    /// A descriptor that accepts connections. Several performers may wait, and each connection is for
+    /// one of them.
     pub(super) const LISTENER: Kind = Kind {
         terms: Terms { interest: Interest::READABLE, wakes: Wakes::Retry },
         short_read_drains: false,
@@ -266,8 +266,8 @@ impl<T: AsFd> Pollable<T> {
     /// Returns the event of being ready to read: an operation that reads would not block, but
     /// succeed, fail or find the end.
     ///
-    /// This event only observes. With several readers another one may be faster. After it, use an
-    /// operation that does not wait, and wait again if that operation would block.
+    /// This event only observes, and another reader may be faster. After it, use an operation that
+    /// does not wait, and wait again if that operation would block.
     ///
     /// # Examples
     ///
@@ -383,7 +383,7 @@ impl<T: AsFd> Pollable<T> {
             match self.attempt(direction, Ask::IfReady, &mut operation, &drained) {
                 Err(error) if would_block(&error) => {
                     let Err(given_up) = self.wait(direction, &mut end) else { continue };
-                    // What has come may not have been reported yet.
+                    // Bytes may have come that no edge has reported yet.
                     return match self.attempt(direction, Ask::Always, &mut operation, &drained) {
                         Err(error) if would_block(&error) || is_interrupted(&error) => Err(given_up),
                         outcome => outcome,
@@ -441,7 +441,7 @@ impl<T: AsFd> Pollable<T> {
                 return Err(io::ErrorKind::WouldBlock.into());
             }
             let timeout = self.patience.timeout(direction);
-            // As the standard library on Unix has it.
+            // The standard library on Unix returns the same error.
             let at = |timeout| End::At(clock::instant_after(timeout), io::ErrorKind::WouldBlock);
             *end = timeout.map_or(End::Never, at);
         }
@@ -481,12 +481,12 @@ impl<T: AsFd> Pollable<T> {
         Ok(registration)
     }
 
-    /// Checks that the descriptor is not one that brings something to another process only, from which
-    /// this one was forked.
+    /// Checks that the descriptor does not belong to the parent process alone, from which this process
+    /// was forked.
     pub(super) fn is_for_this_process(&self) -> io::Result<()> {
         match self.kind.process {
             Some(process) if process != fork::generation() => Err(io::Error::other(
-                "it was made before the process forked, for the parent: make another one in the child",
+                "the object was made before the process forked, and serves the parent: make another one in the child",
             )),
             _ => Ok(()),
         }

@@ -1,7 +1,7 @@
 //! The event of a descriptor being ready.
 //!
-//! It is exact where it can be: if a descriptor is assumed to be ready, the kernel is asked before
-//! the event happens. An edge that arrives while a performer waits is trusted without asking.
+//! If a descriptor is assumed to be ready, the kernel is asked before the event happens. An edge that
+//! arrives while a performer waits is trusted, and the kernel is not asked.
 
 use super::pollable::Pollable;
 use crate::Event;

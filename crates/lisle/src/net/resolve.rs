@@ -1,11 +1,11 @@
 //! Resolution of names to addresses.
 //!
-//! The system's resolver blocks the thread for as long as a name server takes, so in a fiber it is
-//! called through [`blocking`]. For that the name must be known apart from the type that holds it,
-//! and `std`'s trait of the same name does not give it.
+//! The system's resolver blocks the thread for as long as a name server takes, so a fiber calls it
+//! through [`blocking`]. To do so, the fiber has to know the name, and `std`'s trait of the same name
+//! does not give it. So this module has a trait of its own.
 //!
-//! A lookup changes nothing, so who waits for it may leave it: it goes on in a fiber of its own, and
-//! nobody takes what it finds.
+//! A lookup changes nothing, so a performer may give up waiting for it. The lookup goes on in a fiber
+//! of its own, and its result is dropped.
 
 use super::waiting;
 use crate::event::{cannot_be_checked, parker};
@@ -62,7 +62,7 @@ pub(super) fn first<R>(
             look_up(name, port)?
         }
     };
-    let mut outcome = Err(io::Error::new(ErrorKind::InvalidInput, "no address is named"));
+    let mut outcome = Err(io::Error::new(ErrorKind::InvalidInput, "the list of addresses is empty"));
     for address in addresses {
         outcome = operation(address);
         if outcome.as_ref().map_or_else(waiting::is_final, |_| true) {

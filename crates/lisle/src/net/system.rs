@@ -12,8 +12,8 @@ pub(super) fn listen(fd: BorrowedFd<'_>, backlog: libc::c_int) -> io::Result<()>
     check(unsafe { libc::listen(fd.as_raw_fd(), backlog) })
 }
 
-/// Returns `true` if an operation would not block now. In doubt returns `true`: the operation will
-/// find out.
+/// Returns `true` if an operation would not block now, and also if this is not known: the operation
+/// will find out.
 pub(super) fn is_ready(fd: BorrowedFd<'_>, direction: Direction) -> bool {
     let events = match direction {
         Direction::Read => libc::POLLIN,

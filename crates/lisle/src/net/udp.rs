@@ -131,7 +131,7 @@ impl UdpSocket {
     /// ```
     /// # use lisle::net::UdpSocket;
     /// let (one, other) = (UdpSocket::bind("127.0.0.1:0")?, UdpSocket::bind("127.0.0.1:0")?);
-    /// assert!(one.send(b"to nobody").is_err()); // it is not connected
+    /// assert!(one.send(b"to nobody").is_err()); // the socket is not connected
     /// one.connect(other.local_addr()?)?;
     /// assert_eq!(one.send(b"hello")?, 5);
     /// assert_eq!(other.recv_from(&mut [0; 16])?, (5, one.local_addr()?));
@@ -185,7 +185,7 @@ impl UdpSocket {
     /// # use lisle::net::UdpSocket;
     /// let (one, other) = (UdpSocket::bind("127.0.0.1:0")?, UdpSocket::bind("127.0.0.1:0")?);
     /// one.send_to(b"hello", other.local_addr()?)?;
-    /// let (_, from) = other.peek_from(&mut [0; 1])?; // who is it?
+    /// let (_, from) = other.peek_from(&mut [0; 1])?; // the sender
     /// assert_eq!(other.recv_from(&mut [0; 16])?, (5, from)); // nothing was lost
     /// # std::io::Result::Ok(())
     /// ```
@@ -210,8 +210,8 @@ impl UdpSocket {
         self.pollable.read_with(|socket| socket.peek(buffer))
     }
 
-    /// Receives as [`recv_from`](UdpSocket::recv_from) does, and waits for at most `timeout`. After
-    /// that it fails with `TimedOut`.
+    /// Receives as [`recv_from`](UdpSocket::recv_from) does, and waits for at most `timeout`. Then
+    /// fails with `TimedOut`.
     ///
     /// # Examples
     ///

@@ -1,8 +1,8 @@
 //! The waits of operations that return an I/O error: they also end when their fiber is cancelled, or
 //! when a deadline of the calls in progress has passed.
 //!
-//! That costs the operation an alternative more. A fiber waits in a choice between what it wants and
-//! its being cancelled; a deadline needs no alternative, since it disturbs the performer.
+//! For a cancel, a fiber waits in a choice between its event and `cancelled_evt`, which costs one
+//! alternative. A deadline needs no alternative, since it disturbs the performer.
 
 use crate::event::{Passed, choose_biased, described, sync_or_passed, turn};
 use crate::fiber::{self, Cancelled};
@@ -18,7 +18,7 @@ use std::time::Instant;
 /// If the fiber has been cancelled or a deadline has passed. The event has not happened.
 pub(crate) fn wait<E: Event>(event: E) -> io::Result<E::Output> {
     let Some(cancelled) = fiber::cancelled_evt_for_io() else { return in_time(&event).map_err(Into::into) };
-    // Nobody need read that each wait for a socket also waits for this.
+    // Reports leave this alternative out, since each wait for a socket has it.
     let cancelled = described(cancelled, |_| ());
     match in_time(&choose_biased((event.wrap(Some), cancelled.wrap(|()| None))))? {
         Some(output) => Ok(output),
@@ -29,7 +29,7 @@ pub(crate) fn wait<E: Event>(event: E) -> io::Result<E::Output> {
     }
 }
 
-/// Does the same, at most until `deadline`. Returns `None` then.
+/// Waits for `event`, at most until `deadline`. Returns `None` when the deadline has passed.
 pub(crate) fn wait_until<E: Event>(event: E, deadline: Instant) -> io::Result<Option<E::Output>> {
     wait(choose((event.wrap(Some), at(deadline).wrap(|()| None))))
 }
@@ -38,8 +38,8 @@ fn in_time<E: Event>(event: &E) -> Result<E::Output, DeadlinePassed> {
     sync_or_passed(event).map_err(|Passed| DeadlinePassed)
 }
 
-/// Returns `true` if the error says that the operation was ended because its fiber has been cancelled
-/// or a deadline has passed. The next one that waits will be, too.
+/// Returns `true` if the error says that the operation has ended because its fiber has been cancelled
+/// or a deadline has passed. The next operation that waits will end in the same way.
 pub(super) fn is_final(error: &io::Error) -> bool {
     Cancelled::is(error) || error.get_ref().is_some_and(|error| error.is::<DeadlinePassed>())
 }

@@ -11,10 +11,10 @@ use std::process::{ExitStatus, Output};
 /// A child process.
 ///
 /// Standard streams that are piped are Lisle's [pipes](crate::net::pipe): fibers, plain threads and
-/// futures can wait for them. They can be taken out or used in place.
+/// futures can wait for them. The pipes can be taken out or used in place.
 ///
-/// **Dropping** the handle does not end the child, as in the standard library. Unlike there, no
-/// zombie is left. See [`kill_on_drop`](Child::kill_on_drop).
+/// **Dropping** the handle does not end the child, as in the standard library. Unlike the standard
+/// library, it leaves no zombie. See [`kill_on_drop`](Child::kill_on_drop).
 ///
 /// ```
 /// use lisle::{Event, process};
@@ -46,8 +46,8 @@ impl Child {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system is out of descriptors or threads. The child continues, as one
-    /// that is dropped does.
+    /// Returns an error if the system is out of descriptors or threads. The child continues, as after
+    /// the drop of its handle.
     ///
     /// # Examples
     ///
@@ -57,7 +57,7 @@ impl Child {
     ///
     /// let std = Command::new("cat").stdin(Stdio::piped()).spawn()?;
     /// let mut child = Child::from_std(std)?;
-    /// drop(child.stdin.take()); // its pipes have come along
+    /// drop(child.stdin.take()); // the handle has the pipes of the child
     /// assert!(child.exit_evt().sync()?.success());
     /// # std::io::Result::Ok(())
     /// ```
@@ -104,7 +104,7 @@ impl Child {
     /// let mut child = child.kill_on_drop(true);
     /// let mut output = child.stdout.take().unwrap();
     /// drop(child);
-    /// assert_eq!(output.read(&mut [0; 8])?, 0); // the end: it has been killed
+    /// assert_eq!(output.read(&mut [0; 8])?, 0); // the end: the child has been killed
     /// # std::io::Result::Ok(())
     /// ```
     #[must_use]
@@ -141,8 +141,8 @@ impl Child {
         self
     }
 
-    /// Returns the number of the process. After its status has been collected, the system may give
-    /// that number to another process.
+    /// Returns the number of the process. After the status of the process has been collected, the
+    /// system may give the number to another process.
     ///
     /// # Examples
     ///
@@ -160,11 +160,11 @@ impl Child {
         self.process().id
     }
 
-    /// Returns the event that the child has exited. It gives the status. Once ready it stays ready,
-    /// for all performers and for any number of performances.
+    /// Returns the event of the child's exit, which gives the status. Once the event is ready, it stays
+    /// ready, for all performers and for any number of performances.
     ///
-    /// Unlike [`wait`](Child::wait) it leaves the standard input open. If the child reads it to the
-    /// end, drop `stdin` first.
+    /// Unlike [`wait`](Child::wait), the event leaves the standard input open. If the child reads its
+    /// standard input to the end, drop `stdin` first.
     ///
     /// # Errors
     ///
@@ -181,7 +181,7 @@ impl Child {
     /// use std::process::{Command, Stdio};
     ///
     /// let mut child = process::spawn(Command::new("cat").stdin(Stdio::piped()))?;
-    /// assert!(child.exit_evt().poll().is_none()); // it reads its standard input
+    /// assert!(child.exit_evt().poll().is_none()); // the child reads its standard input
     /// drop(child.stdin.take());
     /// assert!(child.exit_evt().sync()?.success());
     /// assert!(child.exit_evt().sync()?.success()); // any number of times
@@ -204,7 +204,7 @@ impl Child {
     /// use std::process::{Command, Stdio};
     ///
     /// let mut child = lisle::process::spawn(Command::new("cat").stdin(Stdio::piped()))?;
-    /// assert!(child.wait()?.success()); // it has found the end of its standard input
+    /// assert!(child.wait()?.success()); // the child has found the end of its standard input
     /// assert!(child.stdin.is_none());
     /// # std::io::Result::Ok(())
     /// ```
@@ -225,7 +225,7 @@ impl Child {
     /// use std::process::{Command, Stdio};
     ///
     /// let mut child = lisle::process::spawn(Command::new("cat").stdin(Stdio::piped()))?;
-    /// assert!(child.try_wait()?.is_none()); // it reads its standard input, which is open
+    /// assert!(child.try_wait()?.is_none()); // the child reads its standard input, which is open
     /// child.wait()?;
     /// assert!(child.try_wait()?.unwrap().success());
     /// # std::io::Result::Ok(())

@@ -72,13 +72,13 @@ impl fmt::Debug for Process {
 /// A descriptor that becomes readable when a process has exited, and stays readable.
 pub(super) struct Watch {
     exited: Pollable<OwnedFd>,
-    /// The writing end of a pipe, if the kernel does not help. The first to learn of the exit
-    /// closes it: the thread that waits for the exit or another caller.
+    /// The writing end of a pipe, if the kernel does not help. The thread that waits for the exit
+    /// closes it, or another caller that learns of the exit first.
     open: Option<Arc<Mutex<Option<io::PipeWriter>>>>,
 }
 
 impl Watch {
-    /// Watches a process with the kernel's help or, where that is not possible, with a thread.
+    /// Watches a process with the kernel's help or, if the kernel cannot help, with a thread.
     pub(super) fn new(id: u32) -> io::Result<Watch> {
         match open_pidfd(id).and_then(Pollable::new) {
             Ok(exited) => Ok(Watch { exited, open: None }),

@@ -35,8 +35,8 @@
 //!
 //! # No zombies
 //!
-//! A child whose handle is dropped before it has exited continues, as the standard library's does.
-//! A thread then collects its status; the thread exists as long as there are such children.
+//! A child continues if its handle is dropped before the child has exited, as in the standard library.
+//! A thread then collects its status. The thread exists as long as there are such children.
 //!
 //! # Caveats
 //!

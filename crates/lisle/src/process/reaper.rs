@@ -1,7 +1,7 @@
 //! Collecting the status of children whose handles have been dropped, so they leave no zombies.
 //!
-//! One thread waits for all of them, by a choice between their exits and the arrival of another. It
-//! ends with the last of them.
+//! One thread waits for all these children, by a choice between their exits and the arrival of another
+//! child. The thread ends with the last of them.
 
 use super::exit::Process;
 use crate::event::Source;
@@ -12,7 +12,7 @@ use lisle_runtime::no_thread;
 use std::thread;
 use std::time::Duration;
 
-/// The time between attempts where the system does not allow waiting for an exit.
+/// The time between attempts if the system does not allow waiting for an exit.
 const RETRY: Duration = Duration::from_millis(20);
 
 struct Orphans {
@@ -52,10 +52,10 @@ impl Orphans {
             !std::mem::replace(&mut state.has_thread, true)
         });
         if thread_is_missing {
-            let purpose = "processes whose handles are dropped";
+            let purpose = "child processes without a handle";
             if let Err(error) = threads::start("lisle-reaper", purpose, || self.serve()) {
                 self.source.update(|state, _| state.has_thread = false);
-                let meanwhile = "those that exit stay as zombies until another handle is dropped";
+                let meanwhile = "a child process without a handle stays a zombie after its exit, until another handle is dropped";
                 no_thread(&self.has_told, &error, meanwhile);
             }
         }

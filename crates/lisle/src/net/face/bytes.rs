@@ -103,7 +103,7 @@ macro_rules! reading {
             /// let mut buffer = [0; 3];
             /// reader.read_exact_within(&mut buffer, Duration::from_secs(60))?;
             /// assert_eq!(&buffer, b"abc");
-            /// writer.write_all(b"de")?; // and no more
+            /// writer.write_all(b"de")?; // one byte is missing
             /// let late = reader.read_exact_within(&mut buffer, Duration::from_millis(1)).unwrap_err();
             /// assert_eq!(late.kind(), ErrorKind::TimedOut);
             /// # std::io::Result::Ok(())
@@ -255,18 +255,17 @@ macro_rules! writing {
                 })
             }
 
-            /// Sends up to `count` bytes of `file`, starting at `offset`, and returns the number of
-            /// bytes sent: as many as there was room for, and 0 at the end of the file (or if
-            /// `count` is 0).
+            /// Sends up to `count` bytes of `file`, starting at `offset`. Returns the number of bytes that
+            /// were sent: as many as there was room for, and 0 at the end of the file (or if `count` is
+            /// 0).
             ///
             /// The bytes need not pass through the program. On Linux the kernel takes them from its
             /// cache of the file (sendfile(2)). On other systems, and for files that sendfile(2)
             /// does not support, they are copied in pieces of 16 KiB. The position of `file` is
             /// neither used nor changed, so several callers may send the same file.
             ///
-            /// There is no event of having sent, as there is no event of having written. To wait
-            /// for this and for other things at once, choose with
-            /// [`writable_evt`](Self::writable_evt) and then call
+            /// No event stands for having sent or having written. To send in a choice, choose with
+            /// [`writable_evt`](Self::writable_evt), and then call
             /// [`try_send_file`](Self::try_send_file).
             ///
             /// ```

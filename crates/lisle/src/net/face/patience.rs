@@ -4,12 +4,12 @@
 macro_rules! timeouts {
     ($face:ident) => {
         impl $face {
-            /// Sets for how long an operation that reads waits at most; `None` is for as long as it
-            /// takes. After that it fails with `WouldBlock`, as the standard library's does on Unix, and
-            /// has taken nothing.
+            /// Sets the timeout of operations that read. `None` means that they wait for as long as it
+            /// takes. When the timeout is over, the operation fails with `WouldBlock`, as in the standard
+            /// library on Unix, and has taken nothing.
             ///
-            /// This concerns this handle alone, and those that are cloned from it later. It does not
-            /// concern operations with a timeout of their own, nor events.
+            /// The timeout holds for this handle alone, and for handles that are cloned from it later. It
+            /// does not hold for events, nor for operations with a timeout of their own.
             ///
             /// # Errors
             ///
@@ -32,8 +32,8 @@ macro_rules! timeouts {
                 self.set_timeout($crate::sched::reactor::Direction::Read, timeout)
             }
 
-            /// Sets for how long an operation that writes waits at most, as
-            /// [`set_read_timeout`](Self::set_read_timeout) does for reading.
+            /// Sets the timeout of operations that write, as
+            /// [`set_read_timeout`](Self::set_read_timeout) does for operations that read.
             ///
             /// # Errors
             ///
@@ -56,7 +56,7 @@ macro_rules! timeouts {
                 self.set_timeout($crate::sched::reactor::Direction::Write, timeout)
             }
 
-            /// Returns what [`set_read_timeout`](Self::set_read_timeout) has set.
+            /// Returns the timeout that [`set_read_timeout`](Self::set_read_timeout) has set.
             ///
             /// # Errors
             ///
@@ -81,7 +81,7 @@ macro_rules! timeouts {
                 Ok(self.pollable.patience().timeout($crate::sched::reactor::Direction::Read))
             }
 
-            /// Returns what [`set_write_timeout`](Self::set_write_timeout) has set.
+            /// Returns the timeout that [`set_write_timeout`](Self::set_write_timeout) has set.
             ///
             /// # Errors
             ///
@@ -96,7 +96,7 @@ macro_rules! timeouts {
                 timeout: Option<std::time::Duration>,
             ) -> std::io::Result<()> {
                 self.pollable.patience().set_timeout(direction, timeout)?;
-                // For whom it is converted to the standard library's type.
+                // For callers that convert the handle to the standard library's type.
                 match direction {
                     $crate::sched::reactor::Direction::Read => {
                         self.pollable.get_ref().set_read_timeout(timeout)
@@ -107,7 +107,7 @@ macro_rules! timeouts {
                 }
             }
 
-            /// Takes over the timeouts that a socket has which the standard library has made.
+            /// Takes over the timeouts of a socket that the standard library has made.
             fn with_its_timeouts(self) -> std::io::Result<Self> {
                 use $crate::sched::reactor::Direction::{Read, Write};
                 let io = self.pollable.get_ref();
@@ -127,13 +127,13 @@ macro_rules! nonblocking {
             /// Makes the operations of this handle fail with `WouldBlock` where they would have to wait,
             /// or has them wait again.
             ///
-            /// It is for code that was written for the standard library's types. The operations that
-            /// begin with `try_` never wait, and events can be waited for in any case. Whether the
-            /// standard library's type was non-blocking when it was taken over does not count: most
-            /// programs that make it so do it for a library like this.
+            /// The method is for code that was written for the standard library's types. Operations whose
+            /// names begin with `try_` never wait, and events wait in any case. A socket of the standard
+            /// library that was non-blocking becomes a handle that waits: most programs make a socket
+            /// non-blocking for a library like this.
             ///
-            /// Unlike the standard library's method, this concerns this handle alone, and those that are
-            /// cloned from it later: the open file is non-blocking in any case.
+            /// Unlike the standard library's method, this one concerns this handle alone, and handles that
+            /// are cloned from it later: the open file is non-blocking in any case.
             ///
             /// # Errors
             ///

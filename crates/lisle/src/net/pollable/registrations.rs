@@ -1,6 +1,6 @@
-//! Where a descriptor is registered: with one reactor in each process that has waited for it.
+//! The registrations of a descriptor: one in each process that has waited for it.
 //!
-//! A forked child has another reactor than its parent. What the parent has registered stays, since
+//! A forked child has another reactor than its parent. The registration of the parent stays, since
 //! performers may hold references to it, and the child adds its own.
 
 use crate::sched::reactor::Registration;
@@ -16,7 +16,7 @@ pub(super) struct Registrations {
 
 struct Link {
     registration: Registration,
-    /// That of a process that was forked from the one of this registration.
+    /// The registration of a process that was forked from the process of this one.
     next: OnceLock<Box<Link>>,
 }
 
@@ -37,7 +37,7 @@ impl Link {
 }
 
 impl Registrations {
-    /// Returns that of this process.
+    /// Returns the registration of this process.
     #[inline]
     pub(super) fn get(&self) -> Option<&Registration> {
         let first = &self.first.get()?.registration;
@@ -50,7 +50,7 @@ impl Registrations {
         (!last.is_inherited()).then_some(last)
     }
 
-    /// Does the same, and makes one if there is none.
+    /// Returns the registration of this process, and makes one if there is none.
     pub(super) fn get_or_make(
         &self,
         make: impl FnOnce() -> io::Result<Registration>,

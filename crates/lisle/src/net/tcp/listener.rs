@@ -36,7 +36,7 @@ const BACKLOG: libc::c_int = 4096;
 /// # }
 /// ```
 pub struct TcpListener {
-    /// `mio`'s listener, since it accepts and makes non-blocking in one system call.
+    /// `mio`'s listener, since it accepts a connection and makes it non-blocking in one system call.
     pollable: Pollable<mio::net::TcpListener>,
 }
 

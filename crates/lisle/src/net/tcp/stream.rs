@@ -18,9 +18,9 @@ use std::time::{Duration, Instant};
 /// [`Read`](io::Read) and [`Write`](io::Write) are implemented for the stream and for shared
 /// references to it, so one fiber may read while another writes.
 ///
-/// By default, small writes wait for the acknowledgement of earlier ones. That is the system's
-/// default and causes unexplained delays of 40 ms. [`set_nodelay`](TcpStream::set_nodelay) turns it
-/// off.
+/// By default, a small write waits until the other end has acknowledged the writes before it. This is
+/// the system's default, and causes unexplained delays of 40 ms.
+/// [`set_nodelay`](TcpStream::set_nodelay) turns it off.
 pub struct TcpStream {
     pub(super) pollable: Pollable<std::net::TcpStream>,
 }
@@ -92,7 +92,7 @@ impl TcpStream {
     /// use std::time::Duration;
     ///
     /// let listener = TcpListener::bind("127.0.0.1:0")?;
-    /// let address = listener.local_addr()?; // an address, not a name, which would take time, too
+    /// let address = listener.local_addr()?; // no name: looking one up would take time, too
     /// let stream = TcpStream::connect_timeout(&address, Duration::from_secs(60))?;
     /// assert_eq!(stream.peer_addr()?, address);
     /// # std::io::Result::Ok(())
@@ -133,7 +133,7 @@ impl TcpStream {
     /// ));
     /// match made.sync() {
     ///     Some(made) => made?, // then `connecting.into_stream()` is connected
-    ///     None => {} // to drop `connecting` gives it up
+    ///     None => {} // dropping `connecting` gives the connection up
     /// }
     /// # std::io::Result::Ok(())
     /// ```
@@ -190,7 +190,7 @@ impl TcpStream {
     /// # let (mut server, _) = listener.accept()?;
     ///
     /// client.write_all(b"request")?;
-    /// client.shutdown(Shutdown::Write)?; // that was all
+    /// client.shutdown(Shutdown::Write)?; // no more bytes follow
     /// let mut text = String::new();
     /// server.read_to_string(&mut text)?; // finds the end
     /// server.write_all(b"answer")?; // the other direction is open
@@ -238,7 +238,7 @@ impl TcpStream {
         self.pollable.get_ref().nodelay()
     }
 
-    /// Sets whether small writes are sent at once (`TCP_NODELAY`). That is right for nearly all
+    /// Sets whether small writes are sent at once (`TCP_NODELAY`). `true` is right for nearly all
     /// protocols with requests and responses.
     ///
     /// # Errors

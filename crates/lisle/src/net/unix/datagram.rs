@@ -85,7 +85,7 @@ impl UnixDatagram {
     /// sender.send_to(b"hello", &path)?;
     /// let (length, from) = receiver.recv_from(&mut [0; 16])?;
     /// assert_eq!(length, 5);
-    /// assert!(from.is_unnamed()); // so there is no way to answer
+    /// assert!(from.is_unnamed()); // so the receiver cannot answer
     /// # std::fs::remove_file(&path)?;
     /// # std::io::Result::Ok(())
     /// ```
@@ -161,7 +161,7 @@ impl UnixDatagram {
     ///
     /// let (one, _other) = UnixDatagram::pair()?;
     /// assert!(one.peer_addr()?.is_unnamed());
-    /// assert!(UnixDatagram::unbound()?.peer_addr().is_err()); // it is not connected
+    /// assert!(UnixDatagram::unbound()?.peer_addr().is_err()); // the socket is not connected
     /// # std::io::Result::Ok(())
     /// ```
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
@@ -180,7 +180,7 @@ impl UnixDatagram {
     /// assert_eq!(one.send(b"hello")?, 5);
     /// assert_eq!(other.recv(&mut [0; 16])?, 5);
     /// drop(other);
-    /// assert!(one.send(b"hello").is_err()); // nobody is there
+    /// assert!(one.send(b"hello").is_err()); // the receiver is gone
     /// # std::io::Result::Ok(())
     /// ```
     pub fn send(&self, bytes: &[u8]) -> io::Result<usize> {

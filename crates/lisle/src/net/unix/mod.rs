@@ -15,8 +15,8 @@ use std::time::Duration;
 
 /// A wait for room in a peer's queue, which the kernel does not report.
 ///
-/// Connecting to a listener whose backlog is full, and sending to a socket that the sender is not
-/// connected to, fail at once and leave nothing that could be waited for. Therefore they are
+/// Two operations fail at once, and have no event of their readiness: connecting to a listener whose
+/// backlog is full, and sending to a socket that the sender is not connected to. Therefore they are
 /// repeated, less and less often.
 struct Backoff(Duration);
 

@@ -54,7 +54,7 @@ impl UnixStream {
     /// # let path = std::env::temp_dir().join(format!("lisle-{}-stream", std::process::id()));
     /// assert!(UnixStream::connect(&path).is_err()); // no such socket
     /// let listener = UnixListener::bind(&path)?;
-    /// let client = UnixStream::connect(&path)?; // before anybody accepts it
+    /// let client = UnixStream::connect(&path)?; // before a call accepts it
     /// assert_eq!(client.peer_addr()?.as_pathname(), Some(&*path));
     /// # std::fs::remove_file(&path)?;
     /// # std::io::Result::Ok(())
@@ -144,7 +144,7 @@ impl UnixStream {
     ///
     /// let (mut one, mut other) = UnixStream::pair()?;
     /// one.write_all(b"request")?;
-    /// one.shutdown(Shutdown::Write)?; // that was all
+    /// one.shutdown(Shutdown::Write)?; // no more bytes follow
     /// let mut text = String::new();
     /// other.read_to_string(&mut text)?; // finds the end
     /// assert_eq!(text, "request");
