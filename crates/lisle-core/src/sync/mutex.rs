@@ -6,7 +6,9 @@ mod locking;
 mod raw;
 mod turns;
 
-use crate::event::{Event, Label, awaitable, choose, debug_by_name, forwarded, is_modelled, turn};
+use crate::event::choose;
+use crate::event::waiting::turn;
+use crate::event::{Event, Label, awaitable, debug_by_name, forwarded, is_modelled};
 use crate::shim::{cell::UnsafeCell, const_fn};
 use crate::sync::contended::tell;
 use crate::time::after;
@@ -248,7 +250,7 @@ impl<T: ?Sized> Mutex<T> {
     /// Does what the clock thread does, at a moment that a model chooses.
     #[cfg(all(test, lisle_loom))]
     pub(super) fn see_to_late_turn(&self) {
-        let woken = crate::event::woken::Woken::default();
+        let woken = crate::event::protocol::woken::Woken::default();
         self.raw.see_to_late_turn(&woken);
     }
 

@@ -9,8 +9,9 @@ pub use events::{LeaseEvt, PutEvt, ReadEvt, TakeEvt};
 pub use state::Turn;
 
 use crate::event::lock::Lock;
-use crate::event::record::Outsider;
-use crate::event::{Event, Label, turn, visible_doing};
+use crate::event::protocol::record::Outsider;
+use crate::event::waiting::turn;
+use crate::event::{Event, Label, visible_doing};
 use crate::shim::cell::UnsafeCell;
 use events::PutOnce;
 use state::{Phase, Slot, State};

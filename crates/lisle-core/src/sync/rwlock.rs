@@ -3,7 +3,9 @@
 mod guard;
 mod raw;
 
-use crate::event::{Event, Label, awaitable, choose, forwarded, is_modelled, turn};
+use crate::event::choose;
+use crate::event::waiting::turn;
+use crate::event::{Event, Label, awaitable, forwarded, is_modelled};
 use crate::shim::{cell::UnsafeCell, const_fn};
 use crate::sync::contended::{look, look_as_writer, tell};
 use crate::time::after;
