@@ -14,7 +14,6 @@
 //! also offer entries, if these allow it. `outside.rs` says how, and what that requires of the
 //! owner.
 
-#[path = "pending/outside.rs"]
 mod outside;
 
 use super::job::{Ancestor, Job};

@@ -258,12 +258,12 @@ mod imp {
 }
 
 #[cfg(not(target_arch = "arm"))]
-#[cfg_attr(not(all(target_os = "linux", target_arch = "x86_64")), path = "unwinding/unknown_calls.rs")]
+#[cfg_attr(not(all(target_os = "linux", target_arch = "x86_64")), path = "unknown_calls.rs")]
 mod calls;
 #[cfg(not(target_arch = "arm"))]
 pub(crate) mod frames;
 #[cfg(not(target_arch = "arm"))]
-#[cfg_attr(not(target_os = "linux"), path = "unwinding/one_language.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "one_language.rs")]
 mod languages;
 #[cfg(not(target_arch = "arm"))]
 mod table;
