@@ -6,17 +6,20 @@
 //! have not begun. Every `VISIT` turns, after a long turn, and when it has nothing to run, it also
 //! visits its inbox, timers and sockets.
 //!
+//! `held/` is what a worker holds, part by part; the other files say what it does with that.
+//!
 //! - `queues.rs` and `thief.rs`: what runs next, and what moves between domains.
 //! - `life.rs`, `starving.rs`, `begun.rs` and `hooked.rs`: how a fiber begins, or waits for a stack,
 //!   how it ends, by itself or with the runtime, and the hooks around its turns.
 //! - `runner.rs`, `jobs.rs` and `helping.rs`: a stack for tasks and for parts of loops, which parts
 //!   are given away and taken, and what runs while a fiber waits for one.
-//! - `timers.rs`, `idle.rs`, `way.rs` and `answering.rs`: timers, looking around and sleeping,
+//! - `idle.rs`, `way.rs` and `answering.rs`: looking around and sleeping,
 //!   giving way, and answers to those who ask what waits here.
 
 mod answering;
 mod begun;
 mod either;
+mod held;
 mod helping;
 mod hooked;
 mod idle;
@@ -31,7 +34,6 @@ mod runner;
 mod starving;
 mod surplus;
 mod thief;
-mod timers;
 pub mod way;
 
 use super::Domain;
@@ -55,26 +57,21 @@ use crate::spawned::hooks::{HookList, Moment};
 use crate::spawned::this_stack::this_stack;
 use crate::stack::{StackPool, overflow::AltStack};
 use crate::time::shared_wheel::SharedWheel;
-use answering::Answered;
-use begun::Begun;
 use either::{Either, either};
-use helping::AllJoining;
-use idle::Idle;
-use jobs::Jobs;
+use held::begun::Begun;
+use held::jobs::Jobs;
+use held::joining::AllJoining;
+use held::notes::{Answered, Idle, InVain};
+use held::queues::{Queues, VISIT};
+use held::resting::{Load, Resting};
+use held::starving::Starving;
+use held::stealing::Stealing;
+use held::timers::Timers;
 use lisle_core::exceptions::OfThread;
-use queues::Queues;
-use runner::{Load, Resting};
-use starving::Starving;
 use std::cell::{Cell, RefCell};
 use std::mem::offset_of;
 use std::panic::resume_unwind;
 use std::ptr::NonNull;
-use thief::Stealing;
-use timers::Timers;
-use way::InVain;
-
-/// The number of short turns between two visits of a busy domain to its inbox, timers and sockets.
-const VISIT: u32 = 32;
 
 thread_local! {
     static WORKER: Cell<*const Worker> = const { Cell::new(std::ptr::null()) };
@@ -94,8 +91,8 @@ static WAYS: Ways = Ways {
     is_due: || with_current(|worker| worker.into_iter().for_each(Worker::overstays)),
 };
 
-/// The state of a worker. Each part keeps its fields to itself. What concerns several parts is a
-/// method of the worker, in the file of what it is about.
+/// The state of a worker. Its parts are in `held/`. What a worker does is a method of it, in the file of
+/// what it is about.
 pub struct Worker {
     shared: Arc<Shared>,
     domain: Arc<Domain>,

@@ -19,8 +19,8 @@ pub use explorer::{Again, Ended, Explorer, Nature, Process};
 
 use super::Worker;
 use super::either::{Either, either};
+use super::held::resting::Load;
 use super::parts::Parts;
-use super::runner::Load;
 use crate::shim::atomic::Ordering;
 use crate::shim::clock;
 use crate::shim::model::{Report, set_report};

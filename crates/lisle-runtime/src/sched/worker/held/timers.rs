@@ -9,41 +9,41 @@ use crate::time::wheel::Wheel;
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 
-pub(super) struct Timers {
+pub(in crate::sched::worker) struct Timers {
     wheel: RefCell<Wheel<*const Timer>>,
     /// Set while timers fire: what is woken meanwhile is woken by a timer.
     firing: Cell<bool>,
 }
 
 impl Timers {
-    pub(super) fn new() -> Self {
+    pub(in crate::sched::worker) fn new() -> Self {
         Timers { wheel: RefCell::new(Wheel::new(clock::now())), firing: Cell::new(false) }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::sched::worker) fn is_empty(&self) -> bool {
         self.wheel.borrow().is_empty()
     }
 
     /// Returns `true` while timers fire: what is woken meanwhile is woken by a timer.
     #[inline]
-    pub(super) fn are_firing(&self) -> bool {
+    pub(in crate::sched::worker) fn are_firing(&self) -> bool {
         self.firing.get()
     }
 
     /// Calls `fire`, which fires timers.
-    pub(super) fn while_firing(&self, fire: impl FnOnce()) {
+    pub(in crate::sched::worker) fn while_firing(&self, fire: impl FnOnce()) {
         let before = self.firing.replace(true);
         fire();
         self.firing.set(before);
     }
 
     /// Returns when the worker has to look at its fibers' timers again.
-    pub(super) fn next_deadline(&self) -> Option<u64> {
+    pub(in crate::sched::worker) fn next_deadline(&self) -> Option<u64> {
         self.wheel.borrow().next_deadline()
     }
 
     /// Fires the timers that are due.
-    pub(super) fn fire(&self, next_timer: &NextTimer) {
+    pub(in crate::sched::worker) fn fire(&self, next_timer: &NextTimer) {
         let mut wheel = self.wheel.borrow_mut();
         if wheel.is_empty() {
             return;
@@ -69,7 +69,12 @@ impl Timers {
     ///
     /// As for [`Context::arm`](crate::event::Context::arm).
     #[inline]
-    pub(super) unsafe fn arm(&self, timer: NonNull<Timer>, deadline: u64, next_timer: &NextTimer) {
+    pub(in crate::sched::worker) unsafe fn arm(
+        &self,
+        timer: NonNull<Timer>,
+        deadline: u64,
+        next_timer: &NextTimer,
+    ) {
         // SAFETY: alive and pinned, by the caller's promise.
         let entry = unsafe { Timer::entry(timer) };
         // SAFETY: not linked, and pinned until it has fired or been removed.
@@ -83,7 +88,7 @@ impl Timers {
     ///
     /// As for [`Context::disarm`](crate::event::Context::disarm).
     #[inline]
-    pub(super) unsafe fn disarm(&self, timer: NonNull<Timer>, next_timer: &NextTimer) {
+    pub(in crate::sched::worker) unsafe fn disarm(&self, timer: NonNull<Timer>, next_timer: &NextTimer) {
         // SAFETY: alive, by the caller's promise.
         let entry = unsafe { Timer::entry(timer) };
         // SAFETY: alive, by the caller's promise.
