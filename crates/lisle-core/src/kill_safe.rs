@@ -65,7 +65,8 @@
 //! so here the user chooses where the manager runs.
 
 use crate::channel::Sender;
-use crate::event::{Event, Label, Nack, choose, debug_by_name};
+use crate::event::choose;
+use crate::event::{Event, Label, Nack, debug_by_name};
 use crate::rpc::line::{self, Callers, Line, Pending};
 use crate::threads;
 use std::error::Error;

@@ -37,7 +37,7 @@
 //!   dependency `corosensei`, for platforms without a switch of our own (see `segment`). The switch
 //!   from a fiber's stack to its worker's must be inlined into the code that waits, or it costs
 //!   four times as much. That code is therefore in this crate, beside the events, and not in the
-//!   runtime (see `event/parker.rs`).
+//!   runtime (see `event/performer/parker.rs`).
 //!
 //! Items that are hidden from the documentation are for the crates above this one and change
 //! without notice. They have conditions that their signatures do not state, so a program that calls
@@ -101,9 +101,11 @@ mod unwind_safe;
 pub mod unwinding;
 
 pub use channel::create::channel;
-pub use event::basic::{always, never};
-pub use event::choose::choose;
-pub use event::interface::Event;
+pub use event::combinators::{
+    basic::{always, never},
+    choose::choose,
+};
+pub use event::interface::event::Event;
 
 /// Compiles the example of the README as a doctest.
 #[cfg(all(doctest, not(lisle_loom)))]

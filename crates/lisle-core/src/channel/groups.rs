@@ -1,7 +1,8 @@
 //! Sends to each of several channels, and receives from each of several channels.
 
 use crate::channel::{Receiver, RecvEvt, SendEvt, Sender};
-use crate::event::{ChooseAll, choose_all};
+use crate::event::ChooseAll;
+use crate::event::choose_all;
 
 /// Returns the event of having sent each of `values` on the sender at the same position, in any
 /// order. Each performance sends clones of the values. The event gives the result of each send.

@@ -11,7 +11,7 @@
 
 use super::shared::{Inner, Shared};
 use crate::event::Attempt;
-use crate::event::awaited::{Awaited, Awaits};
+use crate::event::telling::awaited::{Awaited, Awaits};
 use crate::shim::model::{Touch, touched};
 use crate::shim::unreported;
 

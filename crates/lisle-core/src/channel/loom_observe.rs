@@ -4,7 +4,8 @@
 
 use super::loom_tests::{Channel, explore_channels, number};
 use super::unbounded_mailbox;
-use crate::event::{Event, choose};
+use crate::event::Event;
+use crate::event::choose;
 use crate::loom_models::{explore, join_all, spawn_with};
 use loom::thread;
 

@@ -4,10 +4,10 @@ use super::error::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 use super::observe::{ClosedEvt, Observed, ReadyEvt, Sign, Watchers};
 use super::receiver::within;
 use crate::drops;
-use crate::event::queue::WaitQueue;
+use crate::event::protocol::queue::WaitQueue;
+use crate::event::waiting::turn;
 use crate::event::{
-    Attempt, Description, Event, Label, Source, awaitable, copied, debug_by_name, turn, visible_doing,
-    waits_at,
+    Attempt, Description, Event, Label, Source, awaitable, copied, debug_by_name, visible_doing, waits_at,
 };
 use crate::shim::counted_down;
 use crate::shim::sync::Arc;

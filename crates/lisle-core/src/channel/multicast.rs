@@ -5,10 +5,11 @@ use super::observe::{ClosedEvt, Observed, ReadyEvt, Sign, Watchers};
 use super::receiver::within;
 use crate::drops::Drops;
 use crate::event::lock::Lock;
-use crate::event::queue::WaitQueue;
+use crate::event::protocol::queue::WaitQueue;
+use crate::event::waiting::turn;
 use crate::event::{
-    Attempt, Description, Event, Label, Source, awaitable, copied, debug_by_name, is_modelled, turn,
-    visible_doing, waits_at,
+    Attempt, Description, Event, Label, Source, awaitable, copied, debug_by_name, is_modelled, visible_doing,
+    waits_at,
 };
 use crate::shim::counted_down;
 use crate::shim::unseen::{AtomicUsize, Ordering};

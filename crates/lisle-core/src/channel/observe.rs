@@ -10,8 +10,8 @@
 //! A watcher does not see the partners of its own performance. Otherwise a choice between sending
 //! to a channel and its being ready to receive from would make itself ready.
 
-use crate::event::queue::{WaitQueue, Waiter};
-use crate::event::record::{Attempt, Committer};
+use crate::event::protocol::queue::{WaitQueue, Waiter};
+use crate::event::protocol::record::{Attempt, Committer};
 use crate::event::{Description, Event, Step, awaitable, single};
 use std::fmt;
 use std::pin::Pin;

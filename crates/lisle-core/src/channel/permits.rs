@@ -3,7 +3,7 @@
 
 use super::sender::{Sender, send_at_once};
 use super::shared::Shared;
-use crate::event::record::Outsider;
+use crate::event::protocol::record::Outsider;
 use crate::event::{Description, Source, visible_doing};
 use std::ptr::NonNull;
 

@@ -5,11 +5,12 @@ use super::iter::{Iter, TryIter};
 use super::observe::{ClosedEvt, ReadyEvt};
 use super::shared::{Received, Shared};
 use super::slot::{Promise, Slot};
-use crate::event::queue::Waiter;
-use crate::event::record::{Committer, Outsider, misuse};
+use crate::event::protocol::queue::Waiter;
+use crate::event::protocol::record::{Committer, Outsider, misuse};
+use crate::event::waiting::turn;
 use crate::event::{
-    Attempt, Description, Event, Step, choose_biased, copied, debug_by_name, is_modelled, turn,
-    visible_doing, wait_for,
+    Attempt, Description, Event, Step, choose_biased, copied, debug_by_name, is_modelled, visible_doing,
+    wait_for,
 };
 use crate::shim::counted_down;
 use crate::shim::sync::Arc;
@@ -518,7 +519,7 @@ macro_rules! receives {
                 let shared: fn(&Self) -> &Shared<T> = $shared;
                 let shared = shared(self);
                 $crate::channel::receiver::may_receive(shared)
-                    .then(|| $crate::channel::receiver::receive_now(shared, &$crate::event::record::Awaiting))
+                    .then(|| $crate::channel::receiver::receive_now(shared, &$crate::event::protocol::record::Awaiting))
                     .flatten()
             }
             fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {

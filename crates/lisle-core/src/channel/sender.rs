@@ -4,11 +4,11 @@ use super::error::{SendError, SendTimeoutError, TrySendError};
 use super::observe::{ClosedEvt, ReadyEvt};
 use super::shared::{Sent, Shared};
 use crate::drops::Careful;
-use crate::event::queue::Waiter;
-use crate::event::record::{Committer, Outsider};
+use crate::event::protocol::queue::Waiter;
+use crate::event::protocol::record::{Committer, Outsider};
+use crate::event::waiting::turn;
 use crate::event::{
-    Attempt, Description, Event, Step, choose_biased, debug_by_name, is_modelled, turn, visible_doing,
-    wait_for,
+    Attempt, Description, Event, Step, choose_biased, debug_by_name, is_modelled, visible_doing, wait_for,
 };
 use crate::shim::counted_down;
 use crate::shim::sync::Arc;
@@ -460,7 +460,7 @@ macro_rules! sends {
                     let shared: fn(&Self) -> &Shared<T> = $shared;
                     let mut message = self.message.take();
                     let is_sent = message.is_some() && $crate::channel::sender::send_at_once(
-                        shared(self), &mut message, &$crate::event::record::Awaiting,
+                        shared(self), &mut message, &$crate::event::protocol::record::Awaiting,
                     );
                     self.message.set(message);
                     is_sent.then_some(Ok(()))

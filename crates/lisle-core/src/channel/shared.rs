@@ -20,9 +20,10 @@ use super::permits::{Out, Permits};
 use super::slot::Slot;
 use crate::drops;
 use crate::event::lock::{Guard, Lock};
-use crate::event::queue::{Committed, Decided, WaitQueue};
-use crate::event::record::{Attempt, Committer, Meeting, Record, Waker};
-use crate::event::woken::Woken;
+use crate::event::protocol::queue::{Committed, Decided, WaitQueue};
+use crate::event::protocol::record::{Attempt, Committer, Meeting, Record};
+use crate::event::protocol::woken::Woken;
+use crate::event::waker::Waker;
 use crate::event::{Description, Label, declare_made, tally};
 use crate::shim::atomic::Ordering;
 #[cfg(feature = "model")]

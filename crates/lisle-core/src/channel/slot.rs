@@ -1,7 +1,7 @@
 //! What a waiting receiver finds, and the promise of a message that is being made (see
 //! `promise.rs`).
 
-use crate::event::queue::Committed;
+use crate::event::protocol::queue::Committed;
 use crate::shim::cell::UnsafeCell;
 use std::marker::PhantomPinned;
 use std::ptr::NonNull;

@@ -6,7 +6,7 @@
 //! that are made within the performance of others and make further ones. Both are counted, and one
 //! level too many panics before anything is published.
 //!
-//! Boxes are counted when they are made ([`Event::depth`](super::Event::depth)), since a deeper
+//! Boxes are counted when they are made ([`Event::depth`](crate::event::Event::depth)), since a deeper
 //! nesting could not even be dropped. What is made in a performance is counted on the way down, in
 //! a thread-local variable. The variable belongs to the code that is about to take a step. User
 //! code may wait, and other code changes the variable meanwhile, so every caller of user code

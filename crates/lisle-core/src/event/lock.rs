@@ -2,7 +2,7 @@
 //! under it, and so does other state that threads share.
 //!
 //! Taking it costs one locked read-modify-write, and releasing it one plain store. No user code
-//! runs under it, except the functions given to a [`Source`](super::Source). A thread that waits
+//! runs under it, except the functions given to a [`Source`](crate::event::Source). A thread that waits
 //! for it therefore spins, then yields, and at last sleeps for 50 µs at a time. A queued lock would
 //! need a second read-modify-write on release, which is 5 to 6 ns of the 20 that a message may
 //! take.

@@ -1,11 +1,12 @@
 //! Loom models of futures that wait together with the recycled task that polls them, see
 //! `future/wake.rs`.
 
-use super::loom_tests::{Gate, Tokens, assert_idle, give, open, pass, take};
-use super::recycled::Recycled;
-use super::{Event, EventFuture, choose};
 use crate::channel::Receiver;
 use crate::channel::create::channel;
+use crate::event::choose;
+use crate::event::loom_tests::{Gate, Tokens, assert_idle, give, open, pass, take};
+use crate::event::performer::recycled::Recycled;
+use crate::event::{Event, EventFuture};
 use crate::loom_models::{explore, spawn_with};
 use crate::shim::sync::Arc;
 use loom::sync::Notify;

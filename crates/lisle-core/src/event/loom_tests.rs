@@ -1,7 +1,8 @@
 //! Loom models of the commit protocol with one-sided events. Those with partners on both sides are
 //! beside the channels.
 
-use super::{Event, Source, choose};
+use crate::event::choose;
+use crate::event::{Event, Source};
 use crate::loom_models::{explore, join_all, poll_once, spawn_with, spawn_with_both};
 use crate::shim::sync::Arc;
 use loom::thread;

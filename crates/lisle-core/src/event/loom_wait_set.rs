@@ -1,8 +1,9 @@
 //! Loom models of wait sets and of negative acknowledgements.
 
-use super::{Event, Nack, WaitSet, choose, choose_biased, with_nack};
 use crate::channel::create::channel;
 use crate::channel::{Receiver, Sender, bounded};
+use crate::event::choose;
+use crate::event::{Event, Nack, WaitSet, choose_biased, with_nack};
 use crate::loom_models::{explore, join_all, spawn_with_both};
 use crate::shim::sync::Arc;
 use loom::thread;

@@ -32,35 +32,23 @@
 //! Events are those of Reppy's Concurrent ML (PLDI 1991; *Concurrent Programming in ML*, 1999). The
 //! parallel protocol follows Reppy, Russo and Xiao, *Parallel Concurrent ML* (ICFP 2009), which
 //! Guile Fibers made known. The README beside this file says what is different here and why.
+//!
+//! # Rooms
+//!
+//! Each uses only those before it, and the files that lie beside them.
+//!
+//! - `telling`: what reports ask.
+//! - `performer`: what a stack knows of the performer that runs on it.
+//! - `protocol`: how performers agree on what happens.
+//! - `waiting`: how a performer waits.
+//! - `interface`: the trait, and what its methods lead to.
+//! - `sources`: what performers wait at.
+//! - `combinators`: events of other events.
 
-#[cfg(not(lisle_loom))]
-#[doc(hidden)]
-pub mod adaptive_spin;
-#[cfg(feature = "model")]
-#[doc(hidden)]
-pub mod awaited;
-pub(crate) mod basic;
-mod boxed;
-#[cfg(not(lisle_loom))]
-#[doc(hidden)]
-pub mod calls;
-pub(crate) mod choose;
-mod choose_all;
-mod context;
-pub(crate) mod depth;
+pub(crate) mod combinators;
+mod depth;
 mod ends;
-pub(crate) mod evidence;
-mod forward;
-mod future;
-mod glimpse;
-mod guard;
-mod inline_event;
 pub(crate) mod interface;
-#[doc(hidden)]
-#[allow(missing_debug_implementations, reason = "not for users")]
-pub mod limit;
-mod limits;
-mod list;
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not for users")]
 pub mod lock;
@@ -70,117 +58,92 @@ mod loom_recycled;
 mod loom_tests;
 #[cfg(all(test, any(lisle_loom, miri)))]
 mod loom_wait_set;
-mod nack;
-mod nowhere;
-mod option;
-mod os_thread;
-#[cfg_attr(not(all(feature = "fibers", not(lisle_loom))), path = "no_parker.rs")]
-#[doc(hidden)]
-#[allow(missing_debug_implementations, reason = "not for users")]
-pub mod parker;
-mod performer;
-#[cfg(not(lisle_loom))]
-#[allow(missing_debug_implementations, reason = "not for users")]
-mod polled;
-pub(crate) mod queue;
-pub(crate) mod record;
-#[doc(hidden)]
-#[allow(missing_debug_implementations, reason = "not for users")]
-pub mod recycled;
-mod replace;
-pub(crate) mod scratch;
-#[doc(hidden)]
-pub mod select;
-#[cfg(not(lisle_loom))]
-#[doc(hidden)]
-#[allow(missing_debug_implementations, reason = "not for users")]
-pub mod sleepers;
-mod source;
-mod standing;
-#[doc(hidden)]
-pub mod step;
-mod storage;
-mod sync;
+mod macros;
+pub(crate) mod performer;
+pub(crate) mod protocol;
+mod sources;
 #[doc(hidden)]
 pub mod tally;
+pub(crate) mod telling;
 #[cfg(all(test, not(lisle_loom)))]
 mod tests;
+pub(crate) mod waiting;
+pub(crate) mod waker;
+
+pub use combinators::basic::{Always, Never};
+pub use combinators::choose::{Alternatives, Choose, choose_biased};
+pub use combinators::choose_all::{ChooseAll, Every, Stride, choose_all};
+pub use combinators::guard::{Guard, guard};
+pub use combinators::nack::{Nack, WithNack, with_nack};
+pub use ends::Unparked;
+pub use interface::boxed::BoxEvent;
+pub use interface::future::EventFuture;
+pub use interface::replace::Replace;
+pub use interface::wrap::{Wrap, WrapPanic};
+pub use protocol::context::Context;
+pub use protocol::record::Attempt;
+pub use protocol::step::Step;
+pub use protocol::timer::Timer;
+pub use sources::source::{Source, SourceEvent, Waiters, Waiting};
+pub use sources::wait_set::{Key, Taking, WaitSet, WaitSetEvt};
+pub use telling::parked::ParkedEvent;
+pub use telling::waits::{BlockedOn, Description, Label};
+pub use waker::Waker;
+
+// Users find these at the root of the crate, and nowhere else.
+pub(crate) use combinators::choose::choose;
+pub(crate) use interface::event::Event;
+
+// For the crates above this one.
 #[doc(hidden)]
-pub mod tick;
-pub(crate) mod timer;
-#[doc(hidden)]
-pub mod turn;
-mod unchecked;
+pub use combinators::select;
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
-pub mod until;
-mod wait_set;
-mod waits;
-pub(crate) mod woken;
-#[allow(missing_debug_implementations, reason = "not for users")]
-mod wrap;
-
-pub use basic::{Always, Never};
-pub use boxed::BoxEvent;
-pub use choose::{Alternatives, Choose, choose_biased};
-pub use choose_all::{ChooseAll, Every, Stride, choose_all};
-pub use context::Context;
-pub use future::EventFuture;
-#[doc(hidden)]
-pub use future::SINGLE_WORDS;
-pub use guard::{Guard, guard};
-pub use interface::Step;
-pub use nack::{Nack, WithNack, with_nack};
-#[doc(hidden)]
-pub use performer::performer_id;
-pub use record::{Attempt, Waker};
-pub use replace::Replace;
-#[doc(hidden)]
-pub use source::{Hidden, Unlabelled};
-pub use source::{Source, SourceEvent, Waiters, Waiting};
-pub use timer::Timer;
-pub use wait_set::{Key, Taking, WaitSet, WaitSetEvt};
-#[doc(hidden)]
-pub use waits::Said;
-pub use waits::{BlockedOn, Description, Label, ParkedEvent};
-pub use wrap::{Wrap, WrapPanic};
-
-pub(crate) use context::now_to_tell;
-#[doc(hidden)]
-pub use context::{Doing, install, installed, now};
-pub use ends::Unparked;
+pub use combinators::until;
 #[doc(hidden)]
 pub use ends::{Ends, Interrupted};
-#[doc(hidden)]
-pub(crate) use forward::{copied, debug_by_name};
-pub use forward::{forwarded, may_wait_at, single, waits_at};
-#[doc(hidden)]
-pub use future::awaitable;
-#[doc(hidden)]
-pub use limits::{Mask, is_interruption};
-#[doc(hidden)]
-pub use nowhere::Nowhere;
-pub(crate) use parker::raising;
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
-pub use polled::Polled;
+pub use interface::polled::Polled;
 #[doc(hidden)]
-pub use step::suspend;
+pub use interface::{
+    future::{SINGLE_WORDS, awaitable},
+    sync::{Passed, sync_masked, sync_or_passed},
+    wrap::described,
+};
+pub use macros::{forwarded, may_wait_at, single, waits_at};
 #[doc(hidden)]
-pub use sync::{
-    Passed, add_to, declare, declare_made, gone, is_modelled, sync_masked, sync_or_passed, visible,
-    visible_doing, visible_on,
+pub use performer::{
+    id::performer_id,
+    limits::{Mask, is_interruption},
+    parker, recycled, tick,
 };
 #[doc(hidden)]
 #[cfg(feature = "model")]
+pub use protocol::visible::MODEL_ERA;
 #[doc(hidden)]
-pub use unchecked::MODEL_ERA;
-pub use unchecked::cannot_be_checked;
+pub use protocol::{
+    context::{Doing, install, installed, now},
+    step::{self, suspend},
+    visible::{
+        add_to, cannot_be_checked, declare, declare_made, gone, is_modelled, visible, visible_doing,
+        visible_on,
+    },
+};
 #[doc(hidden)]
-pub use wrap::described;
+pub use sources::source::{Hidden, Unlabelled};
+#[cfg(feature = "model")]
+#[doc(hidden)]
+pub use telling::awaited;
+#[doc(hidden)]
+pub use telling::waits::Said;
+#[cfg(not(lisle_loom))]
+#[doc(hidden)]
+pub use waiting::{adaptive_spin, calls, sleepers};
+#[doc(hidden)]
+pub use waiting::{limit, nowhere::Nowhere, turn};
 
-pub(crate) use sync::wait_for;
-
-// Users find these at the root of the crate, and nowhere else.
-pub(crate) use choose::choose;
-pub(crate) use interface::Event;
+pub(crate) use interface::sync::wait_for;
+pub(crate) use macros::{copied, debug_by_name};
+pub(crate) use performer::parker::raising;
+pub(crate) use protocol::context::now_to_tell;

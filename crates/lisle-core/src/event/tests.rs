@@ -2,9 +2,10 @@
 //! end the process with a message, panic in the performer, or nothing at all. They can never harm a
 //! partner or memory.
 
-use super::basic::never;
-use super::{Attempt, Event, Source, Step, Waiting, choose};
 use crate::channel;
+use crate::event::choose;
+use crate::event::combinators::basic::never;
+use crate::event::{Attempt, Event, Source, Step, Waiting};
 use crate::sync::Condition;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -12,9 +12,9 @@
 use crate::channel::observe::{Observed, Sign, Watchers};
 use crate::channel::{ClosedEvt, OwnedRecvEvt, RecvError, Sender, bounded};
 use crate::drops;
+use crate::event::protocol::queue::WaitQueue;
 #[cfg(feature = "model")]
-use crate::event::awaited::{Awaited, Awaits};
-use crate::event::queue::WaitQueue;
+use crate::event::telling::awaited::{Awaited, Awaits};
 use crate::event::{
     Attempt, Description, Event, Label, Nack, Source, Step, Waiters, Waiting, WithNack, awaitable, forwarded,
     single, with_nack,

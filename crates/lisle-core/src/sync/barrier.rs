@@ -1,9 +1,9 @@
 //! A barrier whose parties come and go.
 
 use crate::event::lock::Lock;
-use crate::event::queue::{Committed, WaitQueue, Waiter};
-use crate::event::record::{Attempt, Committer, Meeting, Outsider, misuse};
-use crate::event::woken::Woken;
+use crate::event::protocol::queue::{Committed, WaitQueue, Waiter};
+use crate::event::protocol::record::{Attempt, Committer, Meeting, Outsider, misuse};
+use crate::event::protocol::woken::Woken;
 use crate::event::{Description, Event, Label, Step, awaitable, declare_made, single, visible_doing};
 use crate::shim::sync::Arc;
 use std::fmt;

@@ -1,6 +1,7 @@
 //! A condition that becomes true once.
 
-use crate::event::{Event, Label, Source, awaitable, turn, waits_at};
+use crate::event::waiting::turn;
+use crate::event::{Event, Label, Source, awaitable, waits_at};
 use std::pin::Pin;
 
 /// A condition that is false until it is signalled, and true from then on. Waiting for it is an

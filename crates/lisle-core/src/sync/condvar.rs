@@ -1,8 +1,9 @@
 //! Waiting, without holding a mutex, until another performer notifies that something has changed.
 
 use super::{Mutex, MutexGuard};
+use crate::event::choose;
 use crate::event::{
-    Attempt, Description, Event, Label, Source, Waiting, awaitable, choose, debug_by_name, now, single,
+    Attempt, Description, Event, Label, Source, Waiting, awaitable, debug_by_name, now, single,
 };
 use crate::shim::{
     atomic::{AtomicBool, Ordering},

@@ -1,6 +1,7 @@
 //! A cell that is filled once.
 
-use crate::event::{Event, Label, Source, awaitable, debug_by_name, turn, waits_at};
+use crate::event::waiting::turn;
+use crate::event::{Event, Label, Source, awaitable, debug_by_name, waits_at};
 use crate::shim::const_fn;
 use std::fmt;
 use std::pin::Pin;

@@ -1,6 +1,7 @@
 //! Waiting for a number of things to be done, which are either counted down or entered and left.
 
-use crate::event::{Event, Label, Source, awaitable, debug_by_name, turn, waits_at};
+use crate::event::waiting::turn;
+use crate::event::{Event, Label, Source, awaitable, debug_by_name, waits_at};
 use crate::shim::sync::Arc;
 use std::fmt;
 use std::pin::Pin;

@@ -2,8 +2,9 @@
 
 use super::mutex::{OVERDUE, Overdue};
 use super::{Condition, Condvar, Mutex, MutexGuard, RwLock, RwLockWriteGuard};
-use crate::event::basic::never;
-use crate::event::{Event, choose};
+use crate::event::Event;
+use crate::event::choose;
+use crate::event::combinators::basic::never;
 use crate::loom_models::{explore, join_all, poll_once, spawn_with, spawn_with_both};
 use crate::shim::sync::Arc;
 use loom::cell::UnsafeCell;

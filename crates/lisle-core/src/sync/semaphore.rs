@@ -2,9 +2,9 @@
 //! tokens.
 
 use crate::event::lock::Lock;
-use crate::event::queue::{WaitQueue, Waiter};
-use crate::event::record::{Meeting, Outsider, Record};
-use crate::event::woken::Woken;
+use crate::event::protocol::queue::{WaitQueue, Waiter};
+use crate::event::protocol::record::{Meeting, Outsider, Record};
+use crate::event::protocol::woken::Woken;
 use crate::event::{
     Attempt, Description, Event, Label, Step, awaitable, declare_made, single, visible_doing,
 };

@@ -1,8 +1,9 @@
 //! A value that changes, of which only the latest version counts.
 
+use crate::event::waiting::turn;
 use crate::event::{
-    Description, Event, Label, Source, Waiting, awaitable, copied, debug_by_name, single, turn,
-    visible_doing, waits_at,
+    Description, Event, Label, Source, Waiting, awaitable, copied, debug_by_name, single, visible_doing,
+    waits_at,
 };
 use crate::shim::atomic::{AtomicU64, Ordering};
 use crate::shim::counted_down;

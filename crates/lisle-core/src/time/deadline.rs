@@ -1,10 +1,11 @@
 //! Deadlines that go down the calls.
 //!
-//! A deadline is a limit (see `event/limit.rs`) of a call: what the call does below, however deep, need
+//! A deadline is a limit (see `event/waiting/limit.rs`) of a call: what the call does below, however deep, need
 //! not know it.
 
 use crate::event::cannot_be_checked;
-use crate::event::limit::{self, NEVER};
+use crate::event::waiting::limit;
+use crate::event::waiting::limit::NEVER;
 use crate::shim::clock;
 use std::error::Error;
 use std::fmt;

@@ -2,7 +2,7 @@
 //! the thread that waits below it, or that thread leaves the limit by itself.
 
 use super::SharedWheel;
-use crate::event::limit::bounded;
+use crate::event::waiting::limit::bounded;
 use crate::event::{Source, sync_or_passed};
 use crate::loom_models::{explore, spawn_with};
 use crate::shim::sync::Arc;

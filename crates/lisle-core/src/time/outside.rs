@@ -8,7 +8,7 @@
 use super::lent_wheel;
 use super::shared_wheel::{self, SharedWheel};
 use crate::affinity;
-use crate::event::recycled::Recycled;
+use crate::event::performer::recycled::Recycled;
 use crate::event::{Timer, installed};
 use crate::fork::PerProcess;
 use crate::own_threads;

@@ -4,7 +4,7 @@
 
 use super::shared_wheel::{self, SharedWheel};
 use crate::event::Timer;
-use crate::event::recycled::Recycled;
+use crate::event::performer::recycled::Recycled;
 use std::cell::Cell;
 use std::ptr::NonNull;
 

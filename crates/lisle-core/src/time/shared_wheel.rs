@@ -30,7 +30,7 @@
 use super::wheel::Wheel;
 use crate::event::Timer;
 use crate::event::lock::Lock;
-use crate::event::woken::Woken;
+use crate::event::protocol::woken::Woken;
 use crate::fork;
 use crate::shim::unseen::{AtomicU64, Ordering};
 use std::ptr::NonNull;

@@ -2,7 +2,8 @@
 //! those of a domain and of the clock thread; the models fire them, since loom has no time.
 
 use super::SharedWheel;
-use crate::event::{Event, choose};
+use crate::event::Event;
+use crate::event::choose;
 use crate::loom_models::{explore, spawn_with, spawn_with_both};
 use crate::shim::sync::Arc;
 use crate::time::outside::arm_in;

@@ -335,7 +335,7 @@ impl Event for TickEvt<'_> {
             // and it is disarmed by `withdraw`, which the library calls before the branch is
             // dropped.
             let arm = |timer| unsafe { attempt.context().arm(timer, next) };
-            let armed = catch_unwind(AssertUnwindSafe(|| alarm.publish(attempt, arm)));
+            let armed = catch_unwind(AssertUnwindSafe(|| attempt.publish_timer(alarm, arm)));
             if let Err(panic) = armed {
                 // SAFETY: `branch` is a branch of this event.
                 unsafe { branch.waiting().withdraw(attempt) };
@@ -346,7 +346,7 @@ impl Event for TickEvt<'_> {
     }
     fn withdraw<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>, attempt: &Attempt<'_>) -> bool {
         let alarm = &branch.as_ref().get_ref().alarm;
-        alarm.take_back(attempt, || {
+        attempt.take_back_timer(alarm, || {
             // SAFETY: the timer was armed in the same performance, hence by this context.
             unsafe { attempt.context().disarm(NonNull::from(alarm)) }
         });

@@ -1,6 +1,6 @@
 //! The events of time passing.
 
-use crate::event::record::Committer;
+use crate::event::protocol::record::Committer;
 use crate::event::{Attempt, Description, Event, Label, Step, Timer, awaitable, single};
 use crate::shim::clock;
 
@@ -119,12 +119,12 @@ impl Ticking {
         }
         // SAFETY: the timer was just created or taken back, so it is not armed. It is pinned, and
         // it is disarmed by `withdraw`, which the library calls before the branch is dropped.
-        self.timer.publish(attempt, |timer| unsafe { attempt.context().arm(timer, deadline) });
+        attempt.publish_timer(&self.timer, |timer| unsafe { attempt.context().arm(timer, deadline) });
         Step::Waiting
     }
 
     fn withdraw(self: Pin<&mut Self>, attempt: &Attempt<'_>) -> bool {
-        self.timer.take_back(attempt, || {
+        attempt.take_back_timer(&self.timer, || {
             // SAFETY: the timer was armed in the same performance, hence by this context.
             unsafe { attempt.context().disarm(NonNull::from(&self.timer)) }
         });

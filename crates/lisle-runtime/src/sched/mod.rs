@@ -1,11 +1,11 @@
 //! The scheduler: domains, each with a worker thread, queues, a poller, timers and stacks of its
 //! own.
 //!
-//! - `worker.rs` is the worker of a domain, its parts are in `worker/`.
+//! - `worker/` is the worker of a domain, and its parts.
 //! - `shared.rs` is what the domains of a runtime share; `common.rs` holds what belongs to no
 //!   domain; `sharing.rs` says who could take a part of a loop.
 //! - `place.rs` decides where a fiber goes that has a place; `groups.rs` learns where others go.
-//! - `reactor.rs` waits for the sockets of a domain.
+//! - `reactor/` waits for the sockets of a domain.
 //! - `forked.rs` is what a forked child does first.
 //! - `snapshot.rs` collects what each fiber waits for; `deadlock.rs` notices that all fibers wait
 //!   for good; `monitor.rs` and `stall.rs` notice that a fiber keeps its domain.

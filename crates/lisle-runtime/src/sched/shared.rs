@@ -15,8 +15,6 @@ use crate::sched::groups::Groups;
 use crate::sched::lookouts::Lookouts;
 use crate::sched::monitor_handle::Monitor;
 use crate::sched::questions::Snapshots;
-#[cfg(feature = "model")]
-use crate::sched::worker::with_current;
 use crate::shim::{
     CachePadded,
     atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence},
@@ -215,24 +213,6 @@ impl Shared {
         let outside = self.outside.lock();
         outside.tasks.add(1);
         outside.reified(bytes);
-    }
-
-    /// Does the same as [`push_common`](Shared::push_common), for a caller that does not keep the
-    /// runtime alive.
-    ///
-    /// # Safety
-    ///
-    /// `home` is alive until it has been given `task`, which is in no list and stays until it runs.
-    pub(crate) unsafe fn push_common_at(home: *const Shared, task: NonNull<Runnable>) {
-        // SAFETY: alive, by the caller's promise.
-        unsafe { Arc::increment_strong_count(home) };
-        // SAFETY: this takes over the count that was just added.
-        let home = unsafe { Arc::from_raw(home) };
-        #[cfg(feature = "model")]
-        if !with_current(|worker| worker.is_some_and(|worker| std::ptr::eq(&**worker.shared(), &*home))) {
-            home.domains[0].woken_from_outside.store(true, Ordering::Relaxed);
-        }
-        home.push_common(task);
     }
 
     /// Returns how many fibers have been spawned, and tasks reified, that have not ended. Never too

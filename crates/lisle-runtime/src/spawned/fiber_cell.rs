@@ -164,7 +164,7 @@ impl Fiber {
         unsafe { self.stack_state.pending.job.get().as_ref() }.map_or_else(|| self.site(), |job| job.site)
     }
 
-    /// Returns the fiber's number as a performer, see `event/waits.rs`.
+    /// Returns the fiber's number as a performer, see `event/telling/waits.rs`.
     pub(crate) fn performer_id(&self) -> usize {
         std::ptr::from_ref(&self.parker).addr()
     }

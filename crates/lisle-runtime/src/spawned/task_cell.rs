@@ -4,7 +4,7 @@
 //! In its first turn a task's head is little more than the place of its future, which
 //! `task/spawn.rs` polls as a part of the spawner. Only when the task waits does it become a thread
 //! that others know of: it is *reified*. From then on everything in it belongs to its owner, in the
-//! sense of `event/recycled/state.rs`. The handle may look at `finished`, which has a lock.
+//! sense of `event/performer/recycled/state.rs`. The handle may look at `finished`, which has a lock.
 
 use super::fiber_cell::Fiber;
 use super::head::Head;
@@ -102,7 +102,7 @@ impl Task {
         unsafe { task.byte_add(offset_of!(Task, recycled)) }.cast()
     }
 
-    /// Returns the task's number as a performer, see `event/waits.rs`.
+    /// Returns the task's number as a performer, see `event/telling/waits.rs`.
     pub(crate) fn id(&self) -> usize {
         std::ptr::from_ref(&self.recycled).addr()
     }

@@ -16,7 +16,7 @@
 
 use super::raw::RawMutex;
 use crate::event::lock::Lock;
-use crate::event::woken::Woken;
+use crate::event::protocol::woken::Woken;
 use crate::fork::PerProcess;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::{CachePadded, clock};

@@ -3,7 +3,7 @@
 
 use super::raw::{RawMutex, is_given};
 use super::turns::{Later, Place};
-use crate::event::queue::Waiter;
+use crate::event::protocol::queue::Waiter;
 use crate::event::{Attempt, Description, Event, Step, declare_made};
 use crate::shim::atomic::Ordering;
 #[cfg(feature = "model")]

@@ -24,7 +24,7 @@
 //!
 //! A fiber that locks again and again, and never waits, keeps a fiber of its domain that was told
 //! from trying. So unlocking while others wait is counted, and after some 128 times the fiber gives
-//! way when it locks next, and so does a task (`event/turn.rs`).
+//! way when it locks next, and so does a task (`event/waiting/turn.rs`).
 //!
 //! If a performer leaves while it has the turn, dropping its branch passes this on.
 //!
@@ -53,10 +53,10 @@
 use super::turns::{Later, Queue, TOLD_PATIENCE, now};
 #[cfg(feature = "model")]
 use crate::event::Doing;
-#[cfg(feature = "model")]
-use crate::event::awaited::Awaited;
 use crate::event::lock::Lock;
-use crate::event::turn;
+#[cfg(feature = "model")]
+use crate::event::telling::awaited::Awaited;
+use crate::event::waiting::turn;
 use crate::event::{Attempt, Label, is_modelled, performer_id, visible_doing};
 #[cfg(feature = "model")]
 use crate::shim::model::{Touch, touched};

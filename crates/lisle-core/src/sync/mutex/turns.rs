@@ -19,10 +19,11 @@
 #[cfg(not(lisle_loom))]
 use super::late;
 use super::raw::{HELD, KEPT, NEXT, QUEUED, RESERVED, RawMutex, TOLD, is_given, number};
-use crate::event::queue::{Committed, Decided, WaitQueue};
-use crate::event::record::{Meeting, Outsider};
-use crate::event::woken::Woken;
-use crate::event::{Context, installed, is_modelled, turn};
+use crate::event::protocol::queue::{Committed, Decided, WaitQueue};
+use crate::event::protocol::record::{Meeting, Outsider};
+use crate::event::protocol::woken::Woken;
+use crate::event::waiting::turn;
+use crate::event::{Context, installed, is_modelled};
 use crate::shim::atomic::Ordering;
 #[cfg(not(lisle_loom))]
 use crate::shim::clock;

@@ -4,7 +4,8 @@
 
 use super::MVar;
 use super::state::Phase;
-use crate::event::{Event, choose};
+use crate::event::Event;
+use crate::event::choose;
 use crate::loom_models::{explore, join_all, poll_once, spawn_with};
 use crate::shim::sync::Arc;
 use std::sync::Arc as StdArc;

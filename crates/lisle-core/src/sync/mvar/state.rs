@@ -10,9 +10,9 @@
 
 use super::MVar;
 use crate::event::lock::Lock;
-use crate::event::queue::{WaitQueue, Waiter};
-use crate::event::record::Committer;
-use crate::event::woken::Woken;
+use crate::event::protocol::queue::{WaitQueue, Waiter};
+use crate::event::protocol::record::Committer;
+use crate::event::protocol::woken::Woken;
 use crate::event::{Attempt, Description, Label, Step, declare_made};
 use crate::shim::cell::UnsafeCell;
 use std::fmt;

@@ -16,8 +16,8 @@
 //! systems*, 2009).
 
 use crate::event::lock::Lock;
-use crate::event::queue::{WaitQueue, Waiter};
-use crate::event::woken::Woken;
+use crate::event::protocol::queue::{WaitQueue, Waiter};
+use crate::event::protocol::woken::Woken;
 use crate::event::{Attempt, Description, Event, Label, Step, declare_made, visible_doing};
 use crate::shim::{
     atomic::{AtomicUsize, Ordering},

@@ -65,7 +65,7 @@ unsafe fn queue_at_home(task: NonNull<Task>, here: fn(&Worker, NonNull<Runnable>
     with_current(|worker| match worker {
         Some(worker) if std::ptr::eq(Arc::as_ptr(worker.shared()), home) => here(worker, task.cast()),
         // SAFETY: a runtime outlives its tasks.
-        _ => unsafe { Shared::push_common_at(home, task.cast()) },
+        _ => unsafe { push_common_at(home, task.cast()) },
     });
 }
 
@@ -144,7 +144,7 @@ pub(crate) unsafe fn queue_anywhere(task: NonNull<Task>) {
         count_inflation(this);
     }
     // SAFETY: the task has been reified, and its owner queues it here, with its own runtime.
-    unsafe { Shared::push_common_at(home_of(this), task.cast()) };
+    unsafe { push_common_at(home_of(this), task.cast()) };
 }
 
 fn count_inflation(this: &Task) {
@@ -397,4 +397,22 @@ unsafe fn count_out(home: *const Shared) {
             home.fiber_ended();
         }
     });
+}
+
+/// Does the same as [`push_common`](Shared::push_common), for a caller that does not keep the
+/// runtime alive.
+///
+/// # Safety
+///
+/// `home` is alive until it has been given `task`, which is in no list and stays until it runs.
+unsafe fn push_common_at(home: *const Shared, task: NonNull<Runnable>) {
+    // SAFETY: alive, by the caller's promise.
+    unsafe { Arc::increment_strong_count(home) };
+    // SAFETY: this takes over the count that was just added.
+    let home = unsafe { Arc::from_raw(home) };
+    #[cfg(feature = "model")]
+    if !with_current(|worker| worker.is_some_and(|worker| std::ptr::eq(&**worker.shared(), &*home))) {
+        home.domains[0].woken_from_outside.store(true, Ordering::Relaxed);
+    }
+    home.push_common(task);
 }

@@ -1,9 +1,9 @@
 //! The memory of tasks: recycled slots (see `memory`).
 //!
-//! A task's waker is the address of its *slot* (`event/recycled.rs`). A wake may come long after
+//! A task's waker is the address of its *slot* (`event/performer/recycled/mod.rs`). A wake may come long after
 //! the task has ended, and must still find the head of a slot: a late wake of a task whose memory
 //! has been given back finds zeros, which are the state of a vacant slot
-//! (`event/recycled/state.rs`), in which the wake has no effect. So slots of all sizes stay.
+//! (`event/performer/recycled/state.rs`), in which the wake has no effect. So slots of all sizes stay.
 
 use super::life::ready_recycled;
 use crate::spawned::task_cell::Task;

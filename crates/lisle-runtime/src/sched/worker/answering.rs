@@ -8,11 +8,6 @@ use crate::sched::snapshot::Between;
 use crate::shim::atomic::Ordering;
 use crate::spawned::fiber_cell::Fiber;
 use crate::spawned::task_cell::Task;
-use std::cell::Cell;
-
-/// How many questions had been asked when a worker last answered.
-#[derive(Default)]
-pub(super) struct Answered(Cell<u64>);
 
 impl Worker {
     /// Returns `true` if there is a question that this domain has not answered.

@@ -4,13 +4,11 @@
 
 use super::Worker;
 use crate::abort;
-use crate::event::adaptive_spin::AdaptiveSpin;
 use crate::event::tick;
 use crate::report::Report;
 use crate::sched::lookouts::Place;
 use crate::sched::monitor;
 use crate::shim::{atomic::Ordering, clock};
-use std::cell::Cell;
 use std::time::Duration;
 
 /// How many stacks a worker trims at most each time it goes to sleep.
@@ -19,16 +17,6 @@ const TRIM: usize = 16;
 const DRAIN_LOOK: Duration = Duration::from_millis(50);
 /// The shortest time between two looks at the sockets of a busy domain, in nanoseconds.
 const POLL_PAUSE: u64 = 20_000;
-
-/// What a worker remembers of its looks around and its sleeps.
-#[derive(Default)]
-pub(super) struct Idle {
-    spin: AdaptiveSpin,
-    /// When the worker last looked at its sockets although it had work.
-    last_poll: Cell<u64>,
-    /// How often it has slept.
-    sleeps: Cell<u64>,
-}
 
 impl Worker {
     /// Visits everything that is not in a queue of this worker, although there is work.

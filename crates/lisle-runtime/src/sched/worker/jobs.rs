@@ -6,28 +6,14 @@
 //! sockets, timers and fibers of its domain.
 
 use super::Worker;
-use super::helping::Taken;
-use super::runner::Load;
+use super::held::resting::Load;
 use crate::event::parker;
 use crate::jobs::heartbeat::{self, Beat};
 use crate::jobs::job::Job;
 use crate::jobs::offers::Offers;
 use crate::jobs::pending::{Inside, Pending};
-use crate::sched::sharing::LastBeat;
 use crate::shim::{atomic::Ordering, ticks};
-use std::cell::Cell;
 use std::ptr::NonNull;
-
-/// What a worker knows of the loops that it takes part in.
-#[derive(Default)]
-pub(super) struct Jobs {
-    /// A part of a loop that was taken from elsewhere and runs next.
-    taken: Cell<Option<Taken>>,
-    /// Set once the worker has run something or looked for something to run.
-    has_arrived: Cell<bool>,
-    /// When a computation here last looked at what others want.
-    last_beat: LastBeat,
-}
 
 impl Worker {
     /// Checks whether others want work or a turn, on behalf of the code that runs on this stack.

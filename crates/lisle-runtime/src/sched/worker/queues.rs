@@ -1,149 +1,16 @@
 //! The queues of a worker: what runs next, and where ready fibers and tasks go.
 
-use super::VISIT;
 use super::Worker;
 use super::either::{Either, either};
-use super::thief::SHARE;
+use super::held::queues::{HASTE, STREAK, VISIT};
+use super::held::stealing::SHARE;
 use crate::event::parker::{self, State};
 use crate::event::tick;
-use crate::queue::fifo::Fifo;
 use crate::sched::groups::is_sampled;
 use crate::spawned::fiber_cell::Fiber;
 use crate::spawned::kin::Mark;
 use crate::spawned::runnable::Runnable;
-use crate::spawned::task_cell::Task;
-use std::cell::Cell;
 use std::ptr::NonNull;
-
-/// If at least this many tasks are ready when a fiber's turn ends, as many as it has added go before
-/// the next fiber. One fiber can unblock many tasks in a turn, and the next fiber as many again: the
-/// tasks would pile up.
-const BACKLOG: u32 = 32;
-/// How many in a row may be due, come from the run-next slot or be the youngest while others wait.
-const STREAK: u32 = 16;
-/// How many that have not begun begin before others after a visit, while a domain looks for work.
-/// That leaves half of the turns until the next visit to the others.
-const HASTE: u64 = VISIT as u64 / 2;
-
-/// What is ready on a domain.
-#[derive(Default)]
-pub(super) struct Queues {
-    /// The run-next slot: what the running code has woken last.
-    next: Cell<Option<NonNull<Runnable>>>,
-    /// How many in a row have gone before the queues that take turns.
-    streak: Cell<u32>,
-    /// Which of the three queues of `pick` has the next turn.
-    turn: Cell<u8>,
-    ready: Fifo<Runnable>,
-    /// What timers have woken. It goes before what has not begun, which may take long.
-    timed: Fifo<Runnable>,
-    /// Tasks that are ready, except those that lie where they may be stolen; how many there are;
-    /// and how many of them run before the next fiber does.
-    woken: Fifo<Runnable>,
-    backlog: Cell<u32>,
-    due: Cell<u32>,
-    /// Whether one that a timer has woken goes before the next task that is due: every other one
-    /// does.
-    is_timers_turn: Cell<bool>,
-    /// How many of those that may be stolen go before all others.
-    hasty: Cell<u64>,
-    /// The tick (see `tick.rs`) at which the oldest of those that have not begun last had its turn
-    /// before younger ones.
-    oldest_began: Cell<u32>,
-    /// Counts the turns of the ring while few lie in it.
-    turns_of_few: Cell<u32>,
-}
-
-impl Queues {
-    /// Takes a task that may run right after another, on the same stack. Returns `None` if a fiber
-    /// is to run next, or if too many in a row have gone before others.
-    #[inline]
-    pub(super) fn pick_task(&self) -> Option<NonNull<Task>> {
-        if self.streak.get() >= STREAK {
-            return None;
-        }
-        match self.next.get() {
-            Some(next) if self.due.get() == 0 => {
-                // SAFETY: what is queued is alive, and the worker that takes it runs it.
-                let Either::Task(task) = (unsafe { either(next) }) else { return None };
-                self.next.set(None);
-                self.streak.set(self.streak.get() + 1);
-                Some(task)
-            }
-            // Where nothing runs next there may be many: code that goes on may unblock one after
-            // the other. They must not pile up.
-            _ => {
-                if !self.ready.is_empty() && self.due.get() == 0 {
-                    self.streak.set(self.streak.get() + 1);
-                }
-                self.take_woken().map(NonNull::cast)
-            }
-        }
-    }
-
-    /// Takes anything, in no particular order.
-    pub(super) fn take_any(&self) -> Option<NonNull<Runnable>> {
-        let queued = || self.timed.pop().or_else(|| self.ready.pop()).or_else(|| self.take_woken());
-        self.next.take().or_else(queued)
-    }
-
-    /// Takes everything, in the order of [`take_any`](Queues::take_any).
-    #[cfg(feature = "model")]
-    #[inline(always)]
-    pub(super) fn take_all(&self, mut each: impl FnMut(NonNull<Runnable>)) {
-        self.next.take().into_iter().for_each(&mut each);
-        for queue in [&self.timed, &self.ready] {
-            while let Some(next) = queue.pop() {
-                each(next);
-            }
-        }
-        while let Some(next) = self.take_woken() {
-            each(next);
-        }
-    }
-
-    /// Takes the next of the ready tasks.
-    #[inline]
-    pub(super) fn take_woken(&self) -> Option<NonNull<Runnable>> {
-        let woken = self.woken.pop()?;
-        self.backlog.set(self.backlog.get() - 1);
-        self.due.set(self.due.get().saturating_sub(1));
-        Some(woken)
-    }
-
-    /// Queues a fiber, or what has its turn like one.
-    ///
-    /// # Safety
-    ///
-    /// It is in no list, and stays until it is taken.
-    #[inline]
-    pub(super) unsafe fn push(&self, ready: NonNull<Runnable>) {
-        // SAFETY: passed on to the caller.
-        unsafe { self.ready.push(ready) };
-    }
-
-    /// Returns how many tasks are ready, except those that lie where they may be stolen.
-    #[inline]
-    pub(super) fn backlog(&self) -> u32 {
-        self.backlog.get()
-    }
-
-    /// Ends the turn of a fiber, before which there were `before` ready tasks: if there are too many,
-    /// makes as many as it has added go before the next fiber.
-    #[inline]
-    pub(super) fn look_at_backlog(&self, before: u32) {
-        let backlog = self.backlog.get();
-        if backlog >= BACKLOG && backlog > before {
-            self.due.set(self.due.get() + (backlog - before));
-        }
-    }
-
-    /// Returns `true` if anything is ready besides what runs next.
-    #[inline]
-    pub(super) fn others_are_ready(&self) -> bool {
-        !self.ready.is_empty() || !self.timed.is_empty() || !self.woken.is_empty()
-    }
-}
 
 impl Worker {
     /// Takes what runs next.

@@ -9,38 +9,14 @@
 //!
 //! A runner does not count as live; its tasks do.
 
-use super::helping::Taken;
+use super::held::resting::Load;
 use super::{Worker, with_current};
 use crate::event::parker::{self, Suspend};
 use crate::sched::tasks::life;
 use crate::spawned::fiber_cell::{self, Fiber, Traits};
 use crate::spawned::runnable::Kind;
-use crate::spawned::task_cell::Task;
-use std::cell::Cell;
 use std::panic::Location;
 use std::ptr::NonNull;
-
-/// The work of a runner.
-#[derive(Clone, Copy)]
-pub(super) enum Load {
-    Task(NonNull<Task>),
-    Job(Taken),
-}
-
-/// The runner that rests, if there is one, and the work that it begins with when it is resumed.
-#[derive(Default)]
-pub(super) struct Resting {
-    runner: Cell<Option<NonNull<Fiber>>>,
-    load: Cell<Option<Load>>,
-}
-
-impl Resting {
-    /// Keeps a runner that has just begun to rest.
-    #[inline]
-    pub(super) fn keep(&self, runner: NonNull<Fiber>) {
-        self.runner.set(Some(runner));
-    }
-}
 
 impl Worker {
     /// Runs a task until it waits or ends, or a part of a loop until it ends.

@@ -7,53 +7,13 @@
 //! (`deadlock.rs`): a domain that waits here sleeps as any other.
 
 use super::Worker;
+use super::held::starving::FIRST_PAUSE;
 use crate::event::{Description, Label};
-use crate::queue::fifo::Fifo;
 use crate::report::{Blocked, NoStack, Performer, Report};
 use crate::shim::{atomic::Ordering, clock};
 use crate::spawned::fiber_cell::Fiber;
-use crate::spawned::runnable::Runnable;
-use std::cell::{Cell, RefCell};
 use std::io;
 use std::ptr::NonNull;
-
-/// The first and the longest time between two attempts to get a stack from the system, in
-/// nanoseconds.
-const FIRST_PAUSE: u64 = 1_000_000;
-const LONGEST_PAUSE: u64 = 250_000_000;
-
-/// The fibers without a stack, none of which has begun.
-#[derive(Default)]
-pub(super) struct Starving {
-    fibers: Fifo<Runnable>,
-    /// When to ask the system again, and how long after that.
-    next_try: Cell<u64>,
-    pause: Cell<u64>,
-    /// What the system has said.
-    error: RefCell<String>,
-}
-
-impl Starving {
-    #[inline]
-    pub(super) fn is_empty(&self) -> bool {
-        self.fibers.is_empty()
-    }
-
-    /// Returns when to ask the system again, if a fiber wants that.
-    pub(super) fn deadline(&self) -> Option<u64> {
-        (!self.is_empty()).then(|| self.next_try.get())
-    }
-
-    pub(super) fn take_any(&self) -> Option<NonNull<Runnable>> {
-        self.fibers.pop()
-    }
-
-    fn try_later(&self, error: &io::Error) {
-        self.next_try.set(clock::now().saturating_add(self.pause.get()));
-        self.pause.set((2 * self.pause.get()).min(LONGEST_PAUSE));
-        *self.error.borrow_mut() = error.to_string();
-    }
-}
 
 impl Worker {
     /// Puts aside a fiber that gets no stack, and reports that once.

@@ -9,7 +9,7 @@
 //! moves them to the common queue in its place. For that they lie under a lock.
 
 use super::Worker;
-use super::thief::LOOK;
+use super::held::stealing::LOOK;
 use crate::sched::Domain;
 use crate::sched::shared::Shared;
 use crate::spawned::runnable::Runnable;

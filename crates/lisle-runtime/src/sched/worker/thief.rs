@@ -13,7 +13,7 @@
 //! partners of a task follow it after a message: of many pairs half are soon on each domain, and no
 //! message crosses any more. Where all tasks talk to one, they follow that one back at once, and
 //! each has crossed for nothing. The thief finds out which it is. Unless what it has taken gives it
-//! [`TURNS`] turns each before it has nothing to run again, or as much to do as takes [`WORTH`] each,
+//! [`TURNS`](super::held::stealing::TURNS) turns each before it has nothing to run again, or as much to do as takes [`WORTH`](super::held::stealing::WORTH) each,
 //! it leaves tasks alone for a while, and for twice as long the next time.
 //!
 //! Who may look at the rings of others is in `lookouts.rs`. What is taken are neighbours, in one step:
@@ -22,13 +22,12 @@
 
 use super::Worker;
 use super::either::{Either, either};
+use super::held::stealing::{LONGEST_PAUSE, LOOK, SHARE, Trial};
 use crate::queue::fifo::Fifo;
-use crate::queue::ring::BATCH;
 use crate::sched::lookouts::{Lookout, Place, Sighting};
 use crate::shim::{atomic::Ordering, clock, hint};
 use crate::spawned::runnable::Runnable;
 use std::cell::Cell;
-use std::ops::RangeInclusive;
 use std::ptr::NonNull;
 
 /// For how long fibers are left to the domain that they were spawned on, in nanoseconds. This is
@@ -37,71 +36,6 @@ const OVERDUE: u64 = 100_000;
 /// The same if more domains are awake than there are processors. Then a domain may have been
 /// suspended by the system, and gets to its fibers when it goes on.
 const OVERDUE_IN_A_CROWD: u64 = 20_000_000;
-/// How many turns a thief must have had for each of the tasks that it has taken, if that was worth
-/// it: one that goes back after its first message has had one.
-const TURNS: u64 = 2;
-/// Or for how long each must have kept it busy, in nanoseconds: a few times the cost of the cache
-/// lines that a task brings along.
-const WORTH: u64 = 2_000;
-/// The shortest and the longest time for which a thief leaves tasks alone, in nanoseconds.
-const PAUSES: RangeInclusive<u64> = 250_000..=16_000_000;
-/// How many fibers are taken at most.
-pub(super) const SHARE: u64 = BATCH as u64;
-/// How many spawns pass until the next look for a domain that sleeps, if none does and at least as
-/// many wait.
-pub(super) const LOOK: u64 = 8;
-/// The longest pause, in spawns, between wakes of idle domains that find nothing.
-const LONGEST_PAUSE: u32 = 4096;
-
-/// Tasks that were taken, and whether that is worth it.
-#[derive(Clone, Copy, Default)]
-struct Trial {
-    /// How many were taken last, and when: the time, and the number of the worker's turn. Zero if it
-    /// has been found out what they were worth.
-    taken: u64,
-    since: u64,
-    turn: u32,
-    /// When tasks may be taken again, and how long the pause until then is.
-    next: u64,
-    pause: u64,
-}
-
-/// What a worker remembers of stealing, its own and that of others.
-#[derive(Default)]
-pub(super) struct Stealing {
-    trial: Cell<Trial>,
-    /// How many more spawns pass before the next look for an idle domain.
-    passed: Cell<u64>,
-    /// How many more spawns pass before an idle domain is woken again, and the length of the whole
-    /// pause.
-    pause: Cell<(u32, u32)>,
-    /// How often others had taken something when an idle domain was last woken.
-    stolen_before: Cell<u64>,
-}
-
-impl Stealing {
-    /// Notes that the worker has nothing to run: if it has stolen tasks, finds out what they were
-    /// worth.
-    #[inline]
-    pub(super) fn has_come_to_an_end(&self, turn: u32) {
-        if self.trial.get().taken > 0 {
-            self.conclude(turn);
-        }
-    }
-
-    #[cold]
-    fn conclude(&self, turn: u32) {
-        let trial = self.trial.get();
-        let now = clock::now();
-        let turns = u64::from(turn.wrapping_sub(trial.turn));
-        let time = now.saturating_sub(trial.since);
-        let is_worth_it = turns >= trial.taken * TURNS || time >= trial.taken * WORTH;
-        let longer = (trial.pause * 2).clamp(*PAUSES.start(), *PAUSES.end());
-        let pause = if is_worth_it { 0 } else { longer };
-        self.trial.set(Trial { taken: 0, next: now + pause, pause, ..trial });
-    }
-}
-
 impl Worker {
     /// If it has a place to look at what others have, or finds one, steals tasks or a share of what
     /// has waited for too long. Returns `false` if there is nothing of the kind.
@@ -280,42 +214,5 @@ impl Worker {
             self.adopt(other);
         }
         true
-    }
-}
-
-#[cfg(all(test, not(lisle_loom)))]
-mod tests {
-    use super::*;
-
-    /// Returns what a thief that has taken four tasks notes at its next end, so many turns later.
-    fn after(turns: u32, pause: u64, since: u64) -> Trial {
-        let stealing = Stealing::default();
-        stealing.trial.set(Trial { taken: 4, since, turn: u32::MAX, next: 0, pause });
-        stealing.has_come_to_an_end(u32::MAX.wrapping_add(turns));
-        stealing.trial.get()
-    }
-
-    #[test]
-    fn tasks_that_go_back_at_once_are_left_alone_for_longer_each_time() {
-        // No time has passed since a time to come.
-        let (shortest, longest) = PAUSES.into_inner();
-        for (before, then) in [(0, shortest), (shortest, 2 * shortest), (longest, longest)] {
-            let trial = after(7, before, u64::MAX);
-            assert_eq!((trial.taken, trial.pause), (0, then));
-            assert!(trial.next > then);
-        }
-    }
-
-    #[test]
-    fn tasks_that_stay_or_take_long_may_be_taken_again_at_once() {
-        assert_eq!(after(8, 1_000_000, u64::MAX).pause, 0, "they stayed");
-        assert_eq!(after(1, 1_000_000, clock::now() - 4 * WORTH).pause, 0, "they took long");
-    }
-
-    #[test]
-    fn one_that_has_taken_none_has_nothing_to_find_out() {
-        let stealing = Stealing::default();
-        stealing.has_come_to_an_end(1);
-        assert_eq!(stealing.trial.get().pause, 0);
     }
 }

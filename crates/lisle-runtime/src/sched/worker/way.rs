@@ -6,7 +6,6 @@ use crate::event::step::Fenced;
 use crate::event::{installed, is_modelled, parker, step, suspend, turn};
 use crate::sched::snapshot::Between;
 use crate::shim::clock;
-use std::cell::Cell;
 use std::panic::Location;
 use std::time::Duration;
 
@@ -104,14 +103,6 @@ pub(crate) fn checkpoint(site: &'static Location<'static>) {
             step::refuse(&format!("let others pass at a checkpoint (at {site})"));
         }
     });
-}
-
-/// How often fibers have asked in vain.
-#[derive(Default)]
-pub(super) struct InVain {
-    /// The turn in which a fiber last asked in vain often enough to be looked into, and how often
-    /// it did so before.
-    last: Cell<(u32, u32)>,
 }
 
 impl Worker {

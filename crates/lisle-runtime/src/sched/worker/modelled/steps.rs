@@ -59,7 +59,7 @@ impl Worker {
     /// Lets the explorer decide what runs before the running code does something that others see.
     ///
     /// This and [`step_of`](Worker::step_of) are inlined: a return after a switch is mispredicted,
-    /// see `event/parker.rs`, and each step has one for each function around the switch.
+    /// see `event/performer/parker.rs`, and each step has one for each function around the switch.
     #[inline(always)]
     pub(in crate::sched::worker) fn visible_step(&self, until: Option<(Awaited, &dyn Fn() -> bool)>) {
         let modelled = &self.modelled;

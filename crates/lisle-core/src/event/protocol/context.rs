@@ -1,0 +1,249 @@
+//! The current context: the place where a performer runs, and its way of waiting.
+//!
+//! Every visible operation of this crate (parking, waking, timers, spawning, randomness, the clock)
+//! goes to the context of the code that performs it. There are four kinds: a worker of a runtime, a
+//! plain OS thread, a future on a foreign executor, and a model, which replaces the workers and
+//! runs the same program through schedules of its choice. A worker and a model are *installed* for
+//! a thread; the other two are made for one sync at a time.
+
+use super::timer::Timer;
+use crate::event::ends::{Ends, Unparked};
+use crate::event::telling::parked::ParkedEvent;
+use crate::event::telling::waits::{BlockedOn, Label};
+use crate::event::waker::Waker;
+use crate::shim::{clock, random};
+use crate::time::shared_wheel::SharedWheel;
+use std::cell::Cell;
+use std::panic::Location;
+use std::ptr::NonNull;
+
+/// What a performer is about to do.
+#[derive(Debug, Clone, Copy)]
+#[doc(hidden)]
+pub enum Doing<'a> {
+    /// This operation on an object, of which the label and the address are given. If the operation
+    /// is empty, nobody knows its name, and the label's kind is a type's.
+    One(&'static str, &'a Label, usize),
+    /// The first of these that can be done.
+    First(&'a [BlockedOn]),
+}
+
+/// A place where performers run.
+///
+/// # Safety
+///
+/// `park` may return [`Unparked::Woken`] only after `wake` has been called on the waker that the
+/// last `waker` returned; everything that happened before the wake happens before the return. `arm`
+/// must keep the timer's address, and may fire it at most once and not after `disarm` has returned.
+pub unsafe trait Context {
+    /// Returns the waker of the performer that runs now.
+    fn waker(&self) -> Waker;
+
+    /// Suspends the performer that runs now until it is woken, or, if `interruptible`, until its
+    /// runtime wants it to unwind.
+    fn park(&self, interruptible: bool) -> Unparked;
+
+    /// Does the same as [`park`](Context::park), for a wait that ends in this way.
+    #[doc(hidden)]
+    fn park_until(&self, ends: Ends) -> Unparked {
+        self.park(ends != Ends::Never)
+    }
+
+    /// Resumes the fiber with this parker, so that it looks whether a limit has passed.
+    ///
+    /// # Safety
+    ///
+    /// The fiber is parked, and the pointer may be used for all of it. The calling thread is that of
+    /// the fiber's worker, between the turns of fibers or in one.
+    #[doc(hidden)]
+    unsafe fn disturb(&self, parker: *const ()) {
+        let _ = parker;
+    }
+
+    /// Waits like an uninterruptible [`park`](Context::park) for a wake that is on its way, where
+    /// the performer must not be suspended (see `no_suspend`). The performer keeps its thread until
+    /// the wake has come.
+    fn stay(&self) {
+        let _ = self.park(false);
+    }
+
+    /// Unwinds the performer, after `park` has returned [`Unparked::Interrupted`].
+    fn unwind(&self) -> !;
+
+    /// Reports what the performer that runs now waits for: called with `Some` before it parks and
+    /// with `None` when its park has returned. It is for contexts that report waiting performers;
+    /// the library's own runtimes learn it in another way.
+    fn parks(&self, parked: Option<&ParkedEvent>) {
+        let _ = parked;
+    }
+
+    /// Returns `true` if this context can suspend the code that runs now. If `false`, the code
+    /// waits as on a plain thread.
+    fn can_wait(&self) -> bool {
+        true
+    }
+
+    /// Returns `true` if the performer cannot be forgotten while it waits: it is on the stack of a
+    /// thread or of a fiber, or in the memory of a task. A future that others hold can be.
+    fn is_rooted(&self) -> bool {
+        false
+    }
+
+    /// Returns `true` if the performer is a plain thread. It then does not spin before it next
+    /// sleeps: it is asked by an event that spins itself, in its own way.
+    fn leaves_spinning(&self) -> bool {
+        false
+    }
+
+    /// Returns `true` if nothing else is to run in the place of the performer, and others may run
+    /// at the same time. The performer may then spin for a moment before it waits for one of those.
+    fn may_spin(&self) -> bool {
+        false
+    }
+
+    /// Arms `timer` for `deadline`, in nanoseconds of [`Context::now`].
+    ///
+    /// # Safety
+    ///
+    /// The timer is not armed. It stays pinned until it has fired or this context has disarmed it.
+    unsafe fn arm(&self, timer: NonNull<Timer>, deadline: u64);
+
+    /// Disarms `timer` if it is armed.
+    ///
+    /// # Safety
+    ///
+    /// If the timer was armed, it was armed by this context. It is alive.
+    unsafe fn disarm(&self, timer: NonNull<Timer>);
+
+    /// Returns the wheel for the timers of the futures that tasks poll here, if they are not for
+    /// the clock thread.
+    fn tasks_wheel(&self) -> Option<&'static SharedWheel> {
+        None
+    }
+
+    /// Called before the performer does something that others can see: performs an event, signals,
+    /// fills a cell. A model may let others run first. Fibers of the library's own workers call it
+    /// only where there can be models (feature `model`).
+    fn visible(&self) {}
+
+    /// Returns `true` if a model decides what runs here.
+    fn is_model(&self) -> bool {
+        false
+    }
+
+    /// Called before [`visible`](Context::visible), with what the performer does then, for models
+    /// that tell people of it.
+    fn about_to(&self, doing: Doing<'_>) {
+        let _ = doing;
+    }
+
+    /// Called before [`visible`](Context::visible), with memory that the operation may touch, and
+    /// where the object was made that is there, if it keeps that. Each operation on an object tells
+    /// the same.
+    fn about_to_touch(&self, address: usize, size: usize, made: Option<&'static Location<'static>>) {
+        let _ = (address, size, made);
+    }
+
+    /// Called before the performer does what would wait until `is_so` returns `true`. A model may
+    /// let others run until then; if it never is so, the performer waits as it would without a
+    /// model.
+    #[cfg(feature = "model")]
+    fn wait_until(&self, awaited: crate::event::telling::awaited::Awaited, is_so: &dyn Fn() -> bool) {
+        let _ = (awaited, is_so);
+        self.visible();
+    }
+
+    /// Returns which of so many ways the performer goes, or `None` if nobody wants to say.
+    fn way(&self, ways: usize) -> Option<usize> {
+        let _ = ways;
+        None
+    }
+
+    /// Runs `fiber` as a fiber of its own. A context that leaves fibers to the library's runtimes
+    /// returns it as an error; all contexts but models do.
+    fn spawn(&self, fiber: Box<dyn FnOnce() + Send>) -> Result<(), Box<dyn FnOnce() + Send>> {
+        Err(fiber)
+    }
+
+    /// Lets others run before the performer continues.
+    fn yield_now(&self) {
+        crate::shim::thread::yield_now();
+    }
+
+    /// Returns the monotonic time in nanoseconds.
+    fn now(&self) -> u64 {
+        clock::now()
+    }
+
+    /// Returns the same, for a deadline that is counted from now. Nobody else learns what it is.
+    fn now_to_arm(&self) -> u64 {
+        self.now()
+    }
+
+    /// Returns the same, for a report. The program does not learn of it.
+    fn now_to_tell(&self) -> u64 {
+        self.now()
+    }
+
+    /// Returns a random number, for fair choices.
+    fn random(&self) -> u64 {
+        random::of_thread()
+    }
+}
+
+thread_local! {
+    static INSTALLED: Cell<Option<NonNull<dyn Context>>> = const { Cell::new(None) };
+}
+
+/// Returns the context installed for this thread, if there is one. It may be used within the
+/// current call only: the context stays until its guard is dropped, and only code outside of all
+/// fibers drops it.
+#[inline(always)]
+#[doc(hidden)]
+pub fn installed<'a>() -> Option<&'a dyn Context> {
+    // SAFETY: `install` keeps the context in place for as long as its pointer is here.
+    INSTALLED.with(Cell::get).map(|context| unsafe { context.as_ref() })
+}
+
+/// Returns the monotonic time in nanoseconds, as the code that runs here sees it. A model has its
+/// own time.
+#[doc(hidden)]
+#[inline]
+pub fn now() -> u64 {
+    installed().map_or_else(clock::now, Context::now)
+}
+
+/// Returns the same, for a deadline that is counted from now. Nobody else learns what it is.
+pub(super) fn now_to_arm() -> u64 {
+    installed().map_or_else(clock::now, Context::now_to_arm)
+}
+
+/// Returns the same, for a report. The program does not learn of it.
+pub(crate) fn now_to_tell() -> u64 {
+    installed().map_or_else(clock::now, Context::now_to_tell)
+}
+
+/// A guard that keeps a context installed for this thread until it is dropped.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct Installed {
+    previous: Option<NonNull<dyn Context>>,
+}
+
+/// Installs `context` for this thread.
+///
+/// # Safety
+///
+/// The guard must be dropped on this thread and before the context. Guards must be dropped in
+/// reverse order.
+#[doc(hidden)]
+#[inline]
+pub unsafe fn install(context: &(dyn Context + 'static)) -> Installed {
+    Installed { previous: INSTALLED.with(|installed| installed.replace(Some(NonNull::from(context)))) }
+}
+
+impl Drop for Installed {
+    fn drop(&mut self) {
+        INSTALLED.with(|installed| installed.set(self.previous));
+    }
+}

@@ -1,0 +1,137 @@
+//! What the code tells a model that runs it: the operations that others see, and the objects that they
+//! touch; and what no model can check.
+//!
+//! A model runs a program alone, again and again, and decides what comes next. What happens outside
+//! of the program would come when it likes, and not again in the same way. An operation that lets
+//! it in therefore panics where a model runs the calling code, and says what to put in its place.
+
+#[cfg(feature = "model")]
+use super::context::{Context, Doing, installed};
+use crate::event::telling::waits::Label;
+
+/// When time begins in a model, in nanoseconds of the library's clock: a hundred years after it does
+/// elsewhere. So a point in time tells whether it is of a model.
+#[cfg(feature = "model")]
+#[doc(hidden)]
+pub const MODEL_ERA: u64 = 100 * 365 * 24 * 3_600 * 1_000_000_000;
+
+/// Tells a model that an operation on `object` follows, which others see. Where there can be no
+/// model it costs nothing.
+#[inline(always)]
+#[doc(hidden)]
+pub fn visible_on<T: ?Sized>(object: &T) {
+    #[cfg(feature = "model")]
+    visible_doing("", &Label::anywhere(std::any::type_name::<T>()), object);
+    let _ = object;
+}
+
+/// Does the same as [`visible_on`], and says which operation it is: a verb that the object, of
+/// which this is the label, is appended to.
+#[inline(always)]
+#[doc(hidden)]
+pub fn visible_doing<T: ?Sized>(operation: &'static str, label: &Label, object: &T) {
+    #[cfg(feature = "model")]
+    if let Some(context) = installed() {
+        let address = std::ptr::from_ref(object).cast::<()>().addr();
+        context.about_to(Doing::One(operation, label, address));
+        context.about_to_touch(address, size_of_val(object), label.made());
+        context.visible();
+    }
+    let _ = (operation, label, object);
+}
+
+/// Tells a model that others may run here.
+#[inline(always)]
+#[doc(hidden)]
+pub fn visible() {
+    #[cfg(feature = "model")]
+    installed().into_iter().for_each(Context::visible);
+}
+
+/// Returns `true` if a model runs the calling code, which then takes no short cut: an operation
+/// that is tried first and then performed would be two steps.
+#[inline(always)]
+#[doc(hidden)]
+pub fn is_modelled() -> bool {
+    #[cfg(feature = "model")]
+    return installed().is_some_and(|context| context.is_model());
+    #[cfg(not(feature = "model"))]
+    false
+}
+
+/// Tells a model of an object without a label that the running operation touches, and how large it
+/// is.
+#[inline(always)]
+#[doc(hidden)]
+pub fn declare<T: ?Sized>(object: &T) {
+    #[cfg(feature = "model")]
+    declare_made(&Label::anywhere(std::any::type_name::<T>()), object);
+    let _ = object;
+}
+
+/// Tells a model of an object that the running operation touches, how large it is, and by its label
+/// where it was made.
+#[inline(always)]
+#[doc(hidden)]
+pub fn declare_made<T: ?Sized>(label: &Label, object: &T) {
+    #[cfg(feature = "model")]
+    if let Some(context) = installed() {
+        let address = std::ptr::from_ref(object).cast::<()>().addr();
+        context.about_to_touch(address, size_of_val(object), label.made());
+    }
+    let _ = (label, object);
+}
+
+/// Tells a model that an object is gone, and something else may come to its place.
+#[inline(always)]
+#[doc(hidden)]
+pub fn gone<T: ?Sized>(object: &T) {
+    #[cfg(feature = "model")]
+    crate::shim::model::touched(
+        std::ptr::from_ref(object).cast::<()>().addr(),
+        crate::shim::model::Touch::Gone,
+    );
+    let _ = object;
+}
+
+/// Adds to a count, which is at `place`, and returns what `add` returns. A model is told that this
+/// commutes with what others add if `commutes` returns `true`: the count learns nothing, and nobody
+/// waits for it.
+#[inline(always)]
+#[doc(hidden)]
+pub fn add_to<T, R>(place: &T, add: impl FnOnce() -> R, commutes: impl FnOnce(&R) -> bool) -> R {
+    #[cfg(feature = "model")]
+    {
+        use crate::shim::model::{Touch, touched};
+        let added = crate::shim::unreported(add);
+        let touch = if commutes(&added) { Touch::Count } else { Touch::Write };
+        touched(std::ptr::from_ref(place).addr(), touch);
+        added
+    }
+    #[cfg(not(feature = "model"))]
+    {
+        let _ = (place, commutes);
+        add()
+    }
+}
+
+/// Panics if a model runs the calling code. `what` is something that cannot be checked because of
+/// `why`; `instead` says what can.
+#[inline(always)]
+#[track_caller]
+#[doc(hidden)]
+pub fn cannot_be_checked(what: &str, why: &str, instead: &str) {
+    #[cfg(feature = "model")]
+    if is_modelled() && !(crate::event::parker::SURROUNDINGS.is_unwinding)() {
+        refuse(what, why, instead);
+    }
+    let _ = (what, why, instead);
+}
+
+#[cfg(feature = "model")]
+#[cold]
+#[track_caller]
+fn refuse(what: &str, why: &str, instead: &str) -> ! {
+    let site = std::panic::Location::caller();
+    panic!("{what} cannot be checked: {why}. {instead} (at {site})")
+}

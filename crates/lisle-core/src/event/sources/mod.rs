@@ -1,0 +1,4 @@
+//! What performers wait at: a state with a queue, and sets of events that stay published.
+
+pub(crate) mod source;
+pub(crate) mod wait_set;

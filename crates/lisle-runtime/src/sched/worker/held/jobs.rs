@@ -1,0 +1,16 @@
+//! What a worker knows of the loops that it takes part in.
+
+use super::joining::Taken;
+use crate::sched::sharing::LastBeat;
+use std::cell::Cell;
+
+/// What a worker knows of the loops that it takes part in.
+#[derive(Default)]
+pub(in crate::sched::worker) struct Jobs {
+    /// A part of a loop that was taken from elsewhere and runs next.
+    pub(in crate::sched::worker) taken: Cell<Option<Taken>>,
+    /// Set once the worker has run something or looked for something to run.
+    pub(in crate::sched::worker) has_arrived: Cell<bool>,
+    /// When a computation here last looked at what others want.
+    pub(in crate::sched::worker) last_beat: LastBeat,
+}

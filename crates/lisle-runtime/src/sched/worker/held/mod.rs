@@ -1,0 +1,11 @@
+//! What a worker holds, part by part. The files beside this folder say what a worker does with it.
+
+pub(super) mod begun;
+pub(super) mod jobs;
+pub(super) mod joining;
+pub(super) mod notes;
+pub(super) mod queues;
+pub(super) mod resting;
+pub(super) mod starving;
+pub(super) mod stealing;
+pub(super) mod timers;
