@@ -44,10 +44,10 @@ const OTHERS: [(&str, &str); 2] = [
 const LIMIT: Duration = Duration::from_secs(60);
 
 fn main() -> ExitCode {
-    let roots: Vec<PathBuf> = env::args_os().skip(1).map(PathBuf::from).collect();
+    let mut roots: Vec<PathBuf> = env::args_os().skip(1).map(PathBuf::from).collect();
     if roots.is_empty() {
-        eprintln!("usage: litmus_catalogue FOLDER...");
-        return ExitCode::from(2);
+        eprintln!("usage: litmus_catalogue FOLDER... (without one: the tests of this crate)");
+        roots.push(PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/litmus")));
     }
     let mut report = Report::default();
     for root in &roots {
