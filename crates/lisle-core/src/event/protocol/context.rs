@@ -214,7 +214,7 @@ pub fn now() -> u64 {
 }
 
 /// Returns the same, for a deadline that is counted from now. Nobody else learns what it is.
-pub(super) fn now_to_arm() -> u64 {
+pub(in crate::event) fn now_to_arm() -> u64 {
     installed().map_or_else(clock::now, Context::now_to_arm)
 }
 
