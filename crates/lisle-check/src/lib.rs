@@ -13,6 +13,7 @@
 //! - `programs`, on by default: [`check`]. With it the library tells what it touches, also where no
 //!   program is checked, which takes some nanoseconds an operation. Therefore depend on this crate
 //!   in `[dev-dependencies]`.
+//! - `litmus`: [`litmus`]. It needs a lexer and a printer of messages that programs do not need.
 
 #![forbid(unsafe_code)]
 // Under loom the library has no fibers. What loom finds is compared in `tests/outcomes`.
@@ -27,6 +28,7 @@ pub mod explore;
 pub mod guide {}
 #[cfg(feature = "programs")]
 pub mod hint;
+#[cfg(feature = "litmus")]
 pub mod litmus;
 #[cfg(feature = "programs")]
 mod program;

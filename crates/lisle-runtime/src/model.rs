@@ -1,8 +1,10 @@
 //! Executions of a program in schedules that a model chooses. For lisle-check.
 
 use crate::runtime::Builder;
-pub use crate::sched::worker::modelled::{Again, Armed, Ended, Explorer, Nature, Process, Time};
-use crate::sched::worker::{self, Worker};
+pub use crate::sched::worker::modelled::{
+    Again, Armed, Ended, Explorer, Nature, Process, Time, assert_no_domain,
+};
+use crate::sched::worker::Worker;
 use crate::stack::overflow;
 use std::io;
 use std::panic::Location;
@@ -49,16 +51,6 @@ impl Executions<'_> {
     ) -> (Ended, Option<String>) {
         self.0.execute(explorer, site, Box::new(program))
     }
-}
-
-/// Panics if this thread is one of a runtime: to run a model here, or to wait for one, would block a
-/// domain.
-#[track_caller]
-pub fn assert_no_domain() {
-    assert!(
-        worker::with_current(|worker| worker.is_none()),
-        "a model cannot be run inside a fiber: it would block the fiber's domain"
-    );
 }
 
 /// Makes this thread one that runs programs as a model chooses, and calls `f`.

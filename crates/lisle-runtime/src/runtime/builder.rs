@@ -594,7 +594,7 @@ impl Builder {
     /// Makes this thread the only domain of a runtime, whose worker `f` drives itself.
     #[cfg(feature = "model")]
     pub(crate) fn worked<R>(self, f: impl FnOnce(&Worker) -> R) -> io::Result<R> {
-        crate::model::assert_no_domain();
+        worker::modelled::assert_no_domain();
         let (shared, mut drivers, _) = self.prepare(true)?;
         let runtime = Runtime { shared: shared.clone(), threads: Mutex::new(Vec::new()) };
         Ok(Worker::new(shared.clone(), 0, drivers.remove(0)).enter(|worker| {

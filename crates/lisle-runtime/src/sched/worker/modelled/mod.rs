@@ -33,6 +33,16 @@ use std::ptr::NonNull;
 use steps::Waits;
 use timers::Pending;
 
+/// Panics if this thread is one of a runtime: to run a model here, or to wait for one, would block a
+/// domain.
+#[track_caller]
+pub fn assert_no_domain() {
+    assert!(
+        super::with_current(|worker| worker.is_none()),
+        "a model cannot be run inside a fiber: it would block the fiber's domain"
+    );
+}
+
 /// What can run, unless it waits until something is so.
 #[derive(Clone, Copy)]
 struct Ready {
