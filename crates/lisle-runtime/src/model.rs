@@ -1,10 +1,10 @@
 //! Executions of a program in schedules that a model chooses. For lisle-check.
 
 use crate::runtime::Builder;
+use crate::sched::worker::Worker;
 pub use crate::sched::worker::modelled::{
     Again, Armed, Ended, Explorer, Nature, Process, Time, assert_no_domain,
 };
-use crate::sched::worker::Worker;
 use crate::stack::overflow;
 use std::io;
 use std::panic::Location;
