@@ -10,9 +10,9 @@
 //!
 //! # Cargo features
 //!
-//! - `programs`, on by default: [`check`]. With it the library tells what it touches, also where no
-//!   program is checked, which takes some nanoseconds an operation. Therefore depend on this crate
-//!   in `[dev-dependencies]`.
+//! - `programs`, on by default: [`check`]. With it the library can tell a model what it touches, and
+//!   each operation asks whether there is one: a load and a branch, or a few. Depend on this crate in
+//!   `[dev-dependencies]`.
 //! - `litmus`: [`litmus`]. It needs a lexer and a printer of messages that programs do not need.
 
 #![forbid(unsafe_code)]

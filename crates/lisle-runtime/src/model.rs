@@ -5,6 +5,7 @@ use crate::sched::worker::Worker;
 pub use crate::sched::worker::modelled::{
     Again, Armed, Ended, Explorer, Nature, Process, Time, assert_no_domain,
 };
+use crate::shim::model::Running;
 use crate::stack::overflow;
 use std::io;
 use std::panic::Location;
@@ -63,5 +64,6 @@ impl Executions<'_> {
 ///
 /// If this thread is one of a runtime already.
 pub fn executions<R>(builder: Builder, f: impl FnOnce(&Executions<'_>) -> R) -> io::Result<R> {
+    let _running = Running::begin();
     builder.domains(1).worked(|worker| f(&Executions(worker)))
 }

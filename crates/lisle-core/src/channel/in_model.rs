@@ -34,7 +34,7 @@ impl<T> Shared<T> {
     /// Returns what a performer waits for, if a model may let it begin when that is there.
     pub(super) fn awaits(&self, what: Awaited) -> Option<Awaits> {
         unreported(|| {
-            let inner = self.inner.lock();
+            let inner = self.inner.lock_unseen();
             let is_there = match what {
                 Awaited::Message => inner.is_receivable(),
                 Awaited::Place | Awaited::Free => inner.is_sendable(),

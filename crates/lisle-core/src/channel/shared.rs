@@ -19,15 +19,17 @@ use super::observe::{Observed, Sign, Watchers};
 use super::permits::{Out, Permits};
 use super::slot::Slot;
 use crate::drops;
+#[cfg(feature = "model")]
+use crate::event::declare_made;
 use crate::event::lock::{Guard, Lock};
 use crate::event::protocol::queue::{Committed, Decided, WaitQueue};
 use crate::event::protocol::record::{Attempt, Committer, Meeting, Record};
 use crate::event::protocol::woken::Woken;
 use crate::event::waker::Waker;
-use crate::event::{Description, Label, declare_made, tally};
+use crate::event::{Description, Label, tally};
 use crate::shim::atomic::Ordering;
 #[cfg(feature = "model")]
-use crate::shim::model::Touch;
+use crate::shim::model::{Touch, is_running};
 use crate::shim::sync::OnceLock;
 use crate::shim::{unreported, unseen};
 use std::collections::VecDeque;
@@ -187,18 +189,22 @@ impl<T> Shared<T> {
         by: Option<&Attempt<'_>>,
         transition: impl FnOnce(&mut Inner<T>) -> R,
     ) -> R {
-        declare_made(&self.label, self);
-        let mut inner = unreported(|| self.inner.lock());
+        let mut inner = self.inner.lock_unseen();
         #[cfg(feature = "model")]
-        let before = inner.outline();
+        let before = is_running().then(|| {
+            declare_made(&self.label, self);
+            inner.outline()
+        });
         let result = transition(&mut inner);
         #[cfg(feature = "model")]
-        self.touched(inner.touch_since(before, by));
+        if let Some(before) = before {
+            self.touched(inner.touch_since(before, by));
+        }
         self.note(&inner);
         if inner.watchers.want_readiness() {
             self.tell(inner, by);
         } else {
-            unreported(|| drop(inner));
+            drop(inner);
         }
         result
     }
@@ -206,15 +212,19 @@ impl<T> Shared<T> {
     /// Runs a transition that makes nothing receivable or sendable that was not before.
     #[inline(always)]
     pub(super) fn locked_quietly<R>(&self, transition: impl FnOnce(&mut Inner<T>) -> R) -> R {
-        declare_made(&self.label, self);
-        let mut inner = unreported(|| self.inner.lock());
+        let mut inner = self.inner.lock_unseen();
         #[cfg(feature = "model")]
-        let before = inner.outline();
+        let before = is_running().then(|| {
+            declare_made(&self.label, self);
+            inner.outline()
+        });
         let result = transition(&mut inner);
         #[cfg(feature = "model")]
-        self.touched(inner.touch_since(before, None));
+        if let Some(before) = before {
+            self.touched(inner.touch_since(before, None));
+        }
         self.note(&inner);
-        unreported(|| drop(inner));
+        drop(inner);
         result
     }
 
@@ -229,7 +239,7 @@ impl<T> Shared<T> {
 
     /// Commits the watchers whose sign shows now, and releases the lock.
     #[cold]
-    fn tell(&self, mut guard: Guard<'_, Inner<T>>, by: Option<&Attempt<'_>>) {
+    fn tell(&self, mut guard: Guard<'_, Inner<T>, false>, by: Option<&Attempt<'_>>) {
         let woken = Woken::default();
         let inner = &mut *guard;
         let mut watchers = std::mem::replace(&mut inner.watchers, Watchers::new());
@@ -247,16 +257,18 @@ impl<T> Shared<T> {
             }
         }
         inner.watchers = watchers;
-        unreported(|| drop(guard));
+        drop(guard);
         drop(woken);
     }
 
     /// Returns what may be possible now.
     #[inline(always)]
     pub(super) fn hint(&self) -> Hint {
-        declare_made(&self.label, self);
         #[cfg(feature = "model")]
-        self.touched(Touch::Read);
+        if is_running() {
+            declare_made(&self.label, self);
+            self.touched(Touch::Read);
+        }
         Hint(self.hint.load(Ordering::Acquire))
     }
 
@@ -265,7 +277,7 @@ impl<T> Shared<T> {
     #[inline(always)]
     pub(super) fn hint_for(&self, attempt: &Attempt<'_>) -> Hint {
         #[cfg(feature = "model")]
-        if attempt.awaited().is_some() {
+        if is_running() && attempt.awaited().is_some() {
             return unreported(|| self.hint());
         }
         let _ = attempt;
@@ -277,7 +289,7 @@ impl<T> Shared<T> {
     }
 
     pub(super) fn capacity(&self) -> usize {
-        unreported(|| self.inner.lock().capacity)
+        self.inner.lock_unseen().capacity
     }
 
     pub(super) fn len(&self) -> usize {
@@ -287,7 +299,7 @@ impl<T> Shared<T> {
     fn look<R>(&self, look: impl FnOnce(&Inner<T>) -> R) -> R {
         #[cfg(feature = "model")]
         self.touched(Touch::Read);
-        unreported(|| look(&self.inner.lock()))
+        unreported(|| look(&self.inner.lock_unseen()))
     }
 
     /// Closes the channel and wakes all waiters. Buffered messages can still be received. Returns

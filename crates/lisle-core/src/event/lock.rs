@@ -16,6 +16,7 @@ use std::ops::{Deref, DerefMut};
 use crate::shim::{
     Backoff,
     atomic::{AtomicBool, Ordering},
+    unseen,
 };
 
 /// A value that one thread at a time accesses, for a few instructions.
@@ -91,12 +92,14 @@ impl<T> Lock<T> {
 /// An object is gone with its lock. A model is told, since another one may come to the same place.
 #[cfg(all(feature = "model", not(lisle_loom)))]
 impl<T: ?Sized> Drop for Lock<T> {
+    #[inline]
     fn drop(&mut self) {
         gone(&self.held);
     }
 }
 
 #[cfg(all(feature = "model", not(lisle_loom)))]
+#[inline]
 fn gone(held: &AtomicBool) {
     crate::shim::model::touched(std::ptr::from_ref(held).addr(), crate::shim::model::Touch::Gone);
 }
@@ -105,6 +108,7 @@ fn gone(held: &AtomicBool) {
 impl<T: ?Sized> Lock<T> {
     /// Tells a model how what is under the lock is touched. Whoever takes the lock and says nothing
     /// counts as one who writes.
+    #[inline]
     pub(crate) fn touched(&self, touch: crate::shim::model::Touch) {
         crate::shim::model::touched(std::ptr::from_ref(&self.held).addr(), touch);
     }
@@ -123,12 +127,38 @@ impl<T: ?Sized> Lock<T> {
     #[inline]
     pub fn lock(&self) -> Guard<'_, T> {
         #[cfg(not(lisle_loom))]
-        {
-            if self.held.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
-                self.wait();
-            }
-            Guard { lock: self, _borrow: PhantomData }
+        if self.held.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            self.wait();
         }
+        self.guard()
+    }
+
+    /// Does the same as [`lock`](Lock::lock). No model is told of it: the caller tells what it does
+    /// to the value.
+    #[inline]
+    pub(crate) fn lock_unseen(&self) -> Guard<'_, T, false> {
+        #[cfg(not(lisle_loom))]
+        if self.unseen().compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            self.wait();
+        }
+        self.guard()
+    }
+
+    /// Returns the flag, of which no model is told.
+    #[cfg(not(lisle_loom))]
+    #[inline(always)]
+    fn unseen(&self) -> &unseen::AtomicBool {
+        #[cfg(feature = "model")]
+        return self.held.unseen();
+        #[cfg(not(feature = "model"))]
+        &self.held
+    }
+
+    /// Returns the guard of the lock, which this thread has taken. Under loom it is taken here.
+    #[inline(always)]
+    fn guard<const SEEN: bool>(&self) -> Guard<'_, T, SEEN> {
+        #[cfg(not(lisle_loom))]
+        return Guard { lock: self, _borrow: PhantomData };
         #[cfg(lisle_loom)]
         {
             assert!(
@@ -182,8 +212,9 @@ impl<T: ?Sized> Lock<T> {
     }
 }
 
-/// A guard that releases the lock when dropped, also while unwinding.
-pub struct Guard<'a, T: ?Sized> {
+/// A guard that releases the lock when dropped, also while unwinding. A model is told so if it is
+/// `SEEN`.
+pub struct Guard<'a, T: ?Sized, const SEEN: bool = true> {
     lock: &'a Lock<T>,
     /// Makes the guard `Send` and `Sync` exactly as the `&mut T` for which it stands.
     _borrow: PhantomData<&'a mut T>,
@@ -191,7 +222,7 @@ pub struct Guard<'a, T: ?Sized> {
     _held: loom::sync::MutexGuard<'a, ()>,
 }
 
-impl<T: ?Sized> Deref for Guard<'_, T> {
+impl<T: ?Sized, const SEEN: bool> Deref for Guard<'_, T, SEEN> {
     type Target = T;
     #[inline]
     fn deref(&self) -> &T {
@@ -202,7 +233,7 @@ impl<T: ?Sized> Deref for Guard<'_, T> {
     }
 }
 
-impl<T: ?Sized> DerefMut for Guard<'_, T> {
+impl<T: ?Sized, const SEEN: bool> DerefMut for Guard<'_, T, SEEN> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: as above, and `&mut self` makes this the only borrow through the guard.
@@ -211,10 +242,14 @@ impl<T: ?Sized> DerefMut for Guard<'_, T> {
 }
 
 #[cfg(not(lisle_loom))]
-impl<T: ?Sized> Drop for Guard<'_, T> {
+impl<T: ?Sized, const SEEN: bool> Drop for Guard<'_, T, SEEN> {
     #[inline]
     fn drop(&mut self) {
-        self.lock.held.store(false, Ordering::Release);
+        if SEEN {
+            self.lock.held.store(false, Ordering::Release);
+        } else {
+            self.lock.unseen().store(false, Ordering::Release);
+        }
     }
 }
 

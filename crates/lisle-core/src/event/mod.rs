@@ -118,6 +118,8 @@ pub use performer::{
     limits::{Mask, is_interruption},
     parker, recycled, tick,
 };
+#[cfg(feature = "model")]
+pub(crate) use protocol::context::in_model;
 #[doc(hidden)]
 #[cfg(feature = "model")]
 pub use protocol::visible::MODEL_ERA;

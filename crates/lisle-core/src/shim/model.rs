@@ -6,10 +6,14 @@
 //! operation touched says on what it depends, whichever object it belonged to. An operation says
 //! only at which objects it is going to look (`visible_on`), so that the model can name them.
 //!
-//! Outside of models each access costs a look at a thread-local. This is compiled with the feature
-//! `model` only.
+//! This is compiled with the feature `model` only. The checker turns the feature on, and cargo then
+//! gives the same library to all targets of a package whose tests use the checker. So code that is
+//! compiled for models also serves programs, and has to be as fast for them. Each place that tells a
+//! model something therefore asks first whether a model runs anywhere in the process ([`is_running`]),
+//! which is a load of a static, and leaves the rest to a function that is not inlined.
 
 use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How an operation touches memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +64,43 @@ impl Touch {
     }
 }
 
+/// How many models there are in the process.
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+
+/// Returns `false` if no model runs in this process. If one runs, its own thread is told so; the
+/// others may learn of it late.
+#[inline(always)]
+pub fn is_running() -> bool {
+    // A thread that runs a model has written this itself.
+    let is_running = RUNNING.load(Ordering::Relaxed) != 0;
+    if is_running {
+        rarely();
+    }
+    is_running
+}
+
+/// Says to the compiler that the code which calls it runs rarely.
+#[cold]
+fn rarely() {}
+
+/// A model that runs on this thread, until it is dropped.
+#[derive(Debug)]
+pub struct Running(());
+
+impl Running {
+    /// Begins to run a model.
+    pub fn begin() -> Self {
+        RUNNING.fetch_add(1, Ordering::Relaxed);
+        Running(())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        RUNNING.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// A function that is told of each address that is touched.
 pub type Report = fn(usize, Touch);
 
@@ -81,20 +122,29 @@ impl Unreported {
     /// Begins to report nothing.
     #[inline]
     pub fn begin() -> Self {
-        Unreported(set_report(None))
+        Unreported(if is_running() { set_report(None) } else { None })
     }
 }
 
 impl Drop for Unreported {
     #[inline]
     fn drop(&mut self) {
-        set_report(self.0);
+        if self.0.is_some() {
+            set_report(self.0);
+        }
     }
 }
 
 /// Tells the model of this thread, if there is one, that the running operation touches memory.
-#[inline]
+#[inline(always)]
 pub fn touched(address: usize, touch: Touch) {
+    if is_running() {
+        report(address, touch);
+    }
+}
+
+#[cold]
+fn report(address: usize, touch: Touch) {
     if let Some(report) = REPORT.get() {
         report(address, touch);
     }
@@ -113,6 +163,11 @@ pub mod atomic {
                 pub const fn new(value: $value) -> Self {
                     $name(std::sync::atomic::$name::new(value))
                 }
+                /// Returns the atomic itself: of what is done to it no model is told.
+                #[inline(always)]
+                pub fn unseen(&self) -> &std::sync::atomic::$name$(<$t>)? {
+                    &self.0
+                }
                 #[inline]
                 pub fn into_inner(self) -> $value {
                     self.0.into_inner()
@@ -121,7 +176,7 @@ pub mod atomic {
                 pub fn get_mut(&mut self) -> &mut $value {
                     self.0.get_mut()
                 }
-                #[inline]
+                #[inline(always)]
                 fn touched(&self, touch: Touch) {
                     touched(std::ptr::from_ref(self).addr(), touch);
                 }

@@ -7,7 +7,7 @@
 //! changes.
 
 use super::stacks::Stacks;
-use crate::shim::atomic::{AtomicU8, Ordering};
+use crate::shim::unseen::{AtomicU8, Ordering};
 use crate::shim::{CachePadded, const_fn};
 
 /// No domain could take anything, and nothing else wants this domain. Set only where enough is

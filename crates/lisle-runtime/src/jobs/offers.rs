@@ -2,7 +2,7 @@
 
 use super::job::Job;
 use crate::event::lock::{Guard, Lock};
-use crate::shim::atomic::{AtomicUsize, Ordering};
+use crate::shim::unseen::{AtomicUsize, Ordering};
 use std::ptr::NonNull;
 
 /// The number of jobs that are offered at a time. A thread that takes a half offers parts of it in

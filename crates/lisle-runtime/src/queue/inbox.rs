@@ -6,7 +6,7 @@
 //! a wake is made only for a sleeping owner, and only once. The README of `sched` explains the
 //! rest.
 
-use crate::shim::atomic::{AtomicPtr, Ordering};
+use crate::shim::unseen::{AtomicPtr, Ordering};
 use std::ptr::NonNull;
 
 /// What can lie in an inbox: items with a link of their own.

@@ -6,7 +6,7 @@
 //! torn and no entry taken twice: a slot is written again only after the head has passed it, and
 //! then the exchange of a taker that had read the old entry fails.
 
-use crate::shim::atomic::{AtomicPtr, AtomicU64, Ordering};
+use crate::shim::unseen::{AtomicPtr, AtomicU64, Ordering};
 use std::ptr::{NonNull, null_mut};
 
 /// A power of two. What does not fit goes to the runtime's surplus.

@@ -12,7 +12,7 @@
 //! and so it alone has what was there.
 
 use super::ring::Ring;
-use crate::shim::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use crate::shim::unseen::{AtomicPtr, AtomicUsize, Ordering};
 use std::ptr::{NonNull, null_mut};
 
 pub(crate) struct Stealable<T> {

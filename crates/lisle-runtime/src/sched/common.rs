@@ -5,7 +5,7 @@
 
 use crate::event::lock::Lock;
 use crate::queue::fifo::Fifo;
-use crate::shim::atomic::{AtomicU64, Ordering};
+use crate::shim::unseen::{AtomicU64, Ordering};
 use crate::spawned::runnable::Runnable;
 use std::cell::Cell;
 use std::ptr::NonNull;

@@ -1,7 +1,7 @@
 //! What the owner of a domain tells other threads, by plain stores.
 
 use crate::event::tally;
-use crate::shim::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use crate::shim::unseen::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use crate::spawned::fiber_cell::Fiber;
 use std::panic::Location;
 

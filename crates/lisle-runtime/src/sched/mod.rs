@@ -52,9 +52,8 @@ use crate::queue::stealable::Stealable;
 use crate::report::{Performer, RunningFiber};
 use crate::shim::{
     CachePadded,
-    atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     sync::Arc,
-    unseen,
+    unseen::{self, AtomicBool, AtomicU32, AtomicU64, Ordering},
 };
 use crate::spawned::fiber_cell::Fiber;
 use crate::spawned::runnable::{Kind, Runnable};

@@ -1,7 +1,7 @@
 //! By which the others wake the monitor of a runtime, and end it.
 
-use crate::shim::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::shim::sync::OnceLock;
+use crate::shim::unseen::{AtomicBool, AtomicU64, Ordering};
 use std::thread::Thread;
 
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! When code that computes looks at what others want, and how many could take what it puts off.
 
 use super::shared::Shared;
-use crate::shim::{atomic::Ordering, ticks};
+use crate::shim::{ticks, unseen::Ordering};
 use std::cell::Cell;
 
 /// The time between two heartbeats: for this long, what is put off is left to its domain if those

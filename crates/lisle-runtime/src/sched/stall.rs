@@ -10,8 +10,8 @@ use super::Domain;
 use super::kernel;
 use super::shared::Shared;
 use crate::report::{Delayed, Stall};
-use crate::shim::atomic::{AtomicU64, Ordering};
 use crate::shim::clock;
+use crate::shim::unseen::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// A turn that has lasted for so long is a long one. Not less: the system may take the processor away

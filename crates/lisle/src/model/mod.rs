@@ -52,6 +52,7 @@ pub(crate) fn run(seed: u64, main: impl FnOnce() + Send + 'static) -> u64 {
         wheel: RefCell::new(Wheel::new(0)),
         stacks: RefCell::new(Vec::new()),
     }));
+    let _running = crate::shim::model::Running::begin();
     // SAFETY: the guard is dropped at the end of this function, before the model is.
     let installed = unsafe { install(model) };
     model.start(Box::new(main));

@@ -20,7 +20,7 @@ use crate::event::waiting::turn;
 use crate::event::waker::Waker;
 use crate::event::{Event, Step};
 #[cfg(feature = "model")]
-use crate::event::{performer::parker, protocol::context::installed};
+use crate::event::{performer::parker, protocol::context::in_model};
 use crate::shim::Backoff;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use std::cell::Cell;
@@ -36,7 +36,7 @@ pub(in crate::event) fn poll<E: Event>(event: &E) -> Option<E::Output> {
 fn poll_once<E: Event>(event: &E) -> Option<E::Output> {
     #[cfg(feature = "model")]
     if parker::running().is_none() {
-        installed().into_iter().for_each(Context::visible);
+        in_model().into_iter().for_each(Context::visible);
     }
     let glimpse = Glimpse::new();
     let record = Record::fleeting(glimpse.waker(), event.is_single());
@@ -46,7 +46,7 @@ fn poll_once<E: Event>(event: &E) -> Option<E::Output> {
         depth::from_the_top(|| event.force(branch.as_mut()));
     }
     #[cfg(feature = "model")]
-    installed().into_iter().for_each(|context| announce(event, branch.as_ref(), context, true));
+    in_model().into_iter().for_each(|context| announce(event, branch.as_ref(), context, true));
     while look(event, branch.as_mut(), &attempt, &glimpse) == Step::Committed {
         if !E::STAGED || depth::from_the_top(|| event.advance(branch.as_mut())) {
             return Some(event.complete(branch));

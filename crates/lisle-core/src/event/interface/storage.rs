@@ -134,7 +134,7 @@ unsafe fn drop_recycled<T>(value: *mut ()) {
 /// `B` is the type of the branches of `event`, and `place` holds a live one made by it, pinned, without other references to it.
 // The event is there for its type and lifetime; the branch does not come out of it.
 #[expect(clippy::mut_from_ref)]
-pub(in crate::event) unsafe fn typed<'e, E, B>(_event: &'e E, place: *mut ()) -> Pin<&'e mut B> {
+pub(in crate::event) unsafe fn typed<E, B>(_event: &E, place: *mut ()) -> Pin<&mut B> {
     // SAFETY: by the caller's promise.
     let branch = unsafe { &mut *place.cast::<B>() };
     // SAFETY: pinned, by the caller's promise.

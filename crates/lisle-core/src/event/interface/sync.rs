@@ -18,6 +18,8 @@ use crate::event::waiting::turn;
 use crate::event::waker::Waker;
 use crate::event::{Event, Step};
 use crate::panics::forget_panic;
+#[cfg(feature = "model")]
+use crate::shim::model;
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::{Pin, pin};
@@ -154,13 +156,14 @@ fn sync_ending<E: Event, X: Ending>(event: &E) -> Result<E::Output, X::Error> {
 /// Tells a model that the event is tried next. A performance that is not `interruptible` is not
 /// unwound here either.
 #[cfg(feature = "model")]
+#[inline]
 pub(super) fn announce<'e, E: Event>(
     event: &'e E,
     branch: Pin<&E::Branch<'e>>,
     context: &dyn Context,
     interruptible: bool,
 ) {
-    if context.is_model() {
+    if model::is_running() && context.is_model() {
         crate::masked!(_masked if !interruptible);
         declare_all(event, branch, context);
         context.visible();
@@ -170,12 +173,16 @@ pub(super) fn announce<'e, E: Event>(
 /// Does the same as [`announce`] for an event that is performed, and not only tried. A model may
 /// let it begin when it can end.
 #[cfg(feature = "model")]
+#[inline]
 fn announce_performed<'e, E: Event>(
     event: &'e E,
     branch: Pin<&E::Branch<'e>>,
     attempt: &Attempt<'_>,
     interruptible: bool,
 ) {
+    if !model::is_running() {
+        return;
+    }
     let context = attempt.context();
     match event.awaits(branch.get_ref()) {
         Some(awaits) if context.is_model() => {
@@ -190,6 +197,7 @@ fn announce_performed<'e, E: Event>(
 }
 
 #[cfg(feature = "model")]
+#[cold]
 fn declare_all<'e, E: Event>(event: &'e E, branch: Pin<&E::Branch<'e>>, context: &dyn Context) {
     let mut waits = Description::default();
     event.describe(branch.get_ref(), &mut waits);

@@ -6,7 +6,7 @@
 //! Therefore a charge for each advance of the clock is, on average, a charge by time.
 
 #[cfg(not(lisle_loom))]
-use crate::shim::atomic::{AtomicU32, Ordering};
+use crate::shim::unseen::{AtomicU32, Ordering};
 
 #[cfg(not(lisle_loom))]
 static TICKS: AtomicU32 = AtomicU32::new(0);

@@ -205,6 +205,13 @@ pub fn installed<'a>() -> Option<&'a dyn Context> {
     INSTALLED.with(Cell::get).map(|context| unsafe { context.as_ref() })
 }
 
+/// Returns the context installed for this thread if it may be that of a model.
+#[cfg(feature = "model")]
+#[inline(always)]
+pub(crate) fn in_model<'a>() -> Option<&'a dyn Context> {
+    if crate::shim::model::is_running() { installed() } else { None }
+}
+
 /// Returns the monotonic time in nanoseconds, as the code that runs here sees it. A model has its
 /// own time.
 #[doc(hidden)]

@@ -20,8 +20,8 @@ use super::woken::Woken;
 use crate::drops::Careful;
 use crate::event::waker::Waker;
 use crate::shim::{
-    atomic::{AtomicU8, Ordering},
     cell::UnsafeCell,
+    unseen::{AtomicU8, Ordering},
 };
 use std::cell::Cell;
 use std::marker::PhantomPinned;

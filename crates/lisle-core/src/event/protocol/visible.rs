@@ -6,7 +6,7 @@
 //! it in therefore panics where a model runs the calling code, and says what to put in its place.
 
 #[cfg(feature = "model")]
-use super::context::{Context, Doing, installed};
+use super::context::{Context, Doing, in_model};
 use crate::event::telling::waits::Label;
 
 /// When time begins in a model, in nanoseconds of the library's clock: a hundred years after it does
@@ -31,13 +31,21 @@ pub fn visible_on<T: ?Sized>(object: &T) {
 #[doc(hidden)]
 pub fn visible_doing<T: ?Sized>(operation: &'static str, label: &Label, object: &T) {
     #[cfg(feature = "model")]
-    if let Some(context) = installed() {
+    if let Some(context) = in_model() {
         let address = std::ptr::from_ref(object).cast::<()>().addr();
-        context.about_to(Doing::One(operation, label, address));
-        context.about_to_touch(address, size_of_val(object), label.made());
-        context.visible();
+        tell(context, operation, label, address, size_of_val(object));
     }
     let _ = (operation, label, object);
+}
+
+/// Tells a model what is about to be done to the object with this label, at this address and of this
+/// size.
+#[cfg(feature = "model")]
+#[cold]
+fn tell(context: &dyn Context, operation: &'static str, label: &Label, address: usize, size: usize) {
+    context.about_to(Doing::One(operation, label, address));
+    context.about_to_touch(address, size, label.made());
+    context.visible();
 }
 
 /// Tells a model that others may run here.
@@ -45,7 +53,7 @@ pub fn visible_doing<T: ?Sized>(operation: &'static str, label: &Label, object: 
 #[doc(hidden)]
 pub fn visible() {
     #[cfg(feature = "model")]
-    installed().into_iter().for_each(Context::visible);
+    in_model().into_iter().for_each(Context::visible);
 }
 
 /// Returns `true` if a model runs the calling code, which then takes no short cut: an operation
@@ -54,7 +62,7 @@ pub fn visible() {
 #[doc(hidden)]
 pub fn is_modelled() -> bool {
     #[cfg(feature = "model")]
-    return installed().is_some_and(|context| context.is_model());
+    return in_model().is_some_and(|context| context.is_model());
     #[cfg(not(feature = "model"))]
     false
 }
@@ -75,7 +83,7 @@ pub fn declare<T: ?Sized>(object: &T) {
 #[doc(hidden)]
 pub fn declare_made<T: ?Sized>(label: &Label, object: &T) {
     #[cfg(feature = "model")]
-    if let Some(context) = installed() {
+    if let Some(context) = in_model() {
         let address = std::ptr::from_ref(object).cast::<()>().addr();
         context.about_to_touch(address, size_of_val(object), label.made());
     }

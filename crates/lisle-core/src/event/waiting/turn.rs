@@ -73,7 +73,7 @@ mod in_domain {
     use crate::event::lock::Lock;
     use crate::event::performer::parker;
     use crate::event::protocol::step;
-    use crate::shim::atomic::{AtomicU8, Ordering};
+    use crate::shim::unseen::{AtomicU8, Ordering};
     use std::cell::Cell;
     use std::fmt;
     use std::ptr::NonNull;

@@ -51,15 +51,15 @@
 //! "designated waker"), and waiting again in front from Go's `sync.Mutex`.
 
 use super::turns::{Later, Queue, TOLD_PATIENCE, now};
-#[cfg(feature = "model")]
-use crate::event::Doing;
 use crate::event::lock::Lock;
 #[cfg(feature = "model")]
 use crate::event::telling::awaited::Awaited;
 use crate::event::waiting::turn;
-use crate::event::{Attempt, Label, is_modelled, performer_id, visible_doing};
+use crate::event::{Attempt, Label, is_modelled, performer_id};
 #[cfg(feature = "model")]
-use crate::shim::model::{Touch, touched};
+use crate::event::{Context, Doing, visible_doing};
+#[cfg(feature = "model")]
+use crate::shim::model::{Touch, is_running, touched};
 use crate::shim::{
     atomic::Ordering,
     const_fn,
@@ -196,8 +196,14 @@ impl RawMutex {
     /// Waits until the lock is free, and takes it, if a model runs this code. Returns `false` if
     /// none does, or if it cannot become free.
     #[cfg(feature = "model")]
+    #[inline(always)]
     pub(super) fn lock_in_model(&self) -> bool {
-        let Some(context) = crate::event::installed() else { return false };
+        crate::event::in_model().is_some_and(|context| self.lock_when_free(context))
+    }
+
+    #[cfg(feature = "model")]
+    #[cold]
+    fn lock_when_free(&self, context: &dyn Context) -> bool {
         let address = std::ptr::from_ref(self).addr();
         context.about_to(Doing::One("lock", &self.label, address));
         context.about_to_touch(address, size_of::<Self>(), self.label.made());
@@ -247,9 +253,11 @@ impl RawMutex {
     /// Releases the lock.
     #[inline(always)]
     pub(super) fn unlock(&self) {
-        visible_doing("unlock", &self.label, self);
         #[cfg(feature = "model")]
-        self.touched(Touch::Release);
+        if is_running() {
+            visible_doing("unlock", &self.label, self);
+            self.touched(Touch::Release);
+        }
         let before = self.state.fetch_sub(HELD, Ordering::Release);
         if before & (QUEUED | TOLD) != 0 {
             self.unlocked_before_others(before);

@@ -275,7 +275,7 @@ impl<E, const WORDS: usize> Drop for EventFuture<E, WORDS> {
 /// Returns the model that decides what runs here.
 #[cfg(feature = "model")]
 fn model() -> Option<&'static dyn Context> {
-    context::installed().filter(|context| context.is_model())
+    context::in_model().filter(|context| context.is_model())
 }
 
 /// The context of a future. A future waits by returning to its executor; this context parks only to

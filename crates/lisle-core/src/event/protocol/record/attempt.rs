@@ -212,7 +212,7 @@ impl<'a> Attempt<'a> {
         // these are zero.
         #[cfg(feature = "model")]
         if count > 1
-            && let Some(first) = crate::event::installed().and_then(|context| context.way(count))
+            && let Some(first) = crate::event::in_model().and_then(|context| context.way(count))
         {
             return first << 20;
         }

@@ -16,7 +16,7 @@ use crate::event::{Description, Event, Label, awaitable, debug_by_name, single};
 use crate::shim::const_fn;
 #[cfg(feature = "model")]
 use crate::shim::{
-    model::{Touch, touched},
+    model::{Touch, Unreported, is_running, touched},
     unreported,
 };
 use std::fmt;
@@ -304,24 +304,18 @@ impl<S, M, L: Labelled> Source<S, M, L> {
     ) -> R {
         visible_doing("change", self.label(), self);
         #[cfg(feature = "model")]
-        {
+        let _told = is_running().then(|| {
             let (touch, nobody_waits) =
                 self.peek(|state, nobody_waits| (Touch::of_count(lowest(state)), nobody_waits));
             self.touched_count(touch);
-            if touch != Touch::Write {
-                return unreported(|| self.update_checked(change));
-            }
-            if nobody_waits {
+            if touch == Touch::Write && nobody_waits {
                 self.inner.touched(Touch::Close);
-                return unreported(|| self.update_checked(change));
             }
-            self.update_checked(change)
-        }
+            (touch != Touch::Write || nobody_waits).then(Unreported::begin)
+        });
         #[cfg(not(feature = "model"))]
-        {
-            let _ = lowest;
-            self.update_checked(change)
-        }
+        let _ = lowest;
+        self.update_checked(change)
     }
 
     /// Does the same as [`update`](Source::update). `touch` tells a model what the change does,
@@ -333,12 +327,19 @@ impl<S, M, L: Labelled> Source<S, M, L> {
         change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R,
     ) -> R {
         visible_doing("submit to", self.label(), self);
-        let touch = self.peek(touch);
-        if touch == Touch::Write {
-            return self.update_checked(change);
-        }
-        self.inner.touched(touch);
-        unreported(|| self.update_checked(change))
+        let _told = is_running().then(|| self.told(self.peek(touch)));
+        self.update_checked(change)
+    }
+
+    /// Tells a model how the state is touched. If that says more than what the operation does, it is
+    /// not reported until the result is dropped.
+    #[cfg(feature = "model")]
+    #[cold]
+    pub(super) fn told(&self, touch: Touch) -> Option<Unreported> {
+        (touch != Touch::Write).then(|| {
+            self.inner.touched(touch);
+            Unreported::begin()
+        })
     }
 
     /// Tells a model how the count of [`update_count`](Source::update_count) is touched, which is a

@@ -7,7 +7,7 @@ use crate::event::protocol::record::Attempt;
 use crate::event::protocol::step::must_not_be_under;
 use crate::event::{Description, Label, Step, declare_made};
 #[cfg(feature = "model")]
-use crate::shim::{model::Touch, unreported};
+use crate::shim::model::{Touch, is_running};
 use std::fmt;
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -61,14 +61,9 @@ impl<'e, S, M, L: Labelled> Waiting<'e, S, M, L> {
         touch: impl FnOnce(&S, bool) -> Touch,
         take: impl FnOnce(&mut S) -> Option<M>,
     ) -> Step {
-        let touch = attempt.awaited().map(|_| self.source.peek(touch));
-        match touch {
-            Some(touch) if touch != Touch::Write => {
-                self.source.inner.touched(touch);
-                unreported(|| self.publish(attempt, take))
-            }
-            _ => self.publish(attempt, take),
-        }
+        let awaits = is_running() && attempt.awaited().is_some();
+        let _told = awaits.then(|| self.source.told(self.source.peek(touch)));
+        self.publish(attempt, take)
     }
 
     /// Does the same as [`try_commit`](Waiting::try_commit), for functions of this crate.

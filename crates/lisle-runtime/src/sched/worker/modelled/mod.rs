@@ -23,7 +23,7 @@ use super::held::resting::Load;
 use super::parts::Parts;
 use crate::event::MODEL_ERA;
 use crate::shim::atomic::Ordering;
-use crate::shim::model::{Report, set_report};
+use crate::shim::model::{Report, is_running, set_report};
 use crate::spawned::fiber_cell::{self, Fiber, Traits};
 use crate::spawned::runnable::Runnable;
 use few::Few;
@@ -107,9 +107,12 @@ impl Worker {
     }
 
     /// Reports what the process touches that runs from now on.
-    pub(super) fn report(&self) -> Reported {
-        set_report(self.modelled.report.get());
-        Reported
+    #[inline(always)]
+    pub(super) fn report(&self) -> Option<Reported> {
+        is_running().then(|| {
+            set_report(self.modelled.report.get());
+            Reported
+        })
     }
 
     /// Returns `true` if a model decides what runs here.
