@@ -65,7 +65,7 @@ fn channels() {
         )
     });
     orders(|| {
-        let (tx, rx) = channel::unbounded_mailbox();
+        let (tx, rx) = channel::unbounded();
         (move || tx.send(()).unwrap(), move || rx.recv().is_ok())
     });
     orders(|| {

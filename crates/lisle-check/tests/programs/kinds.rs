@@ -151,7 +151,7 @@ fn permits() {
 #[test]
 fn mailboxes_and_multicast() {
     is_clean(|| {
-        let (tx, rx) = channel::unbounded_mailbox();
+        let (tx, rx) = channel::unbounded();
         let fiber = spawn(move || {
             tx.send(1).unwrap();
             tx.send(2).unwrap();

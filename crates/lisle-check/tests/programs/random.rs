@@ -182,7 +182,7 @@ fn run(program: &Program) -> String {
     });
     let (sender, receiver) = channel::bounded(1);
     let (meet_sender, meet_receiver) = lisle::channel();
-    let (mail, inbox) = channel::unbounded_mailbox();
+    let (mail, inbox) = channel::unbounded();
     let mut inbox = Some(inbox);
     let owns: Vec<_> = (1..=program.len() as u32)
         .map(|id| Own {

@@ -3,7 +3,7 @@
 //! See `loom_tests.rs` for what each model asserts.
 
 use super::loom_tests::{Channel, explore_channels, number};
-use super::unbounded_mailbox;
+use super::unbounded;
 use crate::event::Event;
 use crate::event::choose;
 use crate::loom_models::{explore, join_all, spawn_with};
@@ -112,7 +112,7 @@ fn a_close_is_seen_by_all() {
 #[test]
 fn a_mailbox_is_ready_and_closed() {
     explore(3, || {
-        let (tx, rx) = unbounded_mailbox::<u32>();
+        let (tx, rx) = unbounded::<u32>();
         let sender = thread::spawn(move || tx.send(1).unwrap());
         rx.recv_ready_evt().sync();
         assert_eq!(rx.try_recv(), Ok(1));

@@ -42,7 +42,7 @@ use std::time::Duration;
 ///
 /// ```
 /// # use lisle_core as lisle;
-/// let (tx, rx) = lisle::channel::unbounded_mailbox();
+/// let (tx, rx) = lisle::channel::unbounded();
 /// for i in 0..100 {
 ///     tx.send(i).unwrap(); // does not wait, although nothing receives
 /// }
@@ -52,7 +52,7 @@ use std::time::Duration;
 /// assert!(rx.recv().is_err());
 /// ```
 #[track_caller]
-pub fn unbounded_mailbox<T>() -> (MailSender<T>, MailReceiver<T>) {
+pub fn unbounded<T>() -> (MailSender<T>, MailReceiver<T>) {
     let state = State { messages: Blocks::new(), closed: false, watchers: Watchers::new() };
     let mailbox = Arc::new(Mailbox {
         source: Source::labelled(Label::new("mailbox"), state),
@@ -121,7 +121,7 @@ impl<T> Observed for Mailbox<T> {
     }
 }
 
-/// The sending end of a mailbox. See [`unbounded_mailbox`]. Clones share the mailbox.
+/// The sending end of a mailbox. See [`unbounded`]. Clones share the mailbox.
 ///
 /// When the last clone is dropped, the mailbox is closed. Its messages can still be received.
 pub struct MailSender<T> {
@@ -141,7 +141,7 @@ impl<T> MailSender<T> {
     ///
     /// ```
     /// # use lisle_core as lisle;
-    /// use lisle::channel::{MailSender, SendError, unbounded_mailbox};
+    /// use lisle::channel::{MailSender, SendError, unbounded};
     ///
     /// struct Handle(MailSender<&'static str>);
     ///
@@ -151,7 +151,7 @@ impl<T> MailSender<T> {
     ///     }
     /// }
     ///
-    /// let (tx, rx) = unbounded_mailbox();
+    /// let (tx, rx) = unbounded();
     /// drop(Handle(tx.clone()));
     /// assert_eq!(rx.recv(), Ok("dropped"));
     /// drop(rx);
@@ -178,9 +178,9 @@ impl<T> MailSender<T> {
     ///
     /// ```
     /// # use lisle_core as lisle;
-    /// use lisle::channel::{RecvError, SendError, unbounded_mailbox};
+    /// use lisle::channel::{RecvError, SendError, unbounded};
     ///
-    /// let (tx, rx) = unbounded_mailbox();
+    /// let (tx, rx) = unbounded();
     /// tx.send(1).unwrap();
     /// assert!(tx.close());
     /// assert_eq!(tx.send(2), Err(SendError(2)));
@@ -215,9 +215,9 @@ impl<T: Send> MailSender<T> {
     ///
     /// ```
     /// # use lisle_core as lisle;
-    /// use lisle::{Event, channel::unbounded_mailbox};
+    /// use lisle::{Event, channel::unbounded};
     ///
-    /// let (tx, rx) = unbounded_mailbox::<u32>();
+    /// let (tx, rx) = unbounded::<u32>();
     /// assert_eq!(tx.closed_evt().poll(), None);
     /// drop(rx);
     /// tx.closed_evt().sync();
@@ -244,7 +244,7 @@ impl<T> Drop for MailSender<T> {
     }
 }
 
-/// The receiving end of a mailbox. See [`unbounded_mailbox`]. Clones share the mailbox; each
+/// The receiving end of a mailbox. See [`unbounded`]. Clones share the mailbox; each
 /// message goes to one of them.
 ///
 /// When the last clone is dropped, the mailbox is closed and its messages are dropped.
@@ -265,10 +265,10 @@ impl<T> MailReceiver<T> {
     ///
     /// ```
     /// # use lisle_core as lisle;
-    /// use lisle::{Event, channel::unbounded_mailbox, choose, time::after};
+    /// use lisle::{Event, channel::unbounded, choose, time::after};
     /// use std::time::Duration;
     ///
-    /// let (tx, rx) = unbounded_mailbox();
+    /// let (tx, rx) = unbounded();
     /// let in_time = choose((
     ///     rx.recv_evt().wrap(Result::ok),
     ///     after(Duration::from_millis(1)).wrap(|()| None),
@@ -291,9 +291,9 @@ impl<T> MailReceiver<T> {
     ///
     /// ```
     /// # use lisle_core as lisle;
-    /// use lisle::channel::{TryRecvError, unbounded_mailbox};
+    /// use lisle::channel::{TryRecvError, unbounded};
     ///
-    /// let (tx, rx) = unbounded_mailbox();
+    /// let (tx, rx) = unbounded();
     /// assert_eq!(rx.try_recv(), Err(TryRecvError::Empty));
     /// tx.send(1).unwrap();
     /// drop(tx);
@@ -344,9 +344,9 @@ impl<T: Send> MailReceiver<T> {
     ///
     /// ```
     /// # use lisle_core as lisle;
-    /// use lisle::channel::{RecvError, unbounded_mailbox};
+    /// use lisle::channel::{RecvError, unbounded};
     ///
-    /// let (tx, rx) = unbounded_mailbox();
+    /// let (tx, rx) = unbounded();
     /// std::thread::scope(|scope| {
     ///     scope.spawn(move || tx.send(1).unwrap());
     ///     assert_eq!(rx.recv(), Ok(1)); // waits for the thread
@@ -374,10 +374,10 @@ impl<T: Send> MailReceiver<T> {
     ///
     /// ```
     /// # use lisle_core as lisle;
-    /// use lisle::channel::{RecvTimeoutError, unbounded_mailbox};
+    /// use lisle::channel::{RecvTimeoutError, unbounded};
     /// use std::time::Duration;
     ///
-    /// let (tx, rx) = unbounded_mailbox();
+    /// let (tx, rx) = unbounded();
     /// let late = rx.recv_timeout(Duration::from_millis(1));
     /// assert_eq!(late, Err(RecvTimeoutError::Timeout));
     /// tx.send(1).unwrap();
@@ -397,9 +397,9 @@ impl<T: Send> MailReceiver<T> {
     ///
     /// ```
     /// # use lisle_core as lisle;
-    /// use lisle::{Event, channel::unbounded_mailbox};
+    /// use lisle::{Event, channel::unbounded};
     ///
-    /// let (tx, rx) = unbounded_mailbox();
+    /// let (tx, rx) = unbounded();
     /// assert_eq!(rx.recv_ready_evt().poll(), None);
     /// tx.send(1).unwrap();
     /// rx.recv_ready_evt().sync();

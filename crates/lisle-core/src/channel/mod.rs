@@ -2,9 +2,8 @@
 //!
 //! [`channel`](crate::channel()) creates a rendezvous channel: a message passes from a sender to a
 //! receiver when both are there, so a completed send means that the message was taken. [`bounded`]
-//! gives the channel room for some messages. An unbounded channel can run out of memory, so it has
-//! another name and other types: [`unbounded_mailbox`], for senders that cannot wait. A
-//! [`Multicast`] gives each message to all of its ports.
+//! gives the channel room for some messages. [`unbounded`] makes a mailbox, for
+//! senders that cannot wait. It can run out of memory, so its ends have other types. A [`Multicast`] gives each message to all of its ports.
 //!
 //! Both ends work from fibers, plain OS threads and futures alike. Every operation also exists as
 //! an [`Event`](crate::Event) that can be part of a choice. A closed end is a value: sending
@@ -78,7 +77,7 @@ pub use error::{
 #[cfg(not(lisle_loom))]
 pub use groups::{gather, scatter};
 pub use iter::{IntoIter, Iter, TryIter};
-pub use mailbox::{MailEvt, MailIter, MailReceiver, MailSender, unbounded_mailbox};
+pub use mailbox::{MailEvt, MailIter, MailReceiver, MailSender, unbounded};
 pub use multicast::{Multicast, Port, PortEvt, PortIter};
 pub use observe::{ClosedEvt, ReadyEvt};
 pub use owned::{OwnedRecvEvt, OwnedSendEvt};

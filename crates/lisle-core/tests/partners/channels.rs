@@ -4,7 +4,7 @@ use crate::executor::{block_on, poll_once};
 use crate::message::{Message, Messages};
 use crate::ways::{WAYS, each_way, perform, until_closed};
 use crate::{rounds, start};
-use lisle_core::channel::{self, Multicast, Receiver, Sender, bounded, unbounded_mailbox};
+use lisle_core::channel::{self, Multicast, Receiver, Sender, bounded, unbounded};
 use lisle_core::{Event, choose};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
@@ -223,7 +223,7 @@ fn asynchronous_sends_end_are_taken_back_and_are_dropped() {
 #[test]
 fn a_mailbox_and_its_end() {
     let messages = Messages::default();
-    let (tx, rx) = unbounded_mailbox();
+    let (tx, rx) = unbounded();
     scope(|scope| {
         for _ in 0..2 {
             let (tx, messages) = (tx.clone(), &messages);

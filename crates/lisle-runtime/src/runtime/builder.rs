@@ -254,7 +254,7 @@ impl Builder {
     /// `handle` is called on a thread of the runtime that others wait for: its monitor, or a
     /// domain's thread, there perhaps on the stack of a fiber. It must not wait for fibers of the
     /// runtime, and should only note something down: put it into a
-    /// [mailbox](crate::channel::unbounded_mailbox), a log or a counter. If it panics, the panic
+    /// [mailbox](crate::channel::unbounded), a log or a counter. If it panics, the panic
     /// and the report are written to standard error and go no further. A report about the same
     /// thread that is made while `handle` runs goes to standard error, too.
     ///
@@ -352,14 +352,14 @@ impl Builder {
     ///
     /// ```
     /// # use lisle_runtime::facade as lisle;
-    /// use lisle::{Runtime, channel::unbounded_mailbox};
+    /// use lisle::{Runtime, channel::unbounded};
     /// use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
     /// use std::time::Duration;
     ///
     /// static STOP: AtomicBool = AtomicBool::new(false);
     /// let builder = Runtime::builder().domains(2).shutdown_deadline(Duration::from_millis(1));
     /// builder.run(|| {
-    ///     let (began, begun) = unbounded_mailbox();
+    ///     let (began, begun) = unbounded();
     ///     drop(lisle::fiber::spawn_on(1, move || {
     ///         began.send(()).unwrap();
     ///         while !STOP.load(Relaxed) {} // neither waits nor ends

@@ -85,7 +85,7 @@
 //! ## When not to use them
 //!
 //! - If a message is to wait for its receiver, a [buffer](crate::channel::bounded) costs less. To
-//!   send without ever waiting, use a [mailbox](crate::channel::unbounded_mailbox).
+//!   send without ever waiting, use a [mailbox](crate::channel::unbounded).
 //! - To take one of several events, [`choose`](lisle_core::choose) costs less than [`race`], and
 //!   its losers have taken nothing. Races are for futures that do more than wait once.
 //!

@@ -279,7 +279,7 @@ const WAYS: &[Case] = &[
         Box::new(move || set.poll().is_some())
     }),
     ("a mailbox", |sets| {
-        let (tx, rx) = channel::unbounded_mailbox();
+        let (tx, rx) = channel::unbounded();
         sets.by(move || tx.send(()).unwrap());
         Box::new(move || rx.try_recv().is_ok())
     }),

@@ -4,7 +4,7 @@
 
 use crate::support::child::{Ended, part};
 use crate::support::{Cx, poll_once, watched, worlds};
-use lisle::channel::{Multicast, bounded, unbounded_mailbox};
+use lisle::channel::{Multicast, bounded, unbounded};
 use lisle::event::{WaitSet, choose_all};
 use lisle::rpc::rpc;
 use lisle::{Event, choose, never};
@@ -67,7 +67,7 @@ async fn messages_in_a_buffer(_: Cx) {
 async fn messages_in_a_mailbox(_: Cx) {
     let bombs = Bombs::default();
     for count in [2, 70] {
-        let (tx, rx) = unbounded_mailbox();
+        let (tx, rx) = unbounded();
         (0..count).for_each(|_| assert!(tx.send(bombs.make()).is_ok()));
         bombs.go_off(count, || drop(rx));
         assert!(tx.is_closed() && tx.is_empty());

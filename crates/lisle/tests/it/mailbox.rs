@@ -2,7 +2,7 @@
 
 use crate::support::{Cx, Random, block_on, scaled, worlds};
 use lisle::channel::{
-    MailReceiver, MailSender, RecvError, RecvTimeoutError, SendError, TryRecvError, unbounded_mailbox,
+    MailReceiver, MailSender, RecvError, RecvTimeoutError, SendError, TryRecvError, unbounded,
 };
 use lisle::event::guard;
 use lisle::time::after;
@@ -33,7 +33,7 @@ fn polled<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
 
 async fn messages_wait_for_a_receiver_in_order(cx: Cx) {
     let count = scaled(100_000, 10_000);
-    let (tx, rx) = unbounded_mailbox();
+    let (tx, rx) = unbounded();
     assert!(tx.is_empty() && rx.is_empty());
     for i in 0..count {
         tx.send(i).unwrap();
@@ -60,7 +60,7 @@ async fn messages_wait_for_a_receiver_in_order(cx: Cx) {
 }
 
 async fn receivers_are_served_in_order(_: Cx) {
-    let (tx, rx) = unbounded_mailbox();
+    let (tx, rx) = unbounded();
     let mut receivers: Vec<_> = (0..5).map(|_| Box::pin(rx.recv_evt().future())).collect();
     for receiver in &mut receivers {
         assert!(polled(receiver.as_mut()).is_pending());
@@ -84,7 +84,7 @@ async fn it_sends_where_nobody_may_wait(cx: Cx) {
             self.0.send(self.1).unwrap();
         }
     }
-    let (tx, rx) = unbounded_mailbox();
+    let (tx, rx) = unbounded();
     drop(Last(tx.clone(), "dropped"));
     let unwound = catch_unwind(AssertUnwindSafe(|| {
         let _last = Last(tx.clone(), "unwound");
@@ -110,7 +110,7 @@ async fn it_sends_where_nobody_may_wait(cx: Cx) {
 }
 
 async fn a_loser_has_taken_nothing(cx: Cx) {
-    let (tx, rx) = unbounded_mailbox();
+    let (tx, rx) = unbounded();
     for i in 0..scaled(500, 100) {
         tx.send(i).unwrap();
         let won = cx.sync(choose((rx.recv_evt().wrap(Some), always(None)))).await;
@@ -121,7 +121,7 @@ async fn a_loser_has_taken_nothing(cx: Cx) {
 }
 
 async fn dropped_futures_have_taken_nothing(cx: Cx) {
-    let (tx, rx) = unbounded_mailbox();
+    let (tx, rx) = unbounded();
     {
         let mut alone = pin!(rx.recv_evt().future());
         let mut chosen = pin!(choose((never(), rx.recv_evt())).future());
@@ -138,7 +138,7 @@ async fn dropped_futures_have_taken_nothing(cx: Cx) {
 /// Case 48.
 async fn every_waiting_receiver_learns_of_the_end(cx: Cx) {
     for by_receiver in [false, true] {
-        let (tx, rx) = unbounded_mailbox::<u32>();
+        let (tx, rx) = unbounded::<u32>();
         let (begin, begun) = channel::<()>();
         let waiting: Vec<_> = (0..6)
             .map(|i| {
@@ -166,7 +166,7 @@ async fn every_waiting_receiver_learns_of_the_end(cx: Cx) {
 }
 
 async fn the_last_ends_close(cx: Cx) {
-    let (tx, rx) = unbounded_mailbox();
+    let (tx, rx) = unbounded();
     let clone = tx.clone();
     clone.send(1).unwrap();
     drop(tx);
@@ -178,7 +178,7 @@ async fn the_last_ends_close(cx: Cx) {
     drop(clone);
     assert_eq!(cx.join(receiver).await, [Ok(1), Ok(2), Err(RecvError)]);
 
-    let (tx, rx) = unbounded_mailbox();
+    let (tx, rx) = unbounded();
     let clone = rx.clone();
     drop(rx);
     tx.send(3).unwrap();
@@ -189,7 +189,7 @@ async fn the_last_ends_close(cx: Cx) {
 
 async fn a_close_that_races_with_messages_loses_none(cx: Cx) {
     for round in 0..scaled(500, 60) {
-        let (tx, rx) = unbounded_mailbox();
+        let (tx, rx) = unbounded();
         let senders = [0, 1].map(|_| {
             let tx = tx.clone();
             cx.spawn(move |cx| async move {
@@ -222,7 +222,7 @@ async fn a_close_that_races_with_messages_loses_none(cx: Cx) {
 /// The messages are received, refused, granted to a future that is dropped, or left behind.
 async fn messages_are_dropped_once(_: Cx) {
     let token = Arc::new(());
-    let (tx, rx) = unbounded_mailbox();
+    let (tx, rx) = unbounded();
     for _ in 0..100 {
         tx.send(token.clone()).unwrap();
     }
@@ -235,7 +235,7 @@ async fn messages_are_dropped_once(_: Cx) {
     drop(tx.send(token.clone()));
     assert_eq!(Arc::strong_count(&token), 1);
 
-    let (tx, rx) = unbounded_mailbox();
+    let (tx, rx) = unbounded();
     {
         let mut granted = pin!(rx.recv_evt().future());
         assert!(polled(granted.as_mut()).is_pending());
@@ -248,7 +248,7 @@ async fn messages_are_dropped_once(_: Cx) {
 /// All performers send to all. Each sent message has been received exactly once or is still there.
 /// Messages from one sender to one receiver come in order.
 async fn every_message_arrives_once(cx: Cx) {
-    let mailboxes: Arc<[(MailSender<u64>, MailReceiver<u64>)]> = [(); 3].map(|()| unbounded_mailbox()).into();
+    let mailboxes: Arc<[(MailSender<u64>, MailReceiver<u64>)]> = [(); 3].map(|()| unbounded()).into();
     let performers: Vec<_> = (0..8_u64)
         .map(|id| {
             let mailboxes = mailboxes.clone();

@@ -1,7 +1,7 @@
 //! Observing a channel without taking anything: whether it is ready, and whether it is closed.
 
 use crate::support::{Cx, scaled, watched, worlds};
-use lisle::channel::{Multicast, TryRecvError, bounded, unbounded_mailbox};
+use lisle::channel::{Multicast, TryRecvError, bounded, unbounded};
 use lisle::event::WaitSet;
 use lisle::rpc::rpc;
 use lisle::sync::Condition;
@@ -111,7 +111,7 @@ async fn all_watchers_are_told_and_one_is_faster(cx: Cx) {
 
 async fn what_is_ready_goes_through_channels_of_any_kind(cx: Cx) {
     let (numbers, number) = channel::<u32>();
-    let (mails, mail) = unbounded_mailbox::<&str>();
+    let (mails, mail) = unbounded::<&str>();
     let news = Multicast::<String>::new();
     let port = news.port();
     let sender = cx.spawn(move |cx| async move {
@@ -142,7 +142,7 @@ async fn what_is_ready_goes_through_channels_of_any_kind(cx: Cx) {
 
 async fn readiness_takes_nothing_and_leaves_nothing(cx: Cx) {
     let (tx, rx) = channel::<u32>();
-    let (mails, mail) = unbounded_mailbox::<u32>();
+    let (mails, mail) = unbounded::<u32>();
     for _ in 0..20 {
         let short = after(Duration::from_micros(50)).wrap(|()| "time");
         let all = choose((
@@ -321,9 +321,9 @@ async fn the_end_of_each_kind(cx: Cx) {
     let sender = cx.spawn(move |cx| async move { cx.sync(tx.closed_evt()).await });
     let (tx, other) = channel::<u32>();
     let receiver = cx.spawn(move |cx| async move { cx.sync(other.closed_evt()).await });
-    let (mails, mail) = unbounded_mailbox::<u32>();
+    let (mails, mail) = unbounded::<u32>();
     let mails = cx.spawn(move |cx| async move { cx.sync(mails.closed_evt()).await });
-    let (more, other_mail) = unbounded_mailbox::<u32>();
+    let (more, other_mail) = unbounded::<u32>();
     let mailed = cx.spawn(move |cx| async move { cx.sync(other_mail.closed_evt()).await });
     let news = Multicast::<u32>::new();
     let port = news.port();
@@ -345,7 +345,7 @@ async fn ends_of_one_channel_know_each_other(cx: Cx) {
     assert!(tx.same_channel(&tx) && tx.same_channel(&tx.clone()) && rx.same_channel(&rx.clone()));
     assert!(tx.same_channel(&rx) && rx.same_channel(&tx));
     assert!(!tx.same_channel(&other) && !rx.same_channel(&other));
-    let (mails, mail) = unbounded_mailbox::<u32>();
+    let (mails, mail) = unbounded::<u32>();
     assert!(mails.same_channel(&mail) && mail.same_channel(&mails.clone()));
     assert!(!mails.same_channel(&tx) && !tx.same_channel(&mail));
     let news = Multicast::<u32>::new();

@@ -7,7 +7,7 @@
 //! crossbeam-channel's `linearizable_default`, with more than two places.)
 
 use crate::support::{Cx, Random, Semaphore, scaled, worlds};
-use lisle::channel::{MailReceiver, MailSender, Receiver, Sender, bounded, unbounded_mailbox};
+use lisle::channel::{MailReceiver, MailSender, Receiver, Sender, bounded, unbounded};
 use lisle::event::{BoxEvent, WaitSet, choose_biased, guard};
 use lisle::sync::{MVar, Mutex};
 use lisle::time::after;
@@ -182,7 +182,7 @@ struct Places {
 async fn of_places_of_every_kind(cx: Cx) {
     let places = Places {
         channel: bounded(PERFORMERS),
-        mailbox: unbounded_mailbox(),
+        mailbox: unbounded(),
         source: Semaphore::new(0),
         tokens: lisle::sync::Semaphore::new(0),
         cells: [(); PERFORMERS].map(|()| MVar::new()),

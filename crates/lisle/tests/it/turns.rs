@@ -380,7 +380,7 @@ fn a_fiber_whose_operations_are_always_ready_lets_others_pass() {
         tx.send_evt(1).sync().unwrap();
         assert_eq!(rx.recv_evt().sync(), Ok(1));
     });
-    let (tx, rx) = channel::unbounded_mailbox();
+    let (tx, rx) = channel::unbounded();
     is_let_past(move || {
         tx.send(1).unwrap();
         assert_eq!(rx.recv(), Ok(1));

@@ -3,7 +3,7 @@
 
 use super::{OnDrop, quiet_panic};
 use crate::support::{Cx, worlds};
-use lisle::channel::unbounded_mailbox;
+use lisle::channel::unbounded;
 use lisle::fiber::{self, Scope};
 use lisle::{Event, PanicPolicy, Runtime, channel, never, task};
 use std::any::Any;
@@ -113,8 +113,8 @@ async fn a_payload_that_waits(cx: Cx) {
 #[test]
 fn a_payload_that_waits_outlives_a_shutdown() {
     let (tx, rx) = channel();
-    let (dropping, dropped) = unbounded_mailbox();
-    let (answer, answers) = unbounded_mailbox();
+    let (dropping, dropped) = unbounded();
+    let (answer, answers) = unbounded();
     let payload = OnDrop(move || {
         dropping.send(()).unwrap();
         answer.send(rx.recv()).unwrap();
@@ -122,7 +122,7 @@ fn a_payload_that_waits_outlives_a_shutdown() {
     let builder = Runtime::builder().domains(1).panic_policy(PanicPolicy::Ignore);
     let runtime = builder.start().unwrap();
     // It is interrupted by the shutdown, and only then the payload is given what it waits for.
-    let (beginning, begun) = unbounded_mailbox();
+    let (beginning, begun) = unbounded();
     drop(runtime.spawn(move || {
         let _sends = OnDrop(move || tx.send(7).unwrap());
         beginning.send(()).unwrap();
