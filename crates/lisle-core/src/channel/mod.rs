@@ -41,7 +41,6 @@ mod error;
 pub mod fetch;
 #[cfg(not(lisle_loom))]
 mod groups;
-#[cfg(feature = "model")]
 mod in_model;
 mod iter;
 #[cfg(all(test, any(lisle_loom, miri)))]

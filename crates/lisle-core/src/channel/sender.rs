@@ -483,7 +483,6 @@ macro_rules! sends {
             fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
                 branch.describe(waits);
             }
-            #[cfg(feature = "model")]
             fn awaits<'e>(&'e self, branch: &Self::Branch<'e>) -> Option<$crate::event::awaited::Awaits> {
                 branch.shared.awaits($crate::event::awaited::Awaited::Place)
             }

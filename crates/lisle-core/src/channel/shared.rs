@@ -19,7 +19,6 @@ use super::observe::{Observed, Sign, Watchers};
 use super::permits::{Out, Permits};
 use super::slot::Slot;
 use crate::drops;
-#[cfg(feature = "model")]
 use crate::event::declare_made;
 use crate::event::lock::{Guard, Lock};
 use crate::event::protocol::queue::{Committed, Decided, WaitQueue};
@@ -28,7 +27,6 @@ use crate::event::protocol::woken::Woken;
 use crate::event::waker::Waker;
 use crate::event::{Description, Label, tally};
 use crate::shim::atomic::Ordering;
-#[cfg(feature = "model")]
 use crate::shim::model::{Touch, is_running};
 use crate::shim::sync::OnceLock;
 use crate::shim::{unreported, unseen};
@@ -190,13 +188,11 @@ impl<T> Shared<T> {
         transition: impl FnOnce(&mut Inner<T>) -> R,
     ) -> R {
         let mut inner = self.inner.lock_unseen();
-        #[cfg(feature = "model")]
         let before = is_running().then(|| {
             declare_made(&self.label, self);
             inner.outline()
         });
         let result = transition(&mut inner);
-        #[cfg(feature = "model")]
         if let Some(before) = before {
             self.touched(inner.touch_since(before, by));
         }
@@ -213,13 +209,11 @@ impl<T> Shared<T> {
     #[inline(always)]
     pub(super) fn locked_quietly<R>(&self, transition: impl FnOnce(&mut Inner<T>) -> R) -> R {
         let mut inner = self.inner.lock_unseen();
-        #[cfg(feature = "model")]
         let before = is_running().then(|| {
             declare_made(&self.label, self);
             inner.outline()
         });
         let result = transition(&mut inner);
-        #[cfg(feature = "model")]
         if let Some(before) = before {
             self.touched(inner.touch_since(before, None));
         }
@@ -264,7 +258,6 @@ impl<T> Shared<T> {
     /// Returns what may be possible now.
     #[inline(always)]
     pub(super) fn hint(&self) -> Hint {
-        #[cfg(feature = "model")]
         if is_running() {
             declare_made(&self.label, self);
             self.touched(Touch::Read);
@@ -276,11 +269,9 @@ impl<T> Shared<T> {
     /// it does not have to look for.
     #[inline(always)]
     pub(super) fn hint_for(&self, attempt: &Attempt<'_>) -> Hint {
-        #[cfg(feature = "model")]
         if is_running() && attempt.awaited().is_some() {
             return unreported(|| self.hint());
         }
-        let _ = attempt;
         self.hint()
     }
 
@@ -297,7 +288,6 @@ impl<T> Shared<T> {
     }
 
     fn look<R>(&self, look: impl FnOnce(&Inner<T>) -> R) -> R {
-        #[cfg(feature = "model")]
         self.touched(Touch::Read);
         unreported(|| look(&self.inner.lock_unseen()))
     }

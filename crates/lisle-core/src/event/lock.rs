@@ -71,16 +71,16 @@ impl<T> Lock<T> {
     }
 }
 
-#[cfg(not(all(feature = "model", not(lisle_loom))))]
+#[cfg(lisle_loom)]
 impl<T> Lock<T> {
-    #[inline]
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
 }
 
-#[cfg(all(feature = "model", not(lisle_loom)))]
+#[cfg(not(lisle_loom))]
 impl<T> Lock<T> {
+    #[inline]
     pub fn into_inner(self) -> T {
         let this = std::mem::ManuallyDrop::new(self);
         gone(&this.held);
@@ -90,7 +90,7 @@ impl<T> Lock<T> {
 }
 
 /// An object is gone with its lock. A model is told, since another one may come to the same place.
-#[cfg(all(feature = "model", not(lisle_loom)))]
+#[cfg(not(lisle_loom))]
 impl<T: ?Sized> Drop for Lock<T> {
     #[inline]
     fn drop(&mut self) {
@@ -98,19 +98,18 @@ impl<T: ?Sized> Drop for Lock<T> {
     }
 }
 
-#[cfg(all(feature = "model", not(lisle_loom)))]
+#[cfg(not(lisle_loom))]
 #[inline]
 fn gone(held: &AtomicBool) {
     crate::shim::model::touched(std::ptr::from_ref(held).addr(), crate::shim::model::Touch::Gone);
 }
 
-#[cfg(all(feature = "model", not(lisle_loom)))]
 impl<T: ?Sized> Lock<T> {
     /// Tells a model how what is under the lock is touched. Whoever takes the lock and says nothing
     /// counts as one who writes.
     #[inline]
     pub(crate) fn touched(&self, touch: crate::shim::model::Touch) {
-        crate::shim::model::touched(std::ptr::from_ref(&self.held).addr(), touch);
+        crate::shim::model::touched(std::ptr::from_ref(&self.held).cast::<()>().addr(), touch);
     }
 }
 

@@ -14,7 +14,6 @@ macro_rules! forwarded {
         $crate::event::forwarded!(awaits $($field).+);
     };
     (awaits $($field:ident).+) => {
-        #[cfg(feature = "model")]
         fn awaits<'e>(&'e self, branch: &Self::Branch<'e>) -> Option<$crate::event::awaited::Awaits> {
             self.$($field).+.awaits(branch)
         }

@@ -118,10 +118,8 @@ pub use performer::{
     limits::{Mask, is_interruption},
     parker, recycled, tick,
 };
-#[cfg(feature = "model")]
 pub(crate) use protocol::context::in_model;
 #[doc(hidden)]
-#[cfg(feature = "model")]
 pub use protocol::visible::MODEL_ERA;
 #[doc(hidden)]
 pub use protocol::{
@@ -134,7 +132,6 @@ pub use protocol::{
 };
 #[doc(hidden)]
 pub use sources::source::{Hidden, Unlabelled};
-#[cfg(feature = "model")]
 #[doc(hidden)]
 pub use telling::awaited;
 #[doc(hidden)]

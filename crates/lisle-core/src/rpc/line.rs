@@ -13,13 +13,11 @@ use crate::channel::observe::{Observed, Sign, Watchers};
 use crate::channel::{ClosedEvt, OwnedRecvEvt, RecvError, Sender, bounded};
 use crate::drops;
 use crate::event::protocol::queue::WaitQueue;
-#[cfg(feature = "model")]
 use crate::event::telling::awaited::{Awaited, Awaits};
 use crate::event::{
     Attempt, Description, Event, Label, Nack, Source, Step, Waiters, Waiting, WithNack, awaitable, forwarded,
     single, with_nack,
 };
-#[cfg(feature = "model")]
 use crate::shim::model::Touch;
 use crate::shim::sync::Arc;
 use std::collections::VecDeque;
@@ -90,7 +88,6 @@ impl<A, T> Queue<A, T> {
 }
 
 /// What a model is told. Requests are a queue: its ends commute.
-#[cfg(feature = "model")]
 impl<A, T> Queue<A, T> {
     fn touch_of_submitting(&self, nobody_waits: bool) -> Touch {
         let is_plain = nobody_waits && self.served && self.waiting.len() + 1 < self.sweep_at;
@@ -133,10 +130,7 @@ impl<A, T> Line<A, T> {
             }
             (None, queue.sweep())
         };
-        #[cfg(feature = "model")]
         let (refused, gone) = self.source.update_as(Queue::touch_of_submitting, submit);
-        #[cfg(not(feature = "model"))]
-        let (refused, gone) = self.source.update(submit);
         drops::each(gone);
         refused
     }
@@ -261,13 +255,8 @@ impl<'e, A, T> Next<'e, A, T> {
         // SAFETY: `waiting` is structurally pinned, `taken` is not.
         unsafe { self.map_unchecked_mut(|this| &mut this.waiting) }
     }
-    #[cfg(feature = "model")]
     fn publish(self: Pin<&mut Self>, attempt: &Attempt<'_>, line: &Arc<Line<A, T>>) -> Step {
         self.waiting().publish_as(attempt, Queue::touch_of_next, |queue| queue.next(line))
-    }
-    #[cfg(not(feature = "model"))]
-    fn publish(self: Pin<&mut Self>, attempt: &Attempt<'_>, line: &Arc<Line<A, T>>) -> Step {
-        self.waiting().publish(attempt, |queue| queue.next(line))
     }
     fn taken(self: Pin<&mut Self>) -> &mut Option<Pending<A, T>> {
         // SAFETY: `taken` is not structurally pinned, and nothing else is accessed.
@@ -303,7 +292,6 @@ impl<A: Send, T: Send> Event for NextEvt<'_, A, T> {
     fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
         branch.waiting.describe("serve", waits);
     }
-    #[cfg(feature = "model")]
     fn awaits<'e>(&'e self, _: &Self::Branch<'e>) -> Option<Awaits> {
         let is_there = self.line.source.peek(|queue, _| !queue.waiting.is_empty() || queue.callers == 0);
         Some(Awaits { what: Awaited::Message, is_there })

@@ -177,15 +177,12 @@ pub use const_fn;
 
 #[doc(hidden)]
 pub mod asymmetric;
-#[cfg(all(feature = "model", not(lisle_loom)))]
-#[allow(missing_docs, reason = "the names and functions of `std::sync::atomic`")]
 pub mod model;
 
 /// Calls `f`. What it touches is not reported to a model.
 #[doc(hidden)]
 #[inline(always)]
 pub fn unreported<R>(f: impl FnOnce() -> R) -> R {
-    #[cfg(all(feature = "model", not(lisle_loom)))]
     let _unreported = model::Unreported::begin();
     f()
 }
@@ -195,7 +192,6 @@ pub fn unreported<R>(f: impl FnOnce() -> R) -> R {
 #[inline]
 pub fn counted_down(count: &unseen::AtomicUsize) -> bool {
     let before = count.fetch_sub(1, unseen::Ordering::AcqRel);
-    #[cfg(all(feature = "model", not(lisle_loom)))]
     model::touched(std::ptr::from_ref(count).addr(), model::Touch::of_count(before - 1));
     before == 1
 }

@@ -6,7 +6,8 @@
 //! operation touched says on what it depends, whichever object it belonged to. An operation says
 //! only at which objects it is going to look (`visible_on`), so that the model can name them.
 //!
-//! This is compiled with the feature `model` only. The checker turns the feature on, and cargo then
+//! Without the feature `model` nobody is told: the atomics are those of `std`, [`is_running`] is
+//! `false` for the compiler, and all that it guards is gone. The checker turns the feature on, and cargo then
 //! gives the same library to all targets of a package whose tests use the checker. So code that is
 //! compiled for models also serves programs, and has to be as fast for them. Each place that tells a
 //! model something therefore asks first whether a model runs anywhere in the process ([`is_running`]),
@@ -72,7 +73,7 @@ static RUNNING: AtomicUsize = AtomicUsize::new(0);
 #[inline(always)]
 pub fn is_running() -> bool {
     // A thread that runs a model has written this itself.
-    let is_running = RUNNING.load(Ordering::Relaxed) != 0;
+    let is_running = cfg!(all(feature = "model", not(lisle_loom))) && RUNNING.load(Ordering::Relaxed) != 0;
     if is_running {
         rarely();
     }
@@ -151,6 +152,8 @@ fn report(address: usize, touch: Touch) {
 }
 
 /// The atomics of `std` under the names of `std`.
+#[cfg(all(feature = "model", not(lisle_loom)))]
+#[allow(missing_docs, reason = "the names and functions of `std::sync::atomic`")]
 pub mod atomic {
     use super::{Touch, touched};
     use std::fmt;

@@ -3,6 +3,7 @@
 use crate::event::waiting::turn;
 use crate::event::{Event, Label, Source, awaitable, debug_by_name, waits_at};
 use crate::shim::const_fn;
+use crate::shim::model::is_running;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::OnceLock;
@@ -80,8 +81,9 @@ impl<T> IVar<T> {
 
     /// Returns the value if the cell is full.
     pub fn try_get(&self) -> Option<&T> {
-        #[cfg(feature = "model")]
-        self.source.with(|_| ());
+        if is_running() {
+            self.source.with(|_| ());
+        }
         turn::asked(self.value.get())
     }
 

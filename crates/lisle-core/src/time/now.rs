@@ -38,8 +38,7 @@ pub fn now() -> Instant {
 #[track_caller]
 pub(super) fn nanos_of(instant: Instant) -> u64 {
     let nanos = clock::nanos_of(instant);
-    #[cfg(feature = "model")]
-    if nanos < event::MODEL_ERA / 2 {
+    if event::is_modelled() && nanos < event::MODEL_ERA / 2 {
         event::cannot_be_checked(
             "a point in time of `std::time::Instant::now`",
             "time is virtual, and that clock does not know it",

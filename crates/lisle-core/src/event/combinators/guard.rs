@@ -87,7 +87,6 @@ impl<F: Fn() -> E, E: Event + Send> Event for Guard<F, E> {
             event.describe(branch, waits);
         }
     }
-    #[cfg(feature = "model")]
     fn awaits<'e>(&'e self, branch: &Self::Branch<'e>) -> Option<crate::event::telling::awaited::Awaits> {
         branch.look().and_then(|(event, branch)| event.awaits(branch))
     }

@@ -287,7 +287,6 @@ impl<F: Fn(Nack) -> E, E: Event + Send> Event for WithNack<F, E> {
             event.describe(branch, waits);
         }
     }
-    #[cfg(feature = "model")]
     fn awaits<'e>(&'e self, branch: &Self::Branch<'e>) -> Option<crate::event::telling::awaited::Awaits> {
         branch.made.look().and_then(|(event, branch)| event.awaits(branch))
     }

@@ -221,7 +221,6 @@ pub trait Event {
 
     /// Returns what a performer with this branch waits for, if that is one thing, and nobody can
     /// see that it waits. For a model.
-    #[cfg(feature = "model")]
     #[doc(hidden)]
     fn awaits<'e>(&'e self, branch: &Self::Branch<'e>) -> Option<crate::event::telling::awaited::Awaits> {
         let _ = branch;

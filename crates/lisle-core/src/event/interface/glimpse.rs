@@ -7,7 +7,6 @@
 //! can cancel, then at that moment each branch was where partners find it and none had been found:
 //! nothing was ready.
 
-#[cfg(feature = "model")]
 use super::sync::announce;
 use super::sync::{give_up, publish};
 use crate::event::depth;
@@ -19,10 +18,10 @@ use crate::event::protocol::timer::Timer;
 use crate::event::waiting::turn;
 use crate::event::waker::Waker;
 use crate::event::{Event, Step};
-#[cfg(feature = "model")]
 use crate::event::{performer::parker, protocol::context::in_model};
 use crate::shim::Backoff;
 use crate::shim::atomic::{AtomicBool, Ordering};
+use crate::shim::model::is_running;
 use std::cell::Cell;
 use std::pin::{Pin, pin};
 use std::ptr::NonNull;
@@ -34,8 +33,7 @@ pub(in crate::event) fn poll<E: Event>(event: &E) -> Option<E::Output> {
 
 #[inline]
 fn poll_once<E: Event>(event: &E) -> Option<E::Output> {
-    #[cfg(feature = "model")]
-    if parker::running().is_none() {
+    if is_running() && parker::running().is_none() {
         in_model().into_iter().for_each(Context::visible);
     }
     let glimpse = Glimpse::new();
@@ -45,7 +43,6 @@ fn poll_once<E: Event>(event: &E) -> Option<E::Output> {
     if E::STAGED {
         depth::from_the_top(|| event.force(branch.as_mut()));
     }
-    #[cfg(feature = "model")]
     in_model().into_iter().for_each(|context| announce(event, branch.as_ref(), context, true));
     while look(event, branch.as_mut(), &attempt, &glimpse) == Step::Committed {
         if !E::STAGED || depth::from_the_top(|| event.advance(branch.as_mut())) {

@@ -42,8 +42,7 @@ impl<'b, 'e, E: Event> Polled<'b, 'e, E> {
         if self.over {
             return true;
         }
-        #[cfg(feature = "model")]
-        crate::event::protocol::context::installed()
+        crate::event::in_model()
             .into_iter()
             .for_each(|context| super::sync::announce(self.event, self.branch.as_ref(), context, true));
         let record = Record::new(no_waker(), true);

@@ -4,7 +4,6 @@ use crate::event::depth;
 use crate::event::ends::{Ends, Unparked};
 use crate::event::performer::parker;
 use crate::event::performer::parker::Parker;
-#[cfg(feature = "model")]
 use crate::event::protocol::context::Doing;
 use crate::event::protocol::context::{Context, installed};
 use crate::event::protocol::record::{Attempt, Record};
@@ -18,7 +17,6 @@ use crate::event::waiting::turn;
 use crate::event::waker::Waker;
 use crate::event::{Event, Step};
 use crate::panics::forget_panic;
-#[cfg(feature = "model")]
 use crate::shim::model;
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -155,7 +153,6 @@ fn sync_ending<E: Event, X: Ending>(event: &E) -> Result<E::Output, X::Error> {
 
 /// Tells a model that the event is tried next. A performance that is not `interruptible` is not
 /// unwound here either.
-#[cfg(feature = "model")]
 #[inline]
 pub(super) fn announce<'e, E: Event>(
     event: &'e E,
@@ -172,7 +169,6 @@ pub(super) fn announce<'e, E: Event>(
 
 /// Does the same as [`announce`] for an event that is performed, and not only tried. A model may
 /// let it begin when it can end.
-#[cfg(feature = "model")]
 #[inline]
 fn announce_performed<'e, E: Event>(
     event: &'e E,
@@ -196,7 +192,6 @@ fn announce_performed<'e, E: Event>(
     }
 }
 
-#[cfg(feature = "model")]
 #[cold]
 fn declare_all<'e, E: Event>(event: &'e E, branch: Pin<&E::Branch<'e>>, context: &dyn Context) {
     let mut waits = Description::default();
@@ -237,7 +232,6 @@ fn perform<E: Event, X: Ending>(
     if E::STAGED {
         depth::from_the_top(|| event.force(branch.as_mut()));
     }
-    #[cfg(feature = "model")]
     announce_performed(event, branch.as_ref(), &attempt, X::ENDS != Ends::Never);
     loop {
         if wait::<E, X>(event, branch.as_mut(), &attempt, parker)?

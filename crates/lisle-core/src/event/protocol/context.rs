@@ -147,7 +147,6 @@ pub unsafe trait Context {
     /// Called before the performer does what would wait until `is_so` returns `true`. A model may
     /// let others run until then; if it never is so, the performer waits as it would without a
     /// model.
-    #[cfg(feature = "model")]
     fn wait_until(&self, awaited: crate::event::telling::awaited::Awaited, is_so: &dyn Fn() -> bool) {
         let _ = (awaited, is_so);
         self.visible();
@@ -206,7 +205,6 @@ pub fn installed<'a>() -> Option<&'a dyn Context> {
 }
 
 /// Returns the context installed for this thread if it may be that of a model.
-#[cfg(feature = "model")]
 #[inline(always)]
 pub(crate) fn in_model<'a>() -> Option<&'a dyn Context> {
     if crate::shim::model::is_running() { installed() } else { None }

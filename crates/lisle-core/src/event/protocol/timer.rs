@@ -94,7 +94,6 @@ impl Timer {
     /// # Safety
     ///
     /// The timer is alive, and is being armed.
-    #[cfg(feature = "model")]
     #[doc(hidden)]
     pub unsafe fn decides(timer: NonNull<Timer>) -> usize {
         // SAFETY: alive, by the caller's promise.
@@ -108,7 +107,6 @@ impl Timer {
     /// # Safety
     ///
     /// As for [`decides`](Timer::decides).
-    #[cfg(feature = "model")]
     #[doc(hidden)]
     pub unsafe fn is_sleep(timer: NonNull<Timer>) -> bool {
         // SAFETY: alive, by the caller's promise.

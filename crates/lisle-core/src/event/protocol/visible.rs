@@ -5,13 +5,12 @@
 //! of the program would come when it likes, and not again in the same way. An operation that lets
 //! it in therefore panics where a model runs the calling code, and says what to put in its place.
 
-#[cfg(feature = "model")]
 use super::context::{Context, Doing, in_model};
 use crate::event::telling::waits::Label;
+use crate::shim::model::{Touch, is_running, touched};
 
 /// When time begins in a model, in nanoseconds of the library's clock: a hundred years after it does
 /// elsewhere. So a point in time tells whether it is of a model.
-#[cfg(feature = "model")]
 #[doc(hidden)]
 pub const MODEL_ERA: u64 = 100 * 365 * 24 * 3_600 * 1_000_000_000;
 
@@ -20,9 +19,9 @@ pub const MODEL_ERA: u64 = 100 * 365 * 24 * 3_600 * 1_000_000_000;
 #[inline(always)]
 #[doc(hidden)]
 pub fn visible_on<T: ?Sized>(object: &T) {
-    #[cfg(feature = "model")]
-    visible_doing("", &Label::anywhere(std::any::type_name::<T>()), object);
-    let _ = object;
+    if is_running() {
+        visible_doing("", &Label::anywhere(std::any::type_name::<T>()), object);
+    }
 }
 
 /// Does the same as [`visible_on`], and says which operation it is: a verb that the object, of
@@ -30,17 +29,14 @@ pub fn visible_on<T: ?Sized>(object: &T) {
 #[inline(always)]
 #[doc(hidden)]
 pub fn visible_doing<T: ?Sized>(operation: &'static str, label: &Label, object: &T) {
-    #[cfg(feature = "model")]
     if let Some(context) = in_model() {
         let address = std::ptr::from_ref(object).cast::<()>().addr();
         tell(context, operation, label, address, size_of_val(object));
     }
-    let _ = (operation, label, object);
 }
 
 /// Tells a model what is about to be done to the object with this label, at this address and of this
 /// size.
-#[cfg(feature = "model")]
 #[cold]
 fn tell(context: &dyn Context, operation: &'static str, label: &Label, address: usize, size: usize) {
     context.about_to(Doing::One(operation, label, address));
@@ -52,7 +48,6 @@ fn tell(context: &dyn Context, operation: &'static str, label: &Label, address: 
 #[inline(always)]
 #[doc(hidden)]
 pub fn visible() {
-    #[cfg(feature = "model")]
     in_model().into_iter().for_each(Context::visible);
 }
 
@@ -61,10 +56,7 @@ pub fn visible() {
 #[inline(always)]
 #[doc(hidden)]
 pub fn is_modelled() -> bool {
-    #[cfg(feature = "model")]
-    return in_model().is_some_and(|context| context.is_model());
-    #[cfg(not(feature = "model"))]
-    false
+    in_model().is_some_and(|context| context.is_model())
 }
 
 /// Tells a model of an object without a label that the running operation touches, and how large it
@@ -72,9 +64,9 @@ pub fn is_modelled() -> bool {
 #[inline(always)]
 #[doc(hidden)]
 pub fn declare<T: ?Sized>(object: &T) {
-    #[cfg(feature = "model")]
-    declare_made(&Label::anywhere(std::any::type_name::<T>()), object);
-    let _ = object;
+    if is_running() {
+        declare_made(&Label::anywhere(std::any::type_name::<T>()), object);
+    }
 }
 
 /// Tells a model of an object that the running operation touches, how large it is, and by its label
@@ -82,24 +74,17 @@ pub fn declare<T: ?Sized>(object: &T) {
 #[inline(always)]
 #[doc(hidden)]
 pub fn declare_made<T: ?Sized>(label: &Label, object: &T) {
-    #[cfg(feature = "model")]
     if let Some(context) = in_model() {
         let address = std::ptr::from_ref(object).cast::<()>().addr();
         context.about_to_touch(address, size_of_val(object), label.made());
     }
-    let _ = (label, object);
 }
 
 /// Tells a model that an object is gone, and something else may come to its place.
 #[inline(always)]
 #[doc(hidden)]
 pub fn gone<T: ?Sized>(object: &T) {
-    #[cfg(feature = "model")]
-    crate::shim::model::touched(
-        std::ptr::from_ref(object).cast::<()>().addr(),
-        crate::shim::model::Touch::Gone,
-    );
-    let _ = object;
+    touched(std::ptr::from_ref(object).cast::<()>().addr(), Touch::Gone);
 }
 
 /// Adds to a count, which is at `place`, and returns what `add` returns. A model is told that this
@@ -108,19 +93,12 @@ pub fn gone<T: ?Sized>(object: &T) {
 #[inline(always)]
 #[doc(hidden)]
 pub fn add_to<T, R>(place: &T, add: impl FnOnce() -> R, commutes: impl FnOnce(&R) -> bool) -> R {
-    #[cfg(feature = "model")]
-    {
-        use crate::shim::model::{Touch, touched};
-        let added = crate::shim::unreported(add);
+    let added = crate::shim::unreported(add);
+    if is_running() {
         let touch = if commutes(&added) { Touch::Count } else { Touch::Write };
         touched(std::ptr::from_ref(place).addr(), touch);
-        added
     }
-    #[cfg(not(feature = "model"))]
-    {
-        let _ = (place, commutes);
-        add()
-    }
+    added
 }
 
 /// Panics if a model runs the calling code. `what` is something that cannot be checked because of
@@ -129,14 +107,11 @@ pub fn add_to<T, R>(place: &T, add: impl FnOnce() -> R, commutes: impl FnOnce(&R
 #[track_caller]
 #[doc(hidden)]
 pub fn cannot_be_checked(what: &str, why: &str, instead: &str) {
-    #[cfg(feature = "model")]
     if is_modelled() && !(crate::event::parker::SURROUNDINGS.is_unwinding)() {
         refuse(what, why, instead);
     }
-    let _ = (what, why, instead);
 }
 
-#[cfg(feature = "model")]
 #[cold]
 #[track_caller]
 fn refuse(what: &str, why: &str, instead: &str) -> ! {

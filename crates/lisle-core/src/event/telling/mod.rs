@@ -1,6 +1,5 @@
 //! What reports ask: what a performer waits for, in words.
 
-#[cfg(feature = "model")]
 #[doc(hidden)]
 pub mod awaited;
 pub(crate) mod parked;

@@ -77,7 +77,6 @@ impl Label {
 impl Label {
     /// Returns where the object was made, for a model that tells objects apart by that. A performer
     /// is told apart otherwise.
-    #[cfg(feature = "model")]
     pub(crate) fn made(&self) -> Option<&'static Location<'static>> {
         self.site.filter(|_| !PERFORMERS.contains(&self.kind))
     }

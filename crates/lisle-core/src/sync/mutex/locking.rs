@@ -6,7 +6,6 @@ use super::turns::{Later, Place};
 use crate::event::protocol::queue::Waiter;
 use crate::event::{Attempt, Description, Event, Step, declare_made};
 use crate::shim::atomic::Ordering;
-#[cfg(feature = "model")]
 use crate::shim::model::Touch;
 use std::fmt;
 use std::pin::Pin;
@@ -108,7 +107,6 @@ impl Event for RawMutex {
         assert!(branch.holds, "`complete` on a branch that has not won");
         branch.set_holds(false);
         self.note_holder();
-        #[cfg(feature = "model")]
         self.touched(Touch::Write);
     }
 

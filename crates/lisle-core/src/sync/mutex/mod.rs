@@ -142,7 +142,6 @@ impl<T: ?Sized> Mutex<T> {
     /// ```
     #[inline]
     pub fn lock(&self) -> MutexGuard<'_, T> {
-        #[cfg(feature = "model")]
         if self.raw.lock_in_model() {
             return MutexGuard::new(self);
         }

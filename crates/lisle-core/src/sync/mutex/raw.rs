@@ -52,13 +52,10 @@
 
 use super::turns::{Later, Queue, TOLD_PATIENCE, now};
 use crate::event::lock::Lock;
-#[cfg(feature = "model")]
 use crate::event::telling::awaited::Awaited;
 use crate::event::waiting::turn;
 use crate::event::{Attempt, Label, is_modelled, performer_id};
-#[cfg(feature = "model")]
 use crate::event::{Context, Doing, visible_doing};
-#[cfg(feature = "model")]
 use crate::shim::model::{Touch, is_running, touched};
 use crate::shim::{
     atomic::Ordering,
@@ -169,7 +166,6 @@ impl RawMutex {
         }
         // Not `Acquire`, which is for those that wait until the lock is free: this one could have
         // come while it was not.
-        #[cfg(feature = "model")]
         self.touched(if taken { Touch::Write } else { Touch::Read });
         taken
     }
@@ -188,20 +184,17 @@ impl RawMutex {
     }
 
     /// Tells a model how the lock has been touched. What the state is made of says less.
-    #[cfg(feature = "model")]
     pub(super) fn touched(&self, touch: Touch) {
         touched(std::ptr::from_ref(self).addr(), touch);
     }
 
     /// Waits until the lock is free, and takes it, if a model runs this code. Returns `false` if
     /// none does, or if it cannot become free.
-    #[cfg(feature = "model")]
     #[inline(always)]
     pub(super) fn lock_in_model(&self) -> bool {
         crate::event::in_model().is_some_and(|context| self.lock_when_free(context))
     }
 
-    #[cfg(feature = "model")]
     #[cold]
     fn lock_when_free(&self, context: &dyn Context) -> bool {
         let address = std::ptr::from_ref(self).addr();
@@ -225,7 +218,6 @@ impl RawMutex {
             let next = taken.unwrap_or(tried | QUEUED);
             match self.state.compare_exchange_weak(state, next, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => {
-                    #[cfg(feature = "model")]
                     self.touched(Touch::Write);
                     return taken.is_some();
                 }
@@ -243,7 +235,6 @@ impl RawMutex {
                 true => look_shortly_on_thread(take),
                 false => attempt.record().is_single() && look_in(attempt.context(), take),
             };
-        #[cfg(feature = "model")]
         if taken {
             self.touched(Touch::Write);
         }
@@ -253,7 +244,6 @@ impl RawMutex {
     /// Releases the lock.
     #[inline(always)]
     pub(super) fn unlock(&self) {
-        #[cfg(feature = "model")]
         if is_running() {
             visible_doing("unlock", &self.label, self);
             self.touched(Touch::Release);

@@ -3,14 +3,12 @@
 mod wake;
 
 use super::storage::{Storage, typed};
-#[cfg(feature = "model")]
 use super::sync::announce;
 use super::sync::{give_up, parked, publish};
 use crate::drops::Careful;
 use crate::event::depth;
 use crate::event::ends::Unparked;
 use crate::event::performer::recycled::Recycled;
-#[cfg(feature = "model")]
 use crate::event::protocol::context;
 use crate::event::protocol::context::Context;
 use crate::event::protocol::record::{Attempt, Record};
@@ -18,8 +16,8 @@ use crate::event::protocol::timer::Timer;
 use crate::event::waiting::turn;
 use crate::event::waker::Waker;
 use crate::event::{Event, Step, is_modelled, raising};
-#[cfg(feature = "model")]
-use crate::shim::model::{Touch, touched};
+use crate::shim::clock;
+use crate::shim::model::{Touch, is_running, touched};
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomPinned;
@@ -102,7 +100,6 @@ impl<E: Event, const WORDS: usize> Future for EventFuture<E, WORDS> {
     fn poll(self: Pin<&mut Self>, context: &mut std::task::Context<'_>) -> Poll<E::Output> {
         // SAFETY: nothing is moved out of the future, here or below.
         let this = unsafe { self.get_unchecked_mut() };
-        #[cfg(feature = "model")]
         let address = std::ptr::from_ref(this).addr();
         assert!(!this.done, "an `EventFuture` was polled after it had given its value");
         // SAFETY: the event stays where it is, untouched by `&mut`, until the branch has been
@@ -187,7 +184,6 @@ impl<E: Event, const WORDS: usize> Future for EventFuture<E, WORDS> {
                         unsafe { Pin::new_unchecked(&mut this.branch) }.clear();
                         resume_unwind(panic);
                     }
-                    #[cfg(feature = "model")]
                     if let Some(context) = model() {
                         // What others touch of it are its record and its wake. It may be anywhere.
                         context.about_to_touch(address, size_of::<Self>(), None);
@@ -267,13 +263,11 @@ impl<E, const WORDS: usize> Drop for EventFuture<E, WORDS> {
         if self.record.is_some() {
             (self.leave)(self);
         }
-        #[cfg(feature = "model")]
         touched(std::ptr::from_ref(self).addr(), Touch::Gone);
     }
 }
 
 /// Returns the model that decides what runs here.
-#[cfg(feature = "model")]
 fn model() -> Option<&'static dyn Context> {
     context::in_model().filter(|context| context.is_model())
 }
@@ -303,16 +297,13 @@ unsafe impl Context for Foreign {
         // SAFETY: the future owns it and outlives this context.
         unsafe { &*self.wake }.recycled().is_some()
     }
-    #[cfg(feature = "model")]
     fn now(&self) -> u64 {
-        context::now()
+        if is_running() { context::now() } else { clock::now() }
     }
-    #[cfg(feature = "model")]
     fn now_to_arm(&self) -> u64 {
-        context::now_to_arm()
+        if is_running() { context::now_to_arm() } else { clock::now() }
     }
     unsafe fn arm(&self, timer: NonNull<Timer>, deadline: u64) {
-        #[cfg(feature = "model")]
         if let Some(context) = model() {
             // SAFETY: passed on to the caller.
             return unsafe { context.arm(timer, deadline) };
@@ -323,7 +314,6 @@ unsafe impl Context for Foreign {
         unsafe { crate::time::outside::arm_polled(timer, deadline, task) }
     }
     unsafe fn disarm(&self, timer: NonNull<Timer>) {
-        #[cfg(feature = "model")]
         // One that was armed before the model began names a wheel.
         // SAFETY: alive, by the caller's promise.
         if let (Some(context), None) = (model(), unsafe { timer.as_ref() }.named()) {

@@ -6,11 +6,11 @@ use super::super::standing::Seat;
 use super::super::step::Step;
 use super::super::timer::Timer;
 use super::{BY_SELF, CLAIMED, Decision, Meeting, RETRY, Record, WAITING, misuse};
-#[cfg(feature = "model")]
 use crate::event::telling::awaited::Awaited;
 use crate::shim::{
     Backoff,
     atomic::{AtomicUsize, Ordering},
+    model::{Touch, is_running, touched},
 };
 use std::cell::Cell;
 use std::fmt;
@@ -84,7 +84,6 @@ pub struct Attempt<'a> {
     /// What a look at the branches has shown.
     evidence: Evidence,
     /// What a model has let the performer wait for, before it tried.
-    #[cfg(feature = "model")]
     awaited: Cell<Option<Awaited>>,
 }
 
@@ -100,7 +99,6 @@ impl<'a> Attempt<'a> {
             context,
             upper: None,
             evidence,
-            #[cfg(feature = "model")]
             awaited: Cell::new(None),
         }
     }
@@ -122,19 +120,16 @@ impl<'a> Attempt<'a> {
             context,
             upper,
             evidence,
-            #[cfg(feature = "model")]
             awaited: Cell::new(None),
         }
     }
 
     /// Notes what a model has let the performer wait for.
-    #[cfg(feature = "model")]
     pub(crate) fn awaits(&self, awaited: Option<Awaited>) {
         self.awaited.set(awaited);
     }
 
     /// Returns what a model has let the performer wait for.
-    #[cfg(feature = "model")]
     pub(crate) fn awaited(&self) -> Option<Awaited> {
         self.awaited.get()
     }
@@ -210,13 +205,11 @@ impl<'a> Attempt<'a> {
     pub(crate) fn order(&self, count: usize) -> usize {
         // An order begins with the number above its lowest 20 bits, and goes on in steps of one if
         // these are zero.
-        #[cfg(feature = "model")]
         if count > 1
             && let Some(first) = crate::event::in_model().and_then(|context| context.way(count))
         {
             return first << 20;
         }
-        let _ = count;
         self.random() as usize
     }
 
@@ -271,10 +264,9 @@ impl<'a> Attempt<'a> {
         }
         // Who gives up a single event withdraws it, and no more. That came before what the timer
         // does.
-        #[cfg(feature = "model")]
-        if self.record().is_single() && self.record().is_withdrawn() {
+        if is_running() && self.record().is_single() && self.record().is_withdrawn() {
             let state = self.record().state_address();
-            crate::shim::model::touched(state, crate::shim::model::Touch::Write);
+            touched(state, Touch::Write);
         }
         disarm();
         timer.record.set(std::ptr::null());
@@ -290,8 +282,9 @@ impl<'a> Attempt<'a> {
         self.evidence.forget();
         self.published.set(false);
         self.giving_up.set(false);
-        #[cfg(feature = "model")]
-        self.awaits(None);
+        if is_running() {
+            self.awaits(None);
+        }
     }
 
     /// Called when an event says that it has committed. Ends the process if partners could see the

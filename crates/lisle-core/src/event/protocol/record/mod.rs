@@ -112,7 +112,6 @@ pub(crate) enum Meeting {
 
 impl Record {
     /// Returns the address of what a model sees of a decision.
-    #[cfg(feature = "model")]
     pub(crate) fn state_address(&self) -> usize {
         std::ptr::from_ref(&self.state).addr()
     }

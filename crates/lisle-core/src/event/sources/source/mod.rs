@@ -14,7 +14,6 @@ use crate::event::protocol::visible::{declare_made, visible_doing};
 use crate::event::protocol::woken::Woken;
 use crate::event::{Description, Event, Label, awaitable, debug_by_name, single};
 use crate::shim::const_fn;
-#[cfg(feature = "model")]
 use crate::shim::{
     model::{Touch, Unreported, is_running, touched},
     unreported,
@@ -303,7 +302,6 @@ impl<S, M, L: Labelled> Source<S, M, L> {
         change: impl FnOnce(&mut S, &mut Waiters<'_, M>) -> R,
     ) -> R {
         visible_doing("change", self.label(), self);
-        #[cfg(feature = "model")]
         let _told = is_running().then(|| {
             let (touch, nobody_waits) =
                 self.peek(|state, nobody_waits| (Touch::of_count(lowest(state)), nobody_waits));
@@ -313,14 +311,11 @@ impl<S, M, L: Labelled> Source<S, M, L> {
             }
             (touch != Touch::Write || nobody_waits).then(Unreported::begin)
         });
-        #[cfg(not(feature = "model"))]
-        let _ = lowest;
         self.update_checked(change)
     }
 
     /// Does the same as [`update`](Source::update). `touch` tells a model what the change does,
     /// from the state before and from whether nobody waits.
-    #[cfg(feature = "model")]
     pub(crate) fn update_as<R>(
         &self,
         touch: impl FnOnce(&S, bool) -> Touch,
@@ -333,7 +328,6 @@ impl<S, M, L: Labelled> Source<S, M, L> {
 
     /// Tells a model how the state is touched. If that says more than what the operation does, it is
     /// not reported until the result is dropped.
-    #[cfg(feature = "model")]
     #[cold]
     pub(super) fn told(&self, touch: Touch) -> Option<Unreported> {
         (touch != Touch::Write).then(|| {
@@ -344,7 +338,6 @@ impl<S, M, L: Labelled> Source<S, M, L> {
 
     /// Tells a model how the count of [`update_count`](Source::update_count) is touched, which is a
     /// word by itself.
-    #[cfg(feature = "model")]
     fn touched_count(&self, touch: Touch) {
         // By its last byte. If that is also in something that is named, more counts as dependent.
         touched(self.id().addr() + size_of::<Self>() - 1, touch);
@@ -404,7 +397,6 @@ impl<S, M, L: Labelled> Source<S, M, L> {
     }
 
     /// Calls `look` with the state, and with whether nobody waits. No model notices that.
-    #[cfg(feature = "model")]
     #[doc(hidden)]
     pub fn peek<R>(&self, look: impl FnOnce(&S, bool) -> R) -> R {
         unreported(|| {
@@ -432,7 +424,6 @@ impl<S, M, L: Labelled> Source<S, M, L> {
     #[inline]
     pub fn with<R>(&self, look: impl FnOnce(&S) -> R) -> R {
         visible_doing("look at", self.label(), self);
-        #[cfg(feature = "model")]
         self.touched_count(Touch::Read);
         let inner = self.lock();
         under_lock(self.id(), std::ptr::null(), || look(&inner.state))

@@ -6,7 +6,6 @@ use crate::event::protocol::queue::Waiter;
 use crate::event::protocol::record::Attempt;
 use crate::event::protocol::step::must_not_be_under;
 use crate::event::{Description, Label, Step, declare_made};
-#[cfg(feature = "model")]
 use crate::shim::model::{Touch, is_running};
 use std::fmt;
 use std::pin::Pin;
@@ -54,7 +53,6 @@ impl<'e, S, M, L: Labelled> Waiting<'e, S, M, L> {
 
     /// Does the same as [`publish`](Waiting::publish). `touch` tells a model what it does that has
     /// let the performer wait for that, from the state before and from whether nobody waits.
-    #[cfg(feature = "model")]
     pub(crate) fn publish_as(
         self: Pin<&mut Self>,
         attempt: &Attempt<'_>,
