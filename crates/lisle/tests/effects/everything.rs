@@ -143,7 +143,7 @@ fn the_examples_of_the_projects_readme_are_tested() {
     let Ok(of_project) = std::fs::read_to_string("../../README.md") else { return };
     let examples: Vec<_> =
         of_project.split("```rust\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    assert_eq!(examples.len(), 2);
+    assert!(!examples.is_empty(), "the project's README has no example");
     for example in examples {
         assert!(of_crate.contains(example), "in the project's README only:\n{example}");
     }
