@@ -133,6 +133,6 @@ mod tests {
             Shares { connections: 10_000, refusals: MOST_REFUSALS, looks: MOST_LOOKS, open: MOST_OPEN };
         assert_eq!(shares, expected);
         let error = Shares::of(40, 2, 10_000).unwrap_err().to_string();
-        assert!(error.contains("only 40 open files") && error.contains("ulimit -n"), "{error}");
+        assert!(error.contains("40 open files") && error.contains("ulimit -n"), "{error}");
     }
 }

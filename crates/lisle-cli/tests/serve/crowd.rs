@@ -218,7 +218,7 @@ fn too_few_descriptors_to_begin_with() {
     let output = command_with_descriptors(50, 50).args(arguments).arg(site.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8(output.stderr).unwrap();
-    assert!(text.contains("cannot start: only 50 open files are allowed"), "{text}");
+    assert!(text.contains("cannot start: the system allows 50 open files"), "{text}");
 }
 
 #[test]

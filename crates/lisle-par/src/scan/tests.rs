@@ -86,7 +86,7 @@ fn a_plain_loop_calls_the_operation_once_for_each_element() {
 }
 
 #[test]
-#[should_panic = "a scan has as many outputs as inputs"]
+#[should_panic = "a scan needs one output for each input"]
 fn slices_of_different_lengths() {
     inclusive_scan(&[1, 2], &mut [0], |a, b| a + b);
 }

@@ -32,7 +32,7 @@ fn pieces_and_steps_of_nothing() {
     assert!(message(|| (0..3).into_par_iter().deterministic(0)).contains("`deterministic(0)`"));
     assert!(message(|| (0..3).into_par_iter().zip_eq(0..4)).contains("of one length"));
     let scan = message(|| lisle::par::inclusive_scan(&[1, 2, 3], &mut [0; 4], |a, b| a + b));
-    assert!(scan.ends_with("not 4 for 3"), "{scan}");
+    assert!(scan.ends_with("3 inputs and 4 outputs"), "{scan}");
 }
 
 #[test]
@@ -47,9 +47,9 @@ fn more_than_can_be_counted() {
         assert!(text.contains("no more than usize::MAX steps: run an outer loop"), "{text}");
     }
     let twice = || (0..usize::MAX).into_par_iter().chain(0..usize::MAX);
-    assert!(message(|| twice().len()).contains("run a loop for each"));
-    assert!(message(|| twice().count()).contains("run a loop for each"));
-    assert!(message(|| twice().filter(|_| true).any(|_| true)).contains("run a loop for each"));
+    assert!(message(|| twice().len()).contains("run one loop for each"));
+    assert!(message(|| twice().count()).contains("run one loop for each"));
+    assert!(message(|| twice().filter(|_| true).any(|_| true)).contains("run one loop for each"));
 }
 
 #[test]
