@@ -38,7 +38,7 @@ impl<T: Clone> Event for Always<T> {
 #[must_use = "events do nothing unless performed"]
 pub struct Never<T>(PhantomData<fn() -> T>);
 
-/// Returns an event that is never ready, the unit of [`choose`](super::choose). Performing it alone
+/// Returns an event that is never ready, the unit of [`choose`](crate::choose()). Performing it alone
 /// waits forever.
 ///
 /// # Examples

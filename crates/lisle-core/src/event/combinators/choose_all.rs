@@ -65,7 +65,7 @@ pub struct ChooseAll<A> {
 /// assert!(from_one.is_empty()); // its message has been received, and dropped
 /// ```
 ///
-/// Like a [`choose`](super::choose), it never communicates with itself: a part that sends does not
+/// Like a [`choose`](crate::choose()), it never communicates with itself: a part that sends does not
 /// meet a part that receives.
 ///
 /// # Panics

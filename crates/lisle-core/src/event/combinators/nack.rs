@@ -23,7 +23,7 @@ pub struct WithNack<F, E> {
 /// Returns the event that `make` makes, where `make` is given an event of its own, the *negative
 /// acknowledgement*.
 ///
-/// As with [`guard`](super::guard), `make` runs for each performance. Its [`Nack`] becomes ready,
+/// As with [`guard`](crate::event::guard()), `make` runs for each performance. Its [`Nack`] becomes ready,
 /// for good, as soon as it is certain that this performance will not take the event: another
 /// alternative has won, a poll found nothing, a guard or a function panicked, the performer was
 /// cancelled, or its future was dropped. If the event is taken the nack is never ready.

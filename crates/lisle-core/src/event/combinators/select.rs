@@ -1,6 +1,6 @@
 //! Choice with a body for each alternative: the macro [`select!`](crate::select).
 //!
-//! It is syntax for a [`choose`](super::choose) whose alternatives are wrapped into the variants of
+//! It is syntax for a [`choose`](crate::choose()) whose alternatives are wrapped into the variants of
 //! an enum, and a `match` on the value. It costs as much as these, and its bodies are ordinary code
 //! of the caller's function.
 
