@@ -4,6 +4,7 @@ use super::Runtime;
 use super::Statistics;
 use crate::fiber::JoinHandle;
 use crate::report::WaitGraph;
+use crate::sched::place::Place;
 use crate::sched::shared::Shared;
 use crate::sched::worker;
 use crate::shim::sync::Arc;
@@ -78,6 +79,50 @@ impl Handle {
         worker::with_current(|worker| worker.map(|worker| Handle::new(worker.shared().clone())))
     }
 
+    /// Returns a handle to the default runtime: that which runs what plain threads spawn. Starts it if
+    /// that has not been done.
+    ///
+    /// # Panics
+    ///
+    /// Panics if it has to be started and the system provides no threads.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_runtime::facade as lisle;
+    /// use lisle::Handle;
+    ///
+    /// let current = lisle::spawn(Handle::current).join().unwrap(); // spawned on a plain thread
+    /// assert_eq!(current, Handle::default_runtime());
+    /// ```
+    #[track_caller]
+    pub fn default_runtime() -> Handle {
+        Handle::new(super::default_runtime().clone())
+    }
+
+    /// Returns the index of the domain on which this code runs, or `None` if it does not run on this
+    /// runtime. See [`fiber::domain`](crate::fiber::domain).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_runtime::facade as lisle;
+    /// let runtime = lisle::Runtime::builder().domains(1).start()?;
+    /// let handle = runtime.handle();
+    /// assert_eq!(handle.domain(), None);
+    /// assert_eq!(runtime.run(|| handle.domain()), Some(0));
+    /// assert_eq!(lisle::run(|| handle.domain()), None); // another runtime
+    /// # std::io::Result::Ok(())
+    /// ```
+    #[inline]
+    pub fn domain(&self) -> Option<usize> {
+        worker::with_current(|worker| {
+            worker
+                .filter(|worker| Arc::ptr_eq(worker.shared(), &self.shared))
+                .map(|worker| worker.domain().index)
+        })
+    }
+
     /// Returns the number of domains.
     ///
     /// # Examples
@@ -118,7 +163,57 @@ impl Handle {
         T: Send + 'static,
     {
         // SAFETY: nothing is borrowed.
-        unsafe { Shared::spawn(&self.shared, f, Location::caller()) }
+        unsafe { Shared::spawn(&self.shared, f, Place::Anywhere, Location::caller()) }
+    }
+
+    /// Spawns a fiber on the domain of this runtime with this index, where it stays, from any thread. See
+    /// [`fiber::spawn_on`](crate::fiber::spawn_on), and [`spawn`](Handle::spawn).
+    ///
+    /// # Panics
+    ///
+    /// If the runtime has no such domain.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_runtime::facade as lisle;
+    /// let runtime = lisle::Runtime::builder().domains(2).start()?;
+    /// let fiber = runtime.handle().spawn_on(1, lisle::fiber::domain);
+    /// assert_eq!(fiber.join().unwrap(), Some(1));
+    /// # std::io::Result::Ok(())
+    /// ```
+    #[track_caller]
+    pub fn spawn_on<F, T>(&self, domain: usize, f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        // SAFETY: nothing is borrowed.
+        unsafe { Shared::spawn(&self.shared, f, Place::Domain(domain), Location::caller()) }
+    }
+
+    /// Runs `f` as a fiber of this runtime and waits for it, which allows `f` to borrow. See
+    /// [`Runtime::run`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Runtime::run`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_runtime::facade as lisle;
+    /// let words = ["warp", "weft"];
+    /// let handle = lisle::Handle::default_runtime();
+    /// assert_eq!(handle.run(|| words.concat().len()), 8); // it borrows
+    /// ```
+    #[track_caller]
+    pub fn run<F, T>(&self, f: F) -> T
+    where
+        F: FnOnce() -> T + Send,
+        T: Send,
+    {
+        Shared::run(&self.shared, f)
     }
 
     /// Returns what waits for what, and what runs; see [`Runtime::waiting`]. When the runtime has
@@ -188,6 +283,16 @@ impl Handle {
         self.shared.has_ended() || self.shared.is_inherited()
     }
 }
+
+/// Handles are equal if they are of the same runtime.
+impl PartialEq for Handle {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+}
+
+impl Eq for Handle {}
 
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
