@@ -104,6 +104,7 @@ pub(crate) enum End {
 }
 
 impl Queue {
+    #[inline]
     fn jobs(&self) -> MutexGuard<'_, Jobs> {
         // No code of users runs under the lock.
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())

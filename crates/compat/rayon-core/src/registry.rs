@@ -5,7 +5,7 @@ use crate::error::ThreadPoolBuildError;
 use crate::fifo::Fifo;
 use crate::queue::{End, Entry, Job, Owner, Queue, Woke};
 use lisle_core::event::is_interruption;
-use lisle_core::shim::ticks;
+use lisle_runtime::jobs::heartbeat;
 use lisle_runtime::loops::owner;
 use lisle_runtime::{Handle, Runtime, fiber};
 use std::any::Any;
@@ -370,10 +370,12 @@ impl Drop for Broadcaster {
     }
 }
 
-/// Lets other fibers of the domain have their turn, if it is time, as the steps of a loop do.
+/// Lets other fibers of the domain have their turn, if it is time, as joins do.
+#[inline]
 pub(crate) fn let_others_pass() {
-    if owner::is_due(ticks::now()) {
-        owner::heartbeat(owner::pending());
+    let (word, pending) = (heartbeat::here(), owner::pending());
+    if word.is_wanted() || (!word.is_quiet() && pending.count()) {
+        owner::heartbeat(pending);
     }
 }
 
