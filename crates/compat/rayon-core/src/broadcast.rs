@@ -1,10 +1,10 @@
 //! Running a closure on each thread of a pool.
 
+use crate::context::BroadcastContext;
+use crate::current::current;
 use crate::registry::Registry;
 use crate::scope::on_each_domain;
 use crate::spawn::spawn_broadcast_in;
-use std::fmt;
-use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Runs `op` on each thread of the current pool, waits for all, and returns the results in the order of the
@@ -29,7 +29,7 @@ where
     OP: Fn(BroadcastContext<'_>) -> R + Sync,
     R: Send,
 {
-    broadcast_in(Registry::current(), op)
+    broadcast_in(current(), op)
 }
 
 /// Spawns `op` on each thread of the current pool. Nobody waits for that.
@@ -50,7 +50,7 @@ pub fn spawn_broadcast<OP>(op: OP)
 where
     OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
 {
-    spawn_broadcast_in(&Registry::current(), op);
+    spawn_broadcast_in(&current(), op);
 }
 
 pub(crate) fn broadcast_in<R: Send>(
@@ -65,46 +65,4 @@ pub(crate) fn broadcast_in<R: Send>(
     });
     let inner = |slot: Mutex<Option<R>>| slot.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.into_iter().map(|slot| inner(slot).expect("all have ended, without a panic")).collect()
-}
-
-/// The context that a closure is called in on each thread of a pool.
-pub struct BroadcastContext<'a> {
-    index: usize,
-    num_threads: usize,
-    pool: usize,
-    /// As rayon's, which is tied to its call.
-    marker: PhantomData<&'a mut dyn Fn()>,
-}
-
-impl BroadcastContext<'_> {
-    pub(crate) fn new(index: usize, registry: &Registry) -> Self {
-        BroadcastContext {
-            index,
-            num_threads: registry.num_threads(),
-            pool: registry.id(),
-            marker: PhantomData,
-        }
-    }
-
-    /// Returns the index of the thread, from 0.
-    #[inline]
-    pub fn index(&self) -> usize {
-        self.index
-    }
-
-    /// Returns the number of threads of the pool.
-    #[inline]
-    pub fn num_threads(&self) -> usize {
-        self.num_threads
-    }
-}
-
-impl fmt::Debug for BroadcastContext<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BroadcastContext")
-            .field("index", &self.index)
-            .field("num_threads", &self.num_threads)
-            .field("pool_id", &self.pool)
-            .finish()
-    }
 }

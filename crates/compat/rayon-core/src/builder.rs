@@ -1,8 +1,6 @@
 //! The settings of a pool, and how it is started.
 
 use crate::error::{ErrorKind, ThreadPoolBuildError};
-use crate::here::max_num_threads;
-use crate::pool::ThreadPool;
 use crate::queue::End;
 use crate::registry::{PanicHandler, Registry};
 use crate::thread::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
@@ -61,87 +59,12 @@ impl ThreadPoolBuilder {
     pub fn new() -> Self {
         Self::default()
     }
-
-    /// Builds a pool whose threads may borrow, calls `with_pool`, and waits for the threads to end.
-    ///
-    /// Each thread calls `wrapper`, which calls [`ThreadBuilder::run`].
-    ///
-    /// # Errors
-    ///
-    /// As for [`build`](ThreadPoolBuilder::build).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use rayon_core as rayon;
-    /// scoped_tls::scoped_thread_local!(static WORDS: Vec<&'static str>);
-    ///
-    /// let words = vec!["warp", "weft"];
-    /// let count = rayon::ThreadPoolBuilder::new().build_scoped(
-    ///     |thread| WORDS.set(&words, || thread.run()),
-    ///     |pool| pool.install(|| WORDS.with(|words| words.len())),
-    /// )?;
-    /// assert_eq!(count, 2);
-    /// # Ok::<(), rayon::ThreadPoolBuildError>(())
-    /// ```
-    pub fn build_scoped<W, F, R>(self, wrapper: W, with_pool: F) -> Result<R, ThreadPoolBuildError>
-    where
-        W: Fn(ThreadBuilder) + Sync,
-        F: FnOnce(&ThreadPool) -> R,
-    {
-        let wrapper = &wrapper;
-        thread::scope(|scope| {
-            let spawn = |thread: ThreadBuilder| {
-                let mut builder = thread::Builder::new();
-                if let Some(name) = thread.name() {
-                    builder = builder.name(name.to_owned());
-                }
-                builder.spawn_scoped(scope, move || wrapper(thread)).map(drop)
-            };
-            let pool = self.spawn_handler(spawn).build()?;
-            Ok(with_pool(&pool))
-        })
-    }
 }
 
-#[allow(private_bounds)]
 impl<S> ThreadPoolBuilder<S>
 where
     S: ThreadSpawn,
 {
-    /// Builds a pool.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system gives no threads or stacks, with the error of the
-    /// [`spawn_handler`](ThreadPoolBuilder::spawn_handler), and with
-    /// [`use_current_thread`](ThreadPoolBuilder::use_current_thread).
-    pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
-        ThreadPool::build(self)
-    }
-
-    /// Starts Lisle's default runtime as the global pool. Without this call it is started when it is first
-    /// needed.
-    ///
-    /// In a fiber the current pool is the runtime of that fiber, and not the global one.
-    ///
-    /// # Errors
-    ///
-    /// As for [`build`](ThreadPoolBuilder::build), and if there is a default runtime already.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use rayon_core as rayon;
-    /// rayon::ThreadPoolBuilder::new().num_threads(3).build_global()?;
-    /// assert_eq!(rayon::current_num_threads(), 3);
-    /// assert!(rayon::ThreadPoolBuilder::new().build_global().is_err());
-    /// # Ok::<(), rayon::ThreadPoolBuildError>(())
-    /// ```
-    pub fn build_global(self) -> Result<(), ThreadPoolBuildError> {
-        Registry::install_global(|| self.start_default_runtime())
-    }
-
     pub(crate) fn start_pool(self) -> Result<Arc<Registry>, ThreadPoolBuildError> {
         let (registry, runtime) =
             self.start(|builder, spawn| builder.start_on(spawn).map_err(ErrorKind::IOError))?;
@@ -149,7 +72,7 @@ where
         Ok(registry)
     }
 
-    fn start_default_runtime(self) -> Result<Arc<Registry>, ThreadPoolBuildError> {
+    pub(crate) fn start_default_runtime(self) -> Result<Arc<Registry>, ThreadPoolBuildError> {
         let (registry, ()) = self.start(|builder, spawn| {
             builder.install_default_on(spawn).map_err(|error| match error {
                 InstallDefaultError::Start(error) => ErrorKind::IOError(error),
@@ -196,11 +119,6 @@ where
         })?;
         Ok((registry.expect("there is at least one domain"), started))
     }
-}
-
-/// Starts the default runtime with the default settings, which the environment may change.
-pub(crate) fn start_global() -> Result<Arc<Registry>, ThreadPoolBuildError> {
-    ThreadPoolBuilder::new().start_default_runtime()
 }
 
 fn default_stack_size() -> usize {
@@ -393,6 +311,18 @@ impl<S> ThreadPoolBuilder<S> {
         self.exit_handler = Some(Box::new(exit_handler));
         self
     }
+}
+
+/// Returns the greatest number of threads that a pool may have. If more are asked for, this many are started.
+///
+/// # Examples
+///
+/// ```
+/// # use rayon_core as rayon;
+/// assert!(rayon::max_num_threads() >= 255);
+/// ```
+pub fn max_num_threads() -> usize {
+    u16::MAX.into()
 }
 
 fn processors() -> usize {

@@ -87,6 +87,18 @@ impl fmt::Debug for Configuration {
     }
 }
 
+impl ThreadPool {
+    /// Builds a pool. Use [`ThreadPoolBuilder::build`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`ThreadPoolBuilder::build`].
+    #[deprecated(note = "Use `ThreadPoolBuilder::build`")]
+    pub fn new(configuration: Configuration) -> Result<ThreadPool, Box<dyn Error>> {
+        configuration.build()
+    }
+}
+
 /// Builds the global pool. Use [`ThreadPoolBuilder::build_global`].
 ///
 /// # Errors

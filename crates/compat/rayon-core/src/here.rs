@@ -1,5 +1,6 @@
 //! Where code runs: on which thread of which pool.
 
+use crate::current::{current, global};
 use crate::registry::Registry;
 use crate::threads::handled;
 use lisle_runtime::fiber;
@@ -19,19 +20,7 @@ use lisle_runtime::loops::owner;
 pub fn current_num_threads() -> usize {
     fiber::domains()
         .or_else(|| handled().map(|(_, registry)| registry.num_threads()))
-        .unwrap_or_else(|| Registry::global().num_threads())
-}
-
-/// Returns the greatest number of threads that a pool may have. If more are asked for, this many are started.
-///
-/// # Examples
-///
-/// ```
-/// # use rayon_core as rayon;
-/// assert!(rayon::max_num_threads() >= 255);
-/// ```
-pub fn max_num_threads() -> usize {
-    u16::MAX.into()
+        .unwrap_or_else(|| global().num_threads())
 }
 
 /// Returns the index of the current thread in its pool, from 0, or `None` on a thread that is in no pool.
@@ -66,7 +55,7 @@ pub fn current_thread_index() -> Option<usize> {
 /// ```
 pub fn current_thread_has_pending_tasks() -> Option<bool> {
     let index = fiber::domain()?;
-    Some(has_pending_tasks(&Registry::current(), index))
+    Some(has_pending_tasks(&current(), index))
 }
 
 /// Returns the same for this domain, which has the given index in `registry`.

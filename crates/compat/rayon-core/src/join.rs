@@ -1,6 +1,6 @@
 //! Running two closures, perhaps at the same time.
 
-use crate::registry;
+use crate::current;
 use lisle_runtime::fiber::domain;
 use std::marker::PhantomData;
 
@@ -33,7 +33,7 @@ where
 {
     match domain() {
         Some(_) => lisle_par::join(oper_a, oper_b),
-        None => registry::in_global_pool(|| lisle_par::join(oper_a, oper_b)),
+        None => current::in_global_pool(|| lisle_par::join(oper_a, oper_b)),
     }
 }
 
@@ -64,7 +64,7 @@ where
 {
     let Some(home) = domain() else {
         // Both run on another thread than this one.
-        return registry::in_global_pool(|| {
+        return current::in_global_pool(|| {
             lisle_par::join(|| oper_a(FnContext::new(true)), || oper_b(FnContext::new(true)))
         });
     };

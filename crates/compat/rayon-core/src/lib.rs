@@ -18,8 +18,11 @@
 //! The README lists what differs.
 
 mod broadcast;
+mod build;
 mod builder;
 mod configuration;
+mod context;
+mod current;
 mod error;
 mod fifo;
 mod here;
@@ -28,19 +31,19 @@ mod pool;
 mod queue;
 mod registry;
 mod scope;
+mod server;
 mod spawn;
 mod thread;
 mod threads;
 mod yields;
 
-pub use broadcast::{BroadcastContext, broadcast, spawn_broadcast};
-pub use builder::ThreadPoolBuilder;
+pub use broadcast::{broadcast, spawn_broadcast};
+pub use builder::{ThreadPoolBuilder, max_num_threads};
 #[allow(deprecated)]
 pub use configuration::{Configuration, initialize};
+pub use context::BroadcastContext;
 pub use error::ThreadPoolBuildError;
-pub use here::{
-    current_num_threads, current_thread_has_pending_tasks, current_thread_index, max_num_threads,
-};
+pub use here::{current_num_threads, current_thread_has_pending_tasks, current_thread_index};
 pub use join::{FnContext, join, join_context};
 pub use pool::ThreadPool;
 pub use scope::{Scope, ScopeFifo, in_place_scope, in_place_scope_fifo, scope, scope_fifo};

@@ -1,14 +1,12 @@
 //! Pools of the user's own.
 
-use crate::broadcast::{BroadcastContext, broadcast_in};
-use crate::builder::ThreadPoolBuilder;
-use crate::error::ThreadPoolBuildError;
+use crate::broadcast::broadcast_in;
+use crate::context::BroadcastContext;
 use crate::here::has_pending_tasks;
 use crate::join::join;
 use crate::registry::Registry;
 use crate::scope::{Scope, ScopeFifo, in_place, in_place_fifo};
 use crate::spawn::{spawn_broadcast_in, spawn_fifo_in, spawn_in};
-use crate::thread::ThreadSpawn;
 use crate::yields::{Yield, yield_in, yield_local_in};
 use std::fmt;
 use std::sync::Arc;
@@ -31,19 +29,8 @@ pub struct ThreadPool {
 }
 
 impl ThreadPool {
-    /// Builds a pool. Use [`ThreadPoolBuilder::build`].
-    ///
-    /// # Errors
-    ///
-    /// As for [`ThreadPoolBuilder::build`].
-    #[deprecated(note = "Use `ThreadPoolBuilder::build`")]
-    #[allow(deprecated)]
-    pub fn new(configuration: crate::Configuration) -> Result<ThreadPool, Box<dyn std::error::Error>> {
-        configuration.build()
-    }
-
-    pub(crate) fn build<S: ThreadSpawn>(builder: ThreadPoolBuilder<S>) -> Result<Self, ThreadPoolBuildError> {
-        Ok(ThreadPool { registry: builder.start_pool()? })
+    pub(crate) fn of(registry: Arc<Registry>) -> Self {
+        ThreadPool { registry }
     }
 
     /// Runs `op` in the pool, and waits for its result. What `op` calls, joins and loops for example, runs in

@@ -1,12 +1,9 @@
 //! What a pool is: a runtime, the jobs that wait on its domains, and its handlers.
 
-use crate::builder;
-use crate::error::ThreadPoolBuildError;
 use crate::fifo::Fifo;
-use crate::queue::{End, Entry, Job, Owner, Queue, Woke};
+use crate::queue::{End, Entry, Job, Owner, Queue};
+use crate::server::{Broadcaster, Server};
 use lisle_core::event::is_interruption;
-use lisle_runtime::jobs::heartbeat;
-use lisle_runtime::loops::owner;
 use lisle_runtime::{Handle, Runtime, fiber};
 use std::any::Any;
 use std::cell::RefCell;
@@ -44,7 +41,7 @@ struct Domain {
 
 /// Which queue a server serves.
 #[derive(Debug, Clone, Copy)]
-enum Which {
+pub(crate) enum Which {
     Of(usize),
     Injected,
 }
@@ -54,13 +51,7 @@ thread_local! {
     static HERE: RefCell<Option<Arc<Registry>>> = const { RefCell::new(None) };
 }
 
-/// The pools of runtimes that were not started as pools, and the global one.
-static KNOWN: Mutex<Vec<Arc<Registry>>> = Mutex::new(Vec::new());
-
-/// The global pool. Held while that is started.
-static GLOBAL: Mutex<Option<Arc<Registry>>> = Mutex::new(None);
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -77,17 +68,9 @@ impl Registry {
         }
     }
 
-    /// Returns the pool of the code that runs here: that of its runtime, or else the global one.
-    pub(crate) fn current() -> Arc<Registry> {
-        let known = HERE.with_borrow(|here| here.as_ref().filter(|here| here.index().is_some()).cloned());
-        known.unwrap_or_else(|| match Handle::try_current() {
-            Some(handle) => {
-                let registry = Registry::of(handle);
-                Registry::is_here(Some(registry.clone()));
-                registry
-            }
-            None => Registry::global(),
-        })
+    /// Returns the pool of the domain that runs on this thread, if that is known.
+    pub(crate) fn here() -> Option<Arc<Registry>> {
+        HERE.with_borrow(|here| here.as_ref().filter(|here| here.index().is_some()).cloned())
     }
 
     /// Notes which pool the domain of this thread belongs to, or that it runs none any more.
@@ -96,44 +79,8 @@ impl Registry {
         drop(HERE.replace(registry));
     }
 
-    /// Returns the pool of a runtime that was not started as one.
-    fn of(handle: Handle) -> Arc<Registry> {
-        let mut known = locked(&KNOWN);
-        known.retain(|registry| !registry.handle.has_ended());
-        if let Some(registry) = known.iter().find(|registry| registry.handle == handle) {
-            return registry.clone();
-        }
-        known.push(Arc::new(Registry::new(handle, End::Newest, None)));
-        known[known.len() - 1].clone()
-    }
-
-    /// Returns the global pool: the default runtime, which is started if it has not been.
-    pub(crate) fn global() -> Arc<Registry> {
-        let mut global = locked(&GLOBAL);
-        // A forked child has none of its parent's threads.
-        if let Some(registry) = global.as_ref().filter(|registry| !registry.handle.has_ended()) {
-            return registry.clone();
-        }
-        // If the program has started the default runtime already, that is the pool.
-        let registry = match builder::start_global() {
-            Ok(registry) => {
-                locked(&KNOWN).push(registry.clone());
-                registry
-            }
-            Err(_) => Registry::of(Handle::default_runtime()),
-        };
-        global.insert(registry).clone()
-    }
-
-    /// Makes the pool that `start` returns the global one.
-    pub(crate) fn install_global(
-        start: impl FnOnce() -> Result<Arc<Registry>, ThreadPoolBuildError>,
-    ) -> Result<(), ThreadPoolBuildError> {
-        let mut global = locked(&GLOBAL);
-        let registry = start()?;
-        locked(&KNOWN).push(registry.clone());
-        *global = Some(registry);
-        Ok(())
+    pub(crate) fn handle(&self) -> &Handle {
+        &self.handle
     }
 
     /// Returns a number that tells pools apart, for debugging.
@@ -218,7 +165,7 @@ impl Registry {
     /// Has a job run on the domain `index`, after those that wait there.
     pub(crate) fn push_broadcast(self: &Arc<Self>, index: usize, job: Job) {
         locked(&self.domains[index].broadcasts).push_back(job);
-        let broadcaster = Broadcaster { registry: self.clone(), index, has_begun: false };
+        let broadcaster = Broadcaster::new(self.clone(), index);
         drop(self.handle.spawn_on(index, move || broadcaster.run()));
     }
 
@@ -229,15 +176,15 @@ impl Registry {
         }
     }
 
-    fn queue(&self, which: Which) -> &Queue {
+    pub(crate) fn queue(&self, which: Which) -> &Queue {
         match which {
             Which::Of(index) => &self.domains[index].queue,
             Which::Injected => &self.injected,
         }
     }
 
-    fn spawn_server(self: &Arc<Self>, which: Which) {
-        let server = Server { registry: self.clone(), which, has_begun: false };
+    pub(crate) fn spawn_server(self: &Arc<Self>, which: Which) {
+        let server = Server::new(self.clone(), which);
         match self.index() {
             Some(_) => drop(fiber::Builder::new().first_free().spawn(move || server.run())),
             None => drop(self.handle.spawn(move || server.run())),
@@ -245,7 +192,7 @@ impl Registry {
     }
 
     /// Returns the end of a queue from which the code that runs here takes jobs.
-    fn end(&self, which: Which) -> End {
+    pub(crate) fn end(&self, which: Which) -> End {
         match which {
             Which::Of(index) if self.index() == Some(index) => self.first,
             // What was put off first is likely the largest, and its domain comes to it last.
@@ -253,11 +200,20 @@ impl Registry {
         }
     }
 
+    /// Takes a job from the queue of this domain, which has the given index.
+    pub(crate) fn take_queued(&self, index: usize) -> Option<Entry> {
+        self.domains[index].queue.take_aside(self.first)
+    }
+
+    /// Takes the oldest job of a broadcast on this domain.
+    pub(crate) fn take_broadcast(&self, index: usize) -> Option<Job> {
+        locked(&self.domains[index].broadcasts).pop_front()
+    }
+
     /// Takes a job that waits on this domain, which has the given index.
     pub(crate) fn take_local(&self, index: usize) -> Option<Entry> {
-        let domain = &self.domains[index];
-        let broadcast = || locked(&domain.broadcasts).pop_front().map(|job| Entry::new(Owner::NONE, job));
-        domain.queue.take_aside(self.first).or_else(broadcast)
+        let broadcast = || Some(Entry::new(Owner::NONE, self.take_broadcast(index)?));
+        self.take_queued(index).or_else(broadcast)
     }
 
     /// Takes a job that waits anywhere in the pool, on this domain first.
@@ -282,14 +238,6 @@ impl Registry {
     }
 }
 
-/// Runs `op` in the global pool, of which the calling thread is no part.
-#[cold]
-#[inline(never)]
-#[track_caller]
-pub(crate) fn in_global_pool<R: Send>(op: impl FnOnce() -> R + Send) -> R {
-    Registry::global().install(op)
-}
-
 /// A user of a pool: its runtime does not end before this is dropped.
 pub(crate) struct User(Arc<Registry>);
 
@@ -302,80 +250,6 @@ impl User {
 impl Drop for User {
     fn drop(&mut self) {
         self.0.unused();
-    }
-}
-
-/// A fiber that is to run the jobs of a queue.
-struct Server {
-    registry: Arc<Registry>,
-    which: Which,
-    has_begun: bool,
-}
-
-impl Server {
-    fn run(mut self) {
-        self.has_begun = true;
-        let registry = &self.registry;
-        let (queue, end) = (registry.queue(self.which), registry.end(self.which));
-        queue.server_begins();
-        while let Some((entry, needs_server)) = queue.take(end) {
-            if needs_server {
-                registry.spawn_server(self.which);
-            }
-            match entry.run() {
-                // It has waited for the job, and comes first.
-                Woke::One => fiber::yield_now(),
-                Woke::None => let_others_pass(),
-            }
-        }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        if !self.has_begun {
-            // The runtime ends.
-            self.registry.queue(self.which).give_up();
-        }
-    }
-}
-
-/// A fiber that is to run a job of a broadcast.
-struct Broadcaster {
-    registry: Arc<Registry>,
-    index: usize,
-    has_begun: bool,
-}
-
-impl Broadcaster {
-    fn run(mut self) {
-        self.has_begun = true;
-        let domain = &self.registry.domains[self.index];
-        while let Some(entry) = domain.queue.take_aside(self.registry.first) {
-            entry.run();
-            let_others_pass();
-        }
-        let job = locked(&domain.broadcasts).pop_front();
-        // If there is none, code that yields has run it.
-        job.map(|job| job());
-    }
-}
-
-impl Drop for Broadcaster {
-    fn drop(&mut self) {
-        if !self.has_begun {
-            let job = locked(&self.registry.domains[self.index].broadcasts).pop_front();
-            drop(job);
-        }
-    }
-}
-
-/// Lets other fibers of the domain have their turn, if it is time, as joins do.
-#[inline]
-pub(crate) fn let_others_pass() {
-    let (word, pending) = (heartbeat::here(), owner::pending());
-    if word.is_wanted() || (!word.is_quiet() && pending.count()) {
-        owner::heartbeat(pending);
     }
 }
 

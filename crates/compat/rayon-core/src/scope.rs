@@ -2,7 +2,8 @@
 
 mod base;
 
-use crate::broadcast::BroadcastContext;
+use crate::context::BroadcastContext;
+use crate::current::current;
 use crate::fifo::Fifo;
 use crate::queue::Owner;
 use crate::registry::Registry;
@@ -51,7 +52,7 @@ where
     OP: FnOnce(&Scope<'scope>) -> R + Send,
     R: Send,
 {
-    let registry = Registry::current();
+    let registry = current();
     registry.install(|| in_place(registry.clone(), op))
 }
 
@@ -79,7 +80,7 @@ where
     OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
     R: Send,
 {
-    let registry = Registry::current();
+    let registry = current();
     registry.install(|| in_place_fifo(registry.clone(), op))
 }
 
@@ -108,7 +109,7 @@ pub fn in_place_scope<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&Scope<'scope>) -> R,
 {
-    in_place(Registry::current(), op)
+    in_place(current(), op)
 }
 
 /// Does the same as [`scope_fifo`], but `op` runs on the calling thread, as by [`in_place_scope`].
@@ -133,7 +134,7 @@ pub fn in_place_scope_fifo<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&ScopeFifo<'scope>) -> R,
 {
-    in_place_fifo(Registry::current(), op)
+    in_place_fifo(current(), op)
 }
 
 pub(crate) fn in_place<'scope, R>(registry: Arc<Registry>, op: impl FnOnce(&Scope<'scope>) -> R) -> R {

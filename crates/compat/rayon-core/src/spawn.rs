@@ -1,6 +1,7 @@
 //! Jobs without a scope.
 
-use crate::broadcast::BroadcastContext;
+use crate::context::BroadcastContext;
+use crate::current::current;
 use crate::queue::{Job, Owner, Woke};
 use crate::registry::{Registry, User};
 use std::sync::Arc;
@@ -24,7 +25,7 @@ pub fn spawn<F>(func: F)
 where
     F: FnOnce() + Send + 'static,
 {
-    spawn_in(&Registry::current(), func);
+    spawn_in(&current(), func);
 }
 
 /// Spawns a job in the current pool, as [`spawn`] does. It runs after those that the same thread has spawned
@@ -50,7 +51,7 @@ pub fn spawn_fifo<F>(func: F)
 where
     F: FnOnce() + Send + 'static,
 {
-    spawn_fifo_in(&Registry::current(), func);
+    spawn_fifo_in(&current(), func);
 }
 
 pub(crate) fn spawn_in(registry: &Arc<Registry>, f: impl FnOnce() + Send + 'static) {

@@ -1,6 +1,8 @@
 //! Letting other jobs run.
 
-use crate::registry::{Registry, let_others_pass};
+use crate::current::current;
+use crate::registry::Registry;
+use crate::server::let_others_pass;
 use lisle_runtime::fiber;
 
 /// What came of a yield.
@@ -32,7 +34,7 @@ pub enum Yield {
 /// ```
 pub fn yield_now() -> Option<Yield> {
     let index = fiber::domain()?;
-    Some(yield_in(&Registry::current(), index))
+    Some(yield_in(&current(), index))
 }
 
 /// Does the same as [`yield_now`], for a job that waits on this thread.
@@ -53,7 +55,7 @@ pub fn yield_now() -> Option<Yield> {
 /// ```
 pub fn yield_local() -> Option<Yield> {
     let index = fiber::domain()?;
-    Some(yield_local_in(&Registry::current(), index))
+    Some(yield_local_in(&current(), index))
 }
 
 /// Runs a job that waits in the pool, of which this is the domain with the given index.

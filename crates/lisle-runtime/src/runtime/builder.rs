@@ -1,8 +1,9 @@
 //! How a runtime is started: its settings, and what `run` does from start to end.
 
-use super::{DomainThread, Runtime, failed};
+use super::threads::{DomainThread, pinned_to, start_domains, start_threads};
+use super::{Runtime, failed};
 use crate::PanicPolicy;
-use crate::affinity::{self, Pinned};
+use crate::affinity;
 use crate::event::cannot_be_checked;
 use crate::event::lock::Lock;
 use crate::fiber::{Hooks, no_suspend};
@@ -548,7 +549,7 @@ impl Builder {
         let first = drivers.remove(0);
         let _caller = shared.deadlocks.caller();
         let runtime = Runtime::new(shared.clone());
-        runtime.start_threads(drivers, &pins, 1).unwrap_or_else(|error| failed(&error));
+        start_threads(&shared, &runtime.threads, drivers, &pins, 1).unwrap_or_else(|error| failed(&error));
         let _pinned = pinned_to(pins.first().copied().flatten());
 
         Worker::new(shared.clone(), 0, first).enter(|worker| {
@@ -629,7 +630,9 @@ impl Builder {
     /// ```
     #[track_caller]
     pub fn start(self) -> io::Result<Runtime> {
-        self.start_by(|runtime, drivers, pins| runtime.start_threads(drivers, pins, 0))
+        self.start_by(|runtime, drivers, pins| {
+            start_threads(&runtime.shared, &runtime.threads, drivers, pins, 0)
+        })
     }
 
     /// Starts a runtime on threads that the program starts itself: threads with names or stacks of their
@@ -678,7 +681,7 @@ impl Builder {
     /// ```
     #[track_caller]
     pub fn start_on(self, spawn: impl FnMut(DomainThread) -> io::Result<()>) -> io::Result<Runtime> {
-        self.start_by(|runtime, drivers, pins| runtime.start_domains(drivers, pins, 0, spawn))
+        self.start_by(|runtime, drivers, pins| start_domains(&runtime.shared, drivers, pins, 0, spawn))
     }
 
     fn start_by(
@@ -764,14 +767,4 @@ impl Builder {
         }
         Ok((shared, drivers, pins))
     }
-}
-
-/// Pins this thread to `core`, if given, until the returned value is dropped.
-pub(super) fn pinned_to(core: Option<core_affinity::CoreId>) -> Pinned {
-    Pinned::by(core.map(|core| {
-        move || {
-            // If the processor was taken away meanwhile, the thread runs unpinned.
-            core_affinity::set_for_current(core);
-        }
-    }))
 }

@@ -2,7 +2,7 @@
 //! code starts it, unless the program has installed one with other settings before. It is never
 //! shut down. A forked child starts one of its own, with the settings of its parent's.
 
-use super::{Builder, DomainThread, Runtime, failed};
+use super::{Builder, DomainThread, Handle, Runtime, failed};
 use crate::fork::PerProcess;
 use crate::report;
 use crate::sched::OnDeadlock;
@@ -204,5 +204,28 @@ impl Builder {
         });
         // If another thread was faster, this runtime has been dropped.
         if is_first { Ok(()) } else { Err(InstallDefaultError::AlreadyStarted) }
+    }
+}
+
+impl Handle {
+    /// Returns a handle to the default runtime: that which runs what plain threads spawn. Starts it if
+    /// that has not been done.
+    ///
+    /// # Panics
+    ///
+    /// Panics if it has to be started and the system provides no threads.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_runtime::facade as lisle;
+    /// use lisle::Handle;
+    ///
+    /// let current = lisle::spawn(Handle::current).join().unwrap(); // spawned on a plain thread
+    /// assert_eq!(current, Handle::default_runtime());
+    /// ```
+    #[track_caller]
+    pub fn default_runtime() -> Handle {
+        Handle::new(default_runtime().clone())
     }
 }

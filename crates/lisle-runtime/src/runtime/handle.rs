@@ -1,6 +1,5 @@
 //! A handle to a runtime, for code that runs outside it.
 
-use super::Runtime;
 use super::Statistics;
 use crate::fiber::JoinHandle;
 use crate::report::WaitGraph;
@@ -12,7 +11,7 @@ use std::fmt;
 use std::panic::Location;
 
 /// A handle to a runtime, for code that is not one of its fibers: to spawn on it, and to ask what
-/// waits there. It comes from [`Runtime::handle`], or from [`Handle::current`] within a runtime,
+/// waits there. It comes from [`Runtime::handle`](crate::Runtime::handle), or from [`Handle::current`] within a runtime,
 /// that of [`run`](crate::run) included.
 ///
 /// It may be cloned and used on any thread. It does not keep the runtime from ending: after that
@@ -77,27 +76,6 @@ impl Handle {
     /// ```
     pub fn try_current() -> Option<Handle> {
         worker::with_current(|worker| worker.map(|worker| Handle::new(worker.shared().clone())))
-    }
-
-    /// Returns a handle to the default runtime: that which runs what plain threads spawn. Starts it if
-    /// that has not been done.
-    ///
-    /// # Panics
-    ///
-    /// Panics if it has to be started and the system provides no threads.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use lisle_runtime::facade as lisle;
-    /// use lisle::Handle;
-    ///
-    /// let current = lisle::spawn(Handle::current).join().unwrap(); // spawned on a plain thread
-    /// assert_eq!(current, Handle::default_runtime());
-    /// ```
-    #[track_caller]
-    pub fn default_runtime() -> Handle {
-        Handle::new(super::default_runtime().clone())
     }
 
     /// Returns the index of the domain on which this code runs, or `None` if it does not run on this
@@ -193,11 +171,11 @@ impl Handle {
     }
 
     /// Runs `f` as a fiber of this runtime and waits for it, which allows `f` to borrow. See
-    /// [`Runtime::run`].
+    /// [`Runtime::run`](crate::Runtime::run).
     ///
     /// # Panics
     ///
-    /// As [`Runtime::run`].
+    /// As [`Runtime::run`](crate::Runtime::run).
     ///
     /// # Examples
     ///
@@ -216,12 +194,12 @@ impl Handle {
         Shared::run(&self.shared, f)
     }
 
-    /// Returns what waits for what, and what runs; see [`Runtime::waiting`]. When the runtime has
+    /// Returns what waits for what, and what runs; see [`Runtime::waiting`](crate::Runtime::waiting). When the runtime has
     /// ended, only plain threads are listed.
     ///
     /// # Blocking
     ///
-    /// Blocks as [`Runtime::waiting`] does: while a domain does not answer, for a tenth of a
+    /// Blocks as [`Runtime::waiting`](crate::Runtime::waiting) does: while a domain does not answer, for a tenth of a
     /// second.
     ///
     /// # Examples
@@ -246,7 +224,7 @@ impl Handle {
         self.shared.snapshot().graph
     }
 
-    /// Returns the counts of what the runtime has done so far, see [`Runtime::statistics`].
+    /// Returns the counts of what the runtime has done so far, see [`Runtime::statistics`](crate::Runtime::statistics).
     ///
     /// # Examples
     ///
@@ -297,21 +275,5 @@ impl Eq for Handle {}
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Handle").field("domains", &self.domains()).finish_non_exhaustive()
-    }
-}
-
-impl Runtime {
-    /// Returns a handle to the runtime: code that has it can spawn on the runtime and ask what
-    /// waits there, while other code has this value.
-    ///
-    /// ```
-    /// # use lisle_runtime::facade as lisle;
-    /// let runtime = lisle::Runtime::builder().domains(1).start()?;
-    /// let handle = runtime.handle();
-    /// assert_eq!(std::thread::spawn(move || handle.spawn(|| 6 * 7).join().unwrap()).join().unwrap(), 42);
-    /// # std::io::Result::Ok(())
-    /// ```
-    pub fn handle(&self) -> Handle {
-        Handle::new(self.shared_arc().clone())
     }
 }

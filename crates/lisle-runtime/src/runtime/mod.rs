@@ -123,10 +123,6 @@ impl Runtime {
         &self.shared
     }
 
-    pub(super) fn shared_arc(&self) -> &Arc<Shared> {
-        &self.shared
-    }
-
     fn new(shared: Arc<Shared>) -> Self {
         Runtime { shared, threads: Mutex::default(), is_let_go: AtomicBool::new(false) }
     }
@@ -249,6 +245,43 @@ impl Runtime {
     pub fn waiting(&self) -> WaitGraph {
         self.shared.must_be_here();
         self.shared.snapshot().graph
+    }
+
+    /// Returns a handle to the runtime: code that has it can spawn on the runtime and ask what
+    /// waits there, while other code has this value.
+    ///
+    /// ```
+    /// # use lisle_runtime::facade as lisle;
+    /// let runtime = lisle::Runtime::builder().domains(1).start()?;
+    /// let handle = runtime.handle();
+    /// assert_eq!(std::thread::spawn(move || handle.spawn(|| 6 * 7).join().unwrap()).join().unwrap(), 42);
+    /// # std::io::Result::Ok(())
+    /// ```
+    pub fn handle(&self) -> Handle {
+        Handle::new(self.shared.clone())
+    }
+
+    /// Returns the counts of what the runtime has done so far.
+    ///
+    /// A domain publishes its counts every few turns and before it sleeps, so the counts of one
+    /// that works may be some turns behind. What plain threads do that are no workers of the
+    /// runtime counts only if a task of theirs is reified.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_runtime::facade as lisle;
+    /// let runtime = lisle::Runtime::builder().domains(1).start()?;
+    /// let (before, after) = runtime.run(|| {
+    ///     let before = runtime.statistics();
+    ///     lisle::spawn(|| ()).join().unwrap();
+    ///     (before, runtime.statistics())
+    /// });
+    /// assert_eq!(after.fibers - before.fibers, 1);
+    /// # std::io::Result::Ok(())
+    /// ```
+    pub fn statistics(&self) -> Statistics {
+        self.shared().statistics()
     }
 
     /// Shuts the runtime down: fibers are unwound where they block now, or at their next blocking

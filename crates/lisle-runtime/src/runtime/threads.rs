@@ -1,11 +1,14 @@
 //! The threads of a runtime: each runs a domain.
 
-use super::builder::pinned_to;
-use super::{Handle, Runtime};
+use super::handle::Handle;
+use crate::affinity::Pinned;
 use crate::sched::reactor::Driver;
 use crate::sched::shared::Shared;
 use crate::sched::worker::Worker;
-use crate::shim::{atomic::Ordering, sync::Arc};
+use crate::shim::{
+    atomic::Ordering,
+    sync::{Arc, Mutex},
+};
 use crate::threads;
 use std::fmt;
 use std::io;
@@ -61,7 +64,7 @@ impl DomainThread {
 
     /// Runs the domain on this thread. Returns when the runtime has ended.
     ///
-    /// If a fiber that has begun here does not end (see [`shutdown`](Runtime::shutdown)), this does not
+    /// If a fiber that has begun here does not end (see [`shutdown`](crate::Runtime::shutdown)), this does not
     /// return: others may use what it has lent.
     ///
     /// # Panics
@@ -118,56 +121,62 @@ impl fmt::Debug for DomainThread {
     }
 }
 
-impl Runtime {
-    /// Starts a thread for each domain from `from` on.
-    pub(super) fn start_threads(
-        &self,
-        drivers: Vec<Driver>,
-        pins: &[Option<core_affinity::CoreId>],
-        from: usize,
-    ) -> io::Result<()> {
-        self.start_domains(drivers, pins, from, |domain| {
-            let name = format!("{}-{}", self.shared.thread_name, domain.index);
-            let thread =
-                threads::start_as(thread::Builder::new().name(name), "a domain of a runtime", || {
-                    domain.run()
-                })?;
-            self.threads.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(thread);
-            Ok(())
-        })
-    }
+/// Pins this thread to `core`, if given, until the returned value is dropped.
+pub(super) fn pinned_to(core: Option<core_affinity::CoreId>) -> Pinned {
+    Pinned::by(core.map(|core| {
+        move || {
+            // If the processor was taken away meanwhile, the thread runs unpinned.
+            core_affinity::set_for_current(core);
+        }
+    }))
+}
 
-    /// Has `spawn` start a thread for each domain from `from` on.
-    pub(super) fn start_domains(
-        &self,
-        drivers: Vec<Driver>,
-        pins: &[Option<core_affinity::CoreId>],
-        from: usize,
-        mut spawn: impl FnMut(DomainThread) -> io::Result<()>,
-    ) -> io::Result<()> {
-        /// A guard that ends the runtime if a thread cannot be started.
-        struct Starting<'a> {
-            shared: &'a Shared,
-            /// How many domains, from the first, are not in the hands of `spawn`.
-            absent: usize,
-        }
-        impl Drop for Starting<'_> {
-            fn drop(&mut self) {
-                self.shared.stop();
-                (0..self.absent).for_each(|index| self.shared.leave(index));
-            }
-        }
-        let domains = (from..).zip(drivers).map(|(index, driver)| DomainThread {
-            shared: self.shared.clone(),
-            index,
-            pin: pins[index],
-            driver: Some(driver),
-        });
-        // Those that `spawn` does not get are dropped, and so not waited for.
-        let domains: Vec<_> = domains.collect();
-        let starting = Starting { shared: &self.shared, absent: from };
-        domains.into_iter().try_for_each(&mut spawn)?;
-        std::mem::forget(starting);
+/// Starts a thread for each domain of `shared` from `from` on, and adds it to `threads`.
+pub(super) fn start_threads(
+    shared: &Arc<Shared>,
+    threads: &Mutex<Vec<thread::JoinHandle<()>>>,
+    drivers: Vec<Driver>,
+    pins: &[Option<core_affinity::CoreId>],
+    from: usize,
+) -> io::Result<()> {
+    start_domains(shared, drivers, pins, from, |domain| {
+        let builder = thread::Builder::new().name(format!("{}-{}", shared.thread_name, domain.index));
+        let thread = threads::start_as(builder, "a domain of a runtime", || domain.run())?;
+        threads.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(thread);
         Ok(())
+    })
+}
+
+/// Has `spawn` start a thread for each domain of `shared` from `from` on.
+pub(super) fn start_domains(
+    shared: &Arc<Shared>,
+    drivers: Vec<Driver>,
+    pins: &[Option<core_affinity::CoreId>],
+    from: usize,
+    spawn: impl FnMut(DomainThread) -> io::Result<()>,
+) -> io::Result<()> {
+    /// A guard that ends the runtime if a thread cannot be started.
+    struct Starting<'a> {
+        shared: &'a Shared,
+        /// How many domains, from the first, are not among those that are started.
+        absent: usize,
     }
+    impl Drop for Starting<'_> {
+        fn drop(&mut self) {
+            self.shared.stop();
+            (0..self.absent).for_each(|index| self.shared.leave(index));
+        }
+    }
+    let domains = (from..).zip(drivers).map(|(index, driver)| DomainThread {
+        shared: shared.clone(),
+        index,
+        pin: pins[index],
+        driver: Some(driver),
+    });
+    // Those that `spawn` does not get are dropped, and so not waited for.
+    let domains: Vec<_> = domains.collect();
+    let starting = Starting { shared, absent: from };
+    domains.into_iter().try_for_each(spawn)?;
+    std::mem::forget(starting);
+    Ok(())
 }

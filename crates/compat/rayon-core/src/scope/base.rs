@@ -1,8 +1,9 @@
 //! What a scope knows of its jobs: how many there are, and whether one has panicked.
 
-use crate::broadcast::BroadcastContext;
+use crate::context::BroadcastContext;
 use crate::queue::{Job, Owner, Woke};
-use crate::registry::{Registry, let_others_pass};
+use crate::registry::Registry;
+use crate::server::let_others_pass;
 use lisle_core::event::{Interrupted, sync_masked};
 use lisle_core::sync::Condition;
 use lisle_runtime::loops::owner;
