@@ -155,7 +155,7 @@ pub(crate) fn in_place_fifo<'scope, R>(
 pub(crate) fn on_each_domain(registry: Arc<Registry>, f: impl Fn(BroadcastContext<'_>) + Sync) {
     let base = Base::new(registry);
     let f = &f;
-    base.complete(|| base.broadcast(move |context| f(context)));
+    base.complete(|| base.broadcast(f));
 }
 
 impl<'scope> Scope<'scope> {
