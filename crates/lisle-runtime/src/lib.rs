@@ -88,7 +88,9 @@ pub use report::{
     RunningFiber, Shutdown, Stall, Straggler, Unjoined, WaitGraph,
 };
 #[cfg(not(lisle_loom))]
-pub use runtime::{Builder, Handle, InstallDefaultError, Runtime, Statistics, run, statistics, waiting};
+pub use runtime::{
+    Builder, DomainThread, Handle, InstallDefaultError, Runtime, Statistics, run, statistics, waiting,
+};
 #[cfg(not(lisle_loom))]
 pub use sched::OnDeadlock;
 #[cfg(not(lisle_loom))]
@@ -100,10 +102,10 @@ pub use task::spawn::spawn_task;
 #[doc(hidden)]
 pub mod facade {
     pub use crate::{
-        Asleep, Awaited, Blocked, Builder, Deadlock, Delayed, Handle, InstallDefaultError, NoStack, NoThread,
-        OnDeadlock, PanicPolicy, Performer, Report, RunningFiber, Runtime, Shutdown, Stall, Statistics,
-        Straggler, Unjoined, WaitGraph, blocking, fiber, fiber_local, run, spawn, spawn_task, statistics,
-        task, task_local, waiting,
+        Asleep, Awaited, Blocked, Builder, Deadlock, Delayed, DomainThread, Handle, InstallDefaultError,
+        NoStack, NoThread, OnDeadlock, PanicPolicy, Performer, Report, RunningFiber, Runtime, Shutdown,
+        Stall, Statistics, Straggler, Unjoined, WaitGraph, blocking, fiber, fiber_local, run, spawn,
+        spawn_task, statistics, task, task_local, waiting,
     };
     pub use lisle_core::{Event, always, channel, choose, event, never, rpc, select, sync, time};
 }

@@ -1,7 +1,7 @@
 //! Which types may be seen on both sides of a caught panic, as in `lisle-core`, which says why.
 
 use crate::fiber::{CancelledEvt, JoinHandle, Scope};
-use crate::runtime::{Builder, Handle, Runtime};
+use crate::runtime::{Builder, DomainThread, Handle, Runtime};
 use crate::sched::reactor::Registration;
 use crate::task::{AsyncRecv, Prepared, Race, Reified, Reify, Start, TaskHandle};
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -22,6 +22,7 @@ always_whole! {
     [] Handle;
     [] Runtime;
     [] Builder;
+    [] DomainThread;
     [] CancelledEvt;
     [] Registration;
 }

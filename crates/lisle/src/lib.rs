@@ -107,8 +107,8 @@ pub use lisle_frame as frame;
 pub use lisle_core::{Event, always, channel, choose, event, never, rpc, select, sync, time};
 #[doc(inline)]
 pub use lisle_runtime::{
-    Asleep, Awaited, Blocked, Builder, Deadlock, Delayed, Handle, InstallDefaultError, NoStack, NoThread,
-    OnDeadlock, PanicPolicy, Performer, Report, RunningFiber, Runtime, Shutdown, Stall, Statistics,
+    Asleep, Awaited, Blocked, Builder, Deadlock, Delayed, DomainThread, Handle, InstallDefaultError, NoStack,
+    NoThread, OnDeadlock, PanicPolicy, Performer, Report, RunningFiber, Runtime, Shutdown, Stall, Statistics,
     Straggler, Unjoined, WaitGraph, blocking, fiber, run, spawn, spawn_task, statistics, task, waiting,
 };
 

@@ -110,7 +110,7 @@ pub use no_suspend::no_suspend;
 pub use scope::{Scope, ScopedJoinHandle, ScopedTaskHandle, scope};
 pub use spawn::spawn_on;
 
-pub(crate) use spawn::spawn_unchecked;
+pub(crate) use spawn::{placed, spawn_unchecked};
 
 use crate::sched::worker::{Worker, with_current};
 use crate::spawned::fiber_cell::Fiber;

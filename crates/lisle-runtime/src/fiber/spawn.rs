@@ -103,7 +103,10 @@ where
             if matches!(place, Place::Anywhere) && shared.domains.len() > 1 {
                 domain = worker.beside_its_kin(fiber);
             }
-            worker.spawn(fiber, domain);
+            match place {
+                Place::FirstFree => worker.spawn_for_the_first(fiber),
+                _ => worker.spawn(fiber, domain),
+            }
             // SAFETY: made with result type `T`; the second reference is the handle's.
             unsafe { JoinHandle::new(fiber) }
         }
@@ -158,7 +161,7 @@ where
 /// is the index of the domain that spawns it.
 #[inline(always)]
 #[track_caller]
-fn placed<F, T>(
+pub(crate) fn placed<F, T>(
     shared: &Shared,
     f: F,
     mut traits: Traits,

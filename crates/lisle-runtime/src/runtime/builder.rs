@@ -1,8 +1,9 @@
 //! How a runtime is started: its settings, and what `run` does from start to end.
 
+use super::threads::{DomainThread, pinned_to, start_domains, start_threads};
 use super::{Runtime, failed};
 use crate::PanicPolicy;
-use crate::affinity::{self, Pinned};
+use crate::affinity;
 use crate::event::cannot_be_checked;
 use crate::event::lock::Lock;
 use crate::fiber::{Hooks, no_suspend};
@@ -547,8 +548,8 @@ impl Builder {
         let (shared, mut drivers, pins) = self.prepare(true).unwrap_or_else(|error| failed(&error));
         let first = drivers.remove(0);
         let _caller = shared.deadlocks.caller();
-        let runtime = Runtime { shared: shared.clone(), threads: Mutex::new(Vec::new()) };
-        runtime.start_threads(drivers, pins.clone(), 1).unwrap_or_else(|error| failed(&error));
+        let runtime = Runtime::new(shared.clone());
+        start_threads(&shared, &runtime.threads, drivers, &pins, 1).unwrap_or_else(|error| failed(&error));
         let _pinned = pinned_to(pins.first().copied().flatten());
 
         Worker::new(shared.clone(), 0, first).enter(|worker| {
@@ -596,7 +597,7 @@ impl Builder {
     pub(crate) fn worked<R>(self, f: impl FnOnce(&Worker) -> R) -> io::Result<R> {
         worker::modelled::assert_no_domain();
         let (shared, mut drivers, _) = self.prepare(true)?;
-        let runtime = Runtime { shared: shared.clone(), threads: Mutex::new(Vec::new()) };
+        let runtime = Runtime::new(shared.clone());
         Ok(Worker::new(shared.clone(), 0, drivers.remove(0)).enter(|worker| {
             let result = f(worker);
             shared.stop();
@@ -629,6 +630,64 @@ impl Builder {
     /// ```
     #[track_caller]
     pub fn start(self) -> io::Result<Runtime> {
+        self.start_by(|runtime, drivers, pins| {
+            start_threads(&runtime.shared, &runtime.threads, drivers, pins, 0)
+        })
+    }
+
+    /// Starts a runtime on threads that the program starts itself: threads with names or stacks of their
+    /// own, with work to do before and after, from a pool, or of a scope.
+    ///
+    /// `spawn` is called once for each domain, in order, and gets the domain. It has another thread call
+    /// [`run`](DomainThread::run), which returns when the runtime has ended. Fibers may be spawned before
+    /// that, and begin when their domain runs. A domain that is dropped runs nothing: what is placed on it
+    /// waits until the runtime ends.
+    ///
+    /// A shutdown waits for the domains, as it does otherwise, and not for what the threads do after that.
+    /// [`thread_name`](Builder::thread_name) has no effect on these threads.
+    ///
+    /// # Errors
+    ///
+    /// As for [`start`](Builder::start), and the error of `spawn`. The domains that have begun then end.
+    ///
+    /// # Panics
+    ///
+    /// Panics with the panic of `spawn`. The domains that have begun then end.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_runtime::facade as lisle;
+    /// use std::{sync::mpsc, thread};
+    ///
+    /// let (tx, rx) = mpsc::channel();
+    /// thread::scope(|scope| {
+    ///     let builder = lisle::Runtime::builder().domains(2);
+    ///     let runtime = builder.start_on(|domain| {
+    ///         let (index, tx) = (domain.index(), tx.clone());
+    ///         scope.spawn(move || {
+    ///             domain.run();
+    ///             tx.send(index).unwrap();
+    ///         });
+    ///         Ok(())
+    ///     })?;
+    ///     assert_eq!(runtime.run(|| 6 * 7), 42);
+    ///     drop(runtime); // so the threads end, for which the scope waits
+    ///     std::io::Result::Ok(())
+    /// })?;
+    /// drop(tx);
+    /// assert_eq!(rx.iter().sum::<usize>(), 0 + 1);
+    /// # std::io::Result::Ok(())
+    /// ```
+    #[track_caller]
+    pub fn start_on(self, spawn: impl FnMut(DomainThread) -> io::Result<()>) -> io::Result<Runtime> {
+        self.start_by(|runtime, drivers, pins| start_domains(&runtime.shared, drivers, pins, 0, spawn))
+    }
+
+    fn start_by(
+        self,
+        start: impl FnOnce(&Runtime, Vec<Driver>, &[Option<core_affinity::CoreId>]) -> io::Result<()>,
+    ) -> io::Result<Runtime> {
         cannot_be_checked(
             "a runtime with threads of its own",
             "they run beside the model",
@@ -636,8 +695,8 @@ impl Builder {
         );
         affinity::unpinned(|| {
             let (shared, drivers, pins) = self.prepare(false)?;
-            let runtime = Runtime { shared, threads: Mutex::new(Vec::new()) };
-            runtime.start_threads(drivers, pins, 0)?;
+            let runtime = Runtime::new(shared);
+            start(&runtime, drivers, &pins)?;
             Ok(runtime)
         })
     }
@@ -708,14 +767,4 @@ impl Builder {
         }
         Ok((shared, drivers, pins))
     }
-}
-
-/// Pins this thread to `core`, if given, until the returned value is dropped.
-pub(super) fn pinned_to(core: Option<core_affinity::CoreId>) -> Pinned {
-    Pinned::by(core.map(|core| {
-        move || {
-            // If the processor was taken away meanwhile, the thread runs unpinned.
-            core_affinity::set_for_current(core);
-        }
-    }))
 }

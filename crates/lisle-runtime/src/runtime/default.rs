@@ -2,7 +2,7 @@
 //! code starts it, unless the program has installed one with other settings before. It is never
 //! shut down. A forked child starts one of its own, with the settings of its parent's.
 
-use super::{Builder, Runtime, failed};
+use super::{Builder, DomainThread, Handle, Runtime, failed};
 use crate::fork::PerProcess;
 use crate::report;
 use crate::sched::OnDeadlock;
@@ -106,8 +106,7 @@ impl std::error::Error for InstallDefaultError {
 impl Runtime {
     /// Lets the runtime run until the process ends.
     fn stay(self) -> Arc<Shared> {
-        // Without threads that it could wait for, a runtime is not shut down when it is dropped.
-        self.threads.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clear();
+        self.is_let_go.store(true, Ordering::Relaxed);
         self.shared.clone()
     }
 }
@@ -155,11 +154,48 @@ impl Builder {
     /// # Ok::<(), InstallDefaultError>(())
     /// ```
     pub fn install_default(self) -> Result<(), InstallDefaultError> {
+        self.install_default_by(Builder::start)
+    }
+
+    /// Does the same as [`install_default`](Builder::install_default), on threads that the program starts
+    /// itself, as with [`start_on`](Builder::start_on).
+    ///
+    /// The default runtime of a forked child has threads that the library starts.
+    ///
+    /// # Errors
+    ///
+    /// As for [`install_default`](Builder::install_default), and the error of `spawn`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_runtime::facade as lisle;
+    /// use std::thread;
+    ///
+    /// lisle::Runtime::builder().domains(2).install_default_on(|domain| {
+    ///     let thread = thread::Builder::new().name(format!("worker {}", domain.index()));
+    ///     thread.spawn(|| domain.run()).map(drop)
+    /// })?;
+    /// let name = lisle::spawn(|| thread::current().name().map(str::to_owned)).join().unwrap();
+    /// assert!(name.unwrap().starts_with("worker "));
+    /// # Ok::<(), lisle::InstallDefaultError>(())
+    /// ```
+    pub fn install_default_on(
+        self,
+        spawn: impl FnMut(DomainThread) -> io::Result<()>,
+    ) -> Result<(), InstallDefaultError> {
+        self.install_default_by(|builder| builder.start_on(spawn))
+    }
+
+    fn install_default_by(
+        self,
+        start: impl FnOnce(Self) -> io::Result<Runtime>,
+    ) -> Result<(), InstallDefaultError> {
         if started_default_runtime().is_some() {
             return Err(InstallDefaultError::AlreadyStarted);
         }
         let settings = self.clone();
-        let runtime = self.staying().start().map_err(InstallDefaultError::Start)?;
+        let runtime = start(self.staying()).map_err(InstallDefaultError::Start)?;
         let mut is_first = false;
         DEFAULT.get().get_or_init(|| {
             is_first = true;
@@ -168,5 +204,28 @@ impl Builder {
         });
         // If another thread was faster, this runtime has been dropped.
         if is_first { Ok(()) } else { Err(InstallDefaultError::AlreadyStarted) }
+    }
+}
+
+impl Handle {
+    /// Returns a handle to the default runtime: that which runs what plain threads spawn. Starts it if
+    /// that has not been done.
+    ///
+    /// # Panics
+    ///
+    /// Panics if it has to be started and the system provides no threads.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_runtime::facade as lisle;
+    /// use lisle::Handle;
+    ///
+    /// let current = lisle::spawn(Handle::current).join().unwrap(); // spawned on a plain thread
+    /// assert_eq!(current, Handle::default_runtime());
+    /// ```
+    #[track_caller]
+    pub fn default_runtime() -> Handle {
+        Handle::new(default_runtime().clone())
     }
 }

@@ -1,9 +1,9 @@
 //! A handle to a runtime, for code that runs outside it.
 
-use super::Runtime;
 use super::Statistics;
 use crate::fiber::JoinHandle;
 use crate::report::WaitGraph;
+use crate::sched::place::Place;
 use crate::sched::shared::Shared;
 use crate::sched::worker;
 use crate::shim::sync::Arc;
@@ -11,7 +11,7 @@ use std::fmt;
 use std::panic::Location;
 
 /// A handle to a runtime, for code that is not one of its fibers: to spawn on it, and to ask what
-/// waits there. It comes from [`Runtime::handle`], or from [`Handle::current`] within a runtime,
+/// waits there. It comes from [`Runtime::handle`](crate::Runtime::handle), or from [`Handle::current`] within a runtime,
 /// that of [`run`](crate::run) included.
 ///
 /// It may be cloned and used on any thread. It does not keep the runtime from ending: after that
@@ -78,6 +78,29 @@ impl Handle {
         worker::with_current(|worker| worker.map(|worker| Handle::new(worker.shared().clone())))
     }
 
+    /// Returns the index of the domain on which this code runs, or `None` if it does not run on this
+    /// runtime. See [`fiber::domain`](crate::fiber::domain).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_runtime::facade as lisle;
+    /// let runtime = lisle::Runtime::builder().domains(1).start()?;
+    /// let handle = runtime.handle();
+    /// assert_eq!(handle.domain(), None);
+    /// assert_eq!(runtime.run(|| handle.domain()), Some(0));
+    /// assert_eq!(lisle::run(|| handle.domain()), None); // another runtime
+    /// # std::io::Result::Ok(())
+    /// ```
+    #[inline]
+    pub fn domain(&self) -> Option<usize> {
+        worker::with_current(|worker| {
+            worker
+                .filter(|worker| Arc::ptr_eq(worker.shared(), &self.shared))
+                .map(|worker| worker.domain().index)
+        })
+    }
+
     /// Returns the number of domains.
     ///
     /// # Examples
@@ -118,15 +141,65 @@ impl Handle {
         T: Send + 'static,
     {
         // SAFETY: nothing is borrowed.
-        unsafe { Shared::spawn(&self.shared, f, Location::caller()) }
+        unsafe { Shared::spawn(&self.shared, f, Place::Anywhere, Location::caller()) }
     }
 
-    /// Returns what waits for what, and what runs; see [`Runtime::waiting`]. When the runtime has
+    /// Spawns a fiber on the domain of this runtime with this index, where it stays, from any thread. See
+    /// [`fiber::spawn_on`](crate::fiber::spawn_on), and [`spawn`](Handle::spawn).
+    ///
+    /// # Panics
+    ///
+    /// If the runtime has no such domain.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_runtime::facade as lisle;
+    /// let runtime = lisle::Runtime::builder().domains(2).start()?;
+    /// let fiber = runtime.handle().spawn_on(1, lisle::fiber::domain);
+    /// assert_eq!(fiber.join().unwrap(), Some(1));
+    /// # std::io::Result::Ok(())
+    /// ```
+    #[track_caller]
+    pub fn spawn_on<F, T>(&self, domain: usize, f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        // SAFETY: nothing is borrowed.
+        unsafe { Shared::spawn(&self.shared, f, Place::Domain(domain), Location::caller()) }
+    }
+
+    /// Runs `f` as a fiber of this runtime and waits for it, which allows `f` to borrow. See
+    /// [`Runtime::run`](crate::Runtime::run).
+    ///
+    /// # Panics
+    ///
+    /// As [`Runtime::run`](crate::Runtime::run).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_runtime::facade as lisle;
+    /// let words = ["warp", "weft"];
+    /// let handle = lisle::Handle::default_runtime();
+    /// assert_eq!(handle.run(|| words.concat().len()), 8); // it borrows
+    /// ```
+    #[track_caller]
+    pub fn run<F, T>(&self, f: F) -> T
+    where
+        F: FnOnce() -> T + Send,
+        T: Send,
+    {
+        Shared::run(&self.shared, f)
+    }
+
+    /// Returns what waits for what, and what runs; see [`Runtime::waiting`](crate::Runtime::waiting). When the runtime has
     /// ended, only plain threads are listed.
     ///
     /// # Blocking
     ///
-    /// Blocks as [`Runtime::waiting`] does: while a domain does not answer, for a tenth of a
+    /// Blocks as [`Runtime::waiting`](crate::Runtime::waiting) does: while a domain does not answer, for a tenth of a
     /// second.
     ///
     /// # Examples
@@ -151,7 +224,7 @@ impl Handle {
         self.shared.snapshot().graph
     }
 
-    /// Returns the counts of what the runtime has done so far, see [`Runtime::statistics`].
+    /// Returns the counts of what the runtime has done so far, see [`Runtime::statistics`](crate::Runtime::statistics).
     ///
     /// # Examples
     ///
@@ -189,24 +262,18 @@ impl Handle {
     }
 }
 
-impl fmt::Debug for Handle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handle").field("domains", &self.domains()).finish_non_exhaustive()
+/// Handles are equal if they are of the same runtime.
+impl PartialEq for Handle {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
     }
 }
 
-impl Runtime {
-    /// Returns a handle to the runtime: code that has it can spawn on the runtime and ask what
-    /// waits there, while other code has this value.
-    ///
-    /// ```
-    /// # use lisle_runtime::facade as lisle;
-    /// let runtime = lisle::Runtime::builder().domains(1).start()?;
-    /// let handle = runtime.handle();
-    /// assert_eq!(std::thread::spawn(move || handle.spawn(|| 6 * 7).join().unwrap()).join().unwrap(), 42);
-    /// # std::io::Result::Ok(())
-    /// ```
-    pub fn handle(&self) -> Handle {
-        Handle::new(self.shared_arc().clone())
+impl Eq for Handle {}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").field("domains", &self.domains()).finish_non_exhaustive()
     }
 }

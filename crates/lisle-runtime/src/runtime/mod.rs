@@ -4,6 +4,7 @@ mod builder;
 mod default;
 mod handle;
 mod statistics;
+mod threads;
 
 pub use builder::Builder;
 pub use default::InstallDefaultError;
@@ -11,24 +12,24 @@ pub use default::InstallDefaultError;
 pub use default::{default_runtime, try_default_runtime};
 pub use handle::Handle;
 pub use statistics::{Statistics, statistics};
+pub use threads::DomainThread;
 
 use crate::event::cannot_be_checked;
 use crate::fiber::no_suspend;
-use crate::fiber::{JoinError, JoinHandle, spawn_unchecked};
+use crate::fiber::{JoinError, JoinHandle, placed, spawn_unchecked};
 use crate::report::Report;
 use crate::report::Shutdown;
 use crate::report::WaitGraph;
 use crate::sched::place::Place;
-use crate::sched::reactor::Driver;
 use crate::sched::shared::Shared;
 use crate::sched::snapshot::{self};
-use crate::sched::worker::{self, Worker};
+use crate::sched::worker;
 use crate::shim::{
+    atomic::{AtomicBool, Ordering},
     clock,
     sync::{Arc, Mutex},
 };
-use crate::spawned::fiber_cell::{Fiber, Traits};
-use crate::threads;
+use crate::spawned::fiber_cell::Traits;
 use std::fmt;
 use std::io;
 use std::panic::{Location, resume_unwind};
@@ -45,6 +46,7 @@ impl Shared {
     pub(crate) unsafe fn spawn<F, T>(
         this: &Arc<Self>,
         f: F,
+        place: Place,
         site: &'static Location<'static>,
     ) -> JoinHandle<T>
     where
@@ -54,18 +56,40 @@ impl Shared {
         this.must_be_here();
         if worker::with_current(|worker| worker.is_some_and(|w| Arc::ptr_eq(w.shared(), this))) {
             // SAFETY: passed on to the caller.
-            return unsafe { spawn_unchecked(f, Traits::default(), Place::Anywhere, site) };
+            return unsafe { spawn_unchecked(f, Traits::default(), place, site) };
         }
         cannot_be_checked(
             "a fiber of another runtime",
             "it runs beside the model",
             "Spawn it where the program runs, by `lisle::spawn`",
         );
-        let traits = Traits { panic_policy: this.panic_policy, ..Traits::default() };
-        let fiber = Fiber::new(f, traits, site);
-        this.spawn_outside(fiber, None);
+        let (fiber, domain) = placed(this, f, Traits::default(), place, None, site);
+        this.spawn_outside(fiber, domain);
         // SAFETY: made with result type `T`; the second reference is the handle's.
         unsafe { JoinHandle::new(fiber) }
+    }
+
+    /// Runs `f` as a fiber of this runtime, and waits for it.
+    #[track_caller]
+    fn run<F, T>(this: &Arc<Self>, f: F) -> T
+    where
+        F: FnOnce() -> T + Send,
+        T: Send,
+    {
+        let site = Location::caller();
+        no_suspend::refuse(|| format!("wait for a fiber (spawned at {site})"));
+        let _caller = this.deadlocks.caller();
+        // SAFETY: `join_masked` waits until the fiber has ended, whatever happens.
+        let handle = unsafe { Shared::spawn(this, f, Place::Anywhere, site) };
+        let outcome = handle.join_masked().map_err(JoinError::into_panic);
+        match (outcome, this.deadlocks.fatal()) {
+            (Err(Ok(panic)), _) => resume_unwind(panic),
+            // The fibers were unwound, so the result of this one depends on that and is not an
+            // answer.
+            (_, Some(deadlock)) => panic!("{deadlock}"),
+            (Ok(value), None) => value,
+            (Err(Err(error)), None) => panic!("{error}"),
+        }
     }
 }
 
@@ -82,7 +106,11 @@ fn failed(error: &io::Error) -> ! {
 /// nothing.
 pub struct Runtime {
     shared: Arc<Shared>,
+    /// The threads of domains that are joined when the runtime has ended. Threads that
+    /// [`start_on`](Builder::start_on) has been given are not among them.
     threads: Mutex<Vec<thread::JoinHandle<()>>>,
+    /// Set when there is nothing for a drop to do: it has been shut down, or it stays.
+    is_let_go: AtomicBool,
 }
 
 impl Runtime {
@@ -95,47 +123,8 @@ impl Runtime {
         &self.shared
     }
 
-    pub(super) fn shared_arc(&self) -> &Arc<Shared> {
-        &self.shared
-    }
-
-    fn start_threads(
-        &self,
-        drivers: Vec<Driver>,
-        pins: Vec<Option<core_affinity::CoreId>>,
-        from: usize,
-    ) -> io::Result<()> {
-        for (index, driver) in (from..).zip(drivers) {
-            let shared = self.shared.clone();
-            let pin = pins[index];
-            let builder = thread::Builder::new().name(format!("{}-{index}", shared.thread_name));
-            let spawned = threads::start_as(builder, "a domain of a runtime", move || {
-                let _pinned = builder::pinned_to(pin);
-                let left = shared.clone();
-                Worker::new(shared, index, driver).enter(|worker| {
-                    worker.work(&|| worker.shared().may_leave());
-                    worker.wind_up();
-                    left.leave(index);
-                    // Fibers that were abandoned stay as they are. So does what others may have
-                    // borrowed from them, this thread's locals included.
-                    while !worker.is_empty() {
-                        thread::park();
-                    }
-                });
-            });
-            match spawned {
-                Ok(thread) => {
-                    self.threads.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(thread)
-                }
-                Err(error) => {
-                    self.shared.stop();
-                    // Those that do not begin are not waited for.
-                    (0..from).chain(index..self.domains()).for_each(|absent| self.shared.leave(absent));
-                    return Err(error);
-                }
-            }
-        }
-        Ok(())
+    fn new(shared: Arc<Shared>) -> Self {
+        Runtime { shared, threads: Mutex::default(), is_let_go: AtomicBool::new(false) }
     }
 
     /// Returns the number of domains.
@@ -177,7 +166,7 @@ impl Runtime {
         T: Send + 'static,
     {
         // SAFETY: nothing is borrowed.
-        unsafe { self.spawn_unchecked(f, Location::caller()) }
+        unsafe { Shared::spawn(&self.shared, f, Place::Anywhere, Location::caller()) }
     }
 
     /// Runs `f` as a fiber of this runtime and waits for it, which allows `f` to borrow.
@@ -208,33 +197,7 @@ impl Runtime {
         F: FnOnce() -> T + Send,
         T: Send,
     {
-        let site = Location::caller();
-        no_suspend::refuse(|| format!("wait for a fiber (spawned at {site})"));
-        let _caller = self.shared.deadlocks.caller();
-        // SAFETY: `join_masked` waits until the fiber has ended, whatever happens.
-        let handle = unsafe { self.spawn_unchecked(f, site) };
-        let outcome = handle.join_masked().map_err(JoinError::into_panic);
-        match (outcome, self.shared.deadlocks.fatal()) {
-            (Err(Ok(panic)), _) => resume_unwind(panic),
-            // The fibers were unwound, so the result of this one depends on that and is not an
-            // answer.
-            (_, Some(deadlock)) => panic!("{deadlock}"),
-            (Ok(value), None) => value,
-            (Err(Err(error)), None) => panic!("{error}"),
-        }
-    }
-
-    /// # Safety
-    ///
-    /// What `f` and its result borrow outlives the fiber and its unclaimed result.
-    #[track_caller]
-    unsafe fn spawn_unchecked<F, T>(&self, f: F, site: &'static Location<'static>) -> JoinHandle<T>
-    where
-        F: FnOnce() -> T + Send,
-        T: Send,
-    {
-        // SAFETY: passed on to the caller.
-        unsafe { Shared::spawn(&self.shared, f, site) }
+        Shared::run(&self.shared, f)
     }
 
     /// Returns what waits for what: each parked fiber with its name and spawn location, and what it
@@ -284,6 +247,43 @@ impl Runtime {
         self.shared.snapshot().graph
     }
 
+    /// Returns a handle to the runtime: code that has it can spawn on the runtime and ask what
+    /// waits there, while other code has this value.
+    ///
+    /// ```
+    /// # use lisle_runtime::facade as lisle;
+    /// let runtime = lisle::Runtime::builder().domains(1).start()?;
+    /// let handle = runtime.handle();
+    /// assert_eq!(std::thread::spawn(move || handle.spawn(|| 6 * 7).join().unwrap()).join().unwrap(), 42);
+    /// # std::io::Result::Ok(())
+    /// ```
+    pub fn handle(&self) -> Handle {
+        Handle::new(self.shared.clone())
+    }
+
+    /// Returns the counts of what the runtime has done so far.
+    ///
+    /// A domain publishes its counts every few turns and before it sleeps, so the counts of one
+    /// that works may be some turns behind. What plain threads do that are no workers of the
+    /// runtime counts only if a task of theirs is reified.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_runtime::facade as lisle;
+    /// let runtime = lisle::Runtime::builder().domains(1).start()?;
+    /// let (before, after) = runtime.run(|| {
+    ///     let before = runtime.statistics();
+    ///     lisle::spawn(|| ()).join().unwrap();
+    ///     (before, runtime.statistics())
+    /// });
+    /// assert_eq!(after.fibers - before.fibers, 1);
+    /// # std::io::Result::Ok(())
+    /// ```
+    pub fn statistics(&self) -> Statistics {
+        self.shared().statistics()
+    }
+
     /// Shuts the runtime down: fibers are unwound where they block now, or at their next blocking
     /// call. Waits for at most `deadline`, and returns what was still running then; the threads of
     /// those fibers are left behind. `Duration::MAX` waits for as long as it takes.
@@ -318,6 +318,29 @@ impl Runtime {
         self.finish(clock::instant_after(deadline))
     }
 
+    /// Shuts the runtime down and does not wait for that: fibers are unwound where they block now, or at
+    /// their next blocking call, and the threads end by themselves when the fibers have ended. A fiber of
+    /// the runtime may call it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_runtime::facade as lisle;
+    /// let runtime = lisle::Runtime::builder().domains(1).start()?;
+    /// let (_tx, rx) = lisle::channel::<u32>();
+    /// let waits = runtime.spawn(move || rx.recv()); // and nobody sends
+    /// runtime.shutdown_background();
+    /// assert!(waits.join().unwrap_err().is_cancelled());
+    /// # std::io::Result::Ok(())
+    /// ```
+    pub fn shutdown_background(self) {
+        if self.shared.is_inherited() {
+            return;
+        }
+        self.is_let_go.store(true, Ordering::Relaxed);
+        self.shared.stop();
+    }
+
     /// Returns `true` if the calling code runs on one of this runtime's workers.
     fn is_inside(&self) -> bool {
         worker::with_current(|worker| worker.is_some_and(|w| Arc::ptr_eq(w.shared(), &self.shared)))
@@ -325,6 +348,7 @@ impl Runtime {
 
     /// Waits for the workers to leave, until `end` at the latest.
     fn finish(&self, end: Instant) -> Shutdown {
+        self.is_let_go.store(true, Ordering::Relaxed);
         let mut threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(|p| p.into_inner()));
         self.shared.wait_for_end(end);
         let shutdown = self.shared.abandon();
@@ -349,11 +373,13 @@ impl Drop for Runtime {
             let threads = std::mem::take(self.threads.get_mut().unwrap_or_else(|p| p.into_inner()));
             return threads.into_iter().for_each(std::mem::forget);
         }
-        let started = !self.threads.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).is_empty();
-        if started && self.is_inside() {
+        if self.is_let_go.load(Ordering::Relaxed) {
+            return;
+        }
+        if self.is_inside() {
             // A fiber cannot wait for itself: the threads end by themselves when their fibers have.
             self.shared.stop();
-        } else if started {
+        } else {
             let shutdown = self.end(Duration::from_secs(1));
             if !shutdown.is_clean() {
                 self.shared.report(&Report::Unfinished(shutdown));

@@ -1,11 +1,10 @@
 //! How many fibers and tasks a runtime has had, and how many messages they have exchanged.
 
-use super::Runtime;
 use crate::sched::shared::Shared;
 use crate::sched::worker::{self, Worker};
 use std::fmt;
 
-/// The counts of what a runtime has done so far: [`Runtime::statistics`], [`statistics`].
+/// The counts of what a runtime has done so far: [`Runtime::statistics`](crate::Runtime::statistics), [`statistics`].
 ///
 /// The figures are those of table 2 in *Featherweight Threads for Communication* (Sivaramakrishnan,
 /// Ziarek and Jagannathan 2011). Counting costs an addition for each message and each task, and a
@@ -91,32 +90,8 @@ impl Shared {
     }
 }
 
-impl Runtime {
-    /// Returns the counts of what the runtime has done so far.
-    ///
-    /// A domain publishes its counts every few turns and before it sleeps, so the counts of one
-    /// that works may be some turns behind. What plain threads do that are no workers of the
-    /// runtime counts only if a task of theirs is reified.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use lisle_runtime::facade as lisle;
-    /// let runtime = lisle::Runtime::builder().domains(1).start()?;
-    /// let (before, after) = runtime.run(|| {
-    ///     let before = runtime.statistics();
-    ///     lisle::spawn(|| ()).join().unwrap();
-    ///     (before, runtime.statistics())
-    /// });
-    /// assert_eq!(after.fibers - before.fibers, 1);
-    /// # std::io::Result::Ok(())
-    /// ```
-    pub fn statistics(&self) -> Statistics {
-        self.shared().statistics()
-    }
-}
-
-/// Returns the counts of the runtime of the calling fiber or task, see [`Runtime::statistics`]. On
+/// Returns the counts of the runtime of the calling fiber or task, see
+/// [`Runtime::statistics`](crate::Runtime::statistics). On
 /// a plain thread all are 0.
 ///
 /// ```

@@ -72,6 +72,17 @@ impl Common {
         is_open
     }
 
+    /// Calls `count` for what has come from outside and goes elsewhere. Returns `false` and does nothing if
+    /// the queue is closed.
+    pub(super) fn count_if_open(&self, count: impl FnOnce()) -> bool {
+        let queues = self.queues.lock();
+        let is_open = !queues.closed.get();
+        if is_open {
+            count();
+        }
+        is_open
+    }
+
     /// Closes the queue: from here on [`push_if_open`](Common::push_if_open) adds nothing, and what
     /// it has added before has been counted.
     pub(super) fn close(&self) {

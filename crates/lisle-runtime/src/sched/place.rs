@@ -28,6 +28,8 @@ pub(crate) enum Place {
     Domain(usize),
     /// To the domain that has the most room.
     Spread,
+    /// To whichever domain takes it first.
+    FirstFree,
     /// To the domain at this address, if it is one of the runtime. It is only compared: the domain
     /// may have gone, or may never have been (0).
     Near(usize),
@@ -78,7 +80,7 @@ impl Shared {
     #[track_caller]
     pub(crate) fn decide(&self, place: Place, here: Option<usize>) -> Option<usize> {
         match place {
-            Place::Anywhere => None,
+            Place::Anywhere | Place::FirstFree => None,
             Place::Domain(index) => {
                 self.check(index);
                 Some(index)

@@ -188,7 +188,7 @@ impl Shared {
         }
     }
 
-    /// Queues a fiber spawned by a thread that is no worker. During a shutdown an unplaced fiber is
+    /// Queues a fiber spawned by a thread that is no worker of this runtime. During a shutdown it is
     /// refused, because there may be no worker left to take it.
     pub(crate) fn spawn_outside(&self, fiber: NonNull<Fiber>, domain: Option<usize>) {
         let count = || {
@@ -196,14 +196,12 @@ impl Shared {
             self.outside.lock().fibers.add(1);
         };
         match domain {
-            Some(index) => {
-                count();
-                self.domain(index).hand_over(fiber);
-            }
+            // No worker leaves before what was counted has ended.
+            Some(index) if self.common.count_if_open(count) => self.domain(index).hand_over(fiber),
             // SAFETY: a new fiber is in no list, and stays until it runs.
             None if unsafe { self.common.push_if_open(fiber.cast(), count) } => self.wake_if_idle(),
             // SAFETY: the fiber has not begun, and no other code has it.
-            None => unsafe { fiber_cell::refuse(fiber) },
+            _ => unsafe { fiber_cell::refuse(fiber) },
         }
     }
 
@@ -240,6 +238,7 @@ impl Shared {
         self.snapshot.tell();
         self.left.fetch_add(1, Ordering::AcqRel);
         if self.has_ended() {
+            self.monitor.end();
             // Under the lock: a thread that waits has not looked yet, or sleeps.
             let _told = self.has_last_left.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             self.has_last_left.1.notify_all();

@@ -229,6 +229,11 @@ impl Pending {
         Older(older)
     }
 
+    /// Returns `true` if nothing is noted down.
+    pub fn is_empty(&self) -> bool {
+        self.youngest.load(Ordering::Relaxed).is_null()
+    }
+
     /// Crosses `entry` out, whose push returned `older`. Returns `false` if the entry is no longer
     /// in the list, since it has been offered.
     #[inline(always)]

@@ -130,6 +130,17 @@ impl Worker {
         }
     }
 
+    /// Queues a fiber that has not begun for the first domain that has nothing to do.
+    pub(crate) fn spawn_for_the_first(&self, fiber: NonNull<Fiber>) {
+        #[cfg(feature = "model")]
+        if self.is_modelled() {
+            return self.spawn(fiber, None);
+        }
+        self.domain.counts.spawned.add(1);
+        self.domain.counts.tally.fibers.add(1);
+        self.shared.push_common(fiber.cast());
+    }
+
     /// Queues a fiber that code of this domain has woken. It runs next if a fiber woke it.
     #[inline]
     pub(super) fn wake(&self, fiber: NonNull<Fiber>) {

@@ -1,0 +1,74 @@
+//! Which pool is that of the code that runs here.
+
+use crate::builder::ThreadPoolBuilder;
+use crate::error::ThreadPoolBuildError;
+use crate::queue::End;
+use crate::registry::{Registry, locked};
+use lisle_runtime::Handle;
+use std::sync::{Arc, Mutex};
+
+/// The pools of runtimes that were not started as pools, and the global one.
+static KNOWN: Mutex<Vec<Arc<Registry>>> = Mutex::new(Vec::new());
+
+/// The global pool. Held while that is started.
+static GLOBAL: Mutex<Option<Arc<Registry>>> = Mutex::new(None);
+
+/// Returns the pool of the code that runs here: that of its runtime, or else the global one.
+pub(crate) fn current() -> Arc<Registry> {
+    Registry::here().unwrap_or_else(|| match Handle::try_current() {
+        Some(handle) => {
+            let registry = of(handle);
+            Registry::is_here(Some(registry.clone()));
+            registry
+        }
+        None => global(),
+    })
+}
+
+/// Returns the pool of a runtime that was not started as one.
+fn of(handle: Handle) -> Arc<Registry> {
+    let mut known = locked(&KNOWN);
+    known.retain(|registry| !registry.handle().has_ended());
+    if let Some(registry) = known.iter().find(|registry| *registry.handle() == handle) {
+        return registry.clone();
+    }
+    known.push(Arc::new(Registry::new(handle, End::Newest, None)));
+    known[known.len() - 1].clone()
+}
+
+/// Returns the global pool: the default runtime, which is started if it has not been.
+pub(crate) fn global() -> Arc<Registry> {
+    let mut global = locked(&GLOBAL);
+    // A forked child has none of its parent's threads.
+    if let Some(registry) = global.as_ref().filter(|registry| !registry.handle().has_ended()) {
+        return registry.clone();
+    }
+    let registry = match ThreadPoolBuilder::new().start_default_runtime() {
+        Ok(registry) => {
+            locked(&KNOWN).push(registry.clone());
+            registry
+        }
+        // The program has started it already; if it cannot be started, this says why.
+        Err(_) => of(Handle::default_runtime()),
+    };
+    global.insert(registry).clone()
+}
+
+/// Makes the pool that `start` returns the global one.
+pub(crate) fn install_global(
+    start: impl FnOnce() -> Result<Arc<Registry>, ThreadPoolBuildError>,
+) -> Result<(), ThreadPoolBuildError> {
+    let mut global = locked(&GLOBAL);
+    let registry = start()?;
+    locked(&KNOWN).push(registry.clone());
+    *global = Some(registry);
+    Ok(())
+}
+
+/// Runs `op` in the global pool, of which the calling thread is no part.
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub(crate) fn in_global_pool<R: Send>(op: impl FnOnce() -> R + Send) -> R {
+    global().install(op)
+}

@@ -1,0 +1,264 @@
+//! What a pool is: a runtime, the jobs that wait on its domains, and its handlers.
+
+use crate::fifo::Fifo;
+use crate::queue::{End, Entry, Job, Owner, Queue};
+use crate::server::{Broadcaster, Server};
+use lisle_core::event::is_interruption;
+use lisle_runtime::{Handle, Runtime, fiber};
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub(crate) type PanicHandler = dyn Fn(Box<dyn Any + Send>) + Send + Sync;
+
+/// A pool.
+pub(crate) struct Registry {
+    handle: Handle,
+    /// By the index of the domain.
+    domains: Box<[Domain]>,
+    /// The jobs of threads that are not in the pool.
+    injected: Queue,
+    /// Which job of its own queue a domain takes first.
+    first: End,
+    panic_handler: Option<Box<PanicHandler>>,
+    /// How many still use the pool: its `ThreadPool`, and each job that was spawned without a scope.
+    users: AtomicUsize,
+    /// The runtime, if it ends with its last user.
+    runtime: Mutex<Option<Runtime>>,
+}
+
+/// The jobs that wait on a domain.
+#[derive(Default)]
+struct Domain {
+    queue: Queue,
+    /// Those of `spawn_fifo`.
+    fifo: Fifo,
+    broadcasts: Mutex<VecDeque<Job>>,
+}
+
+/// Which queue a server serves.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Which {
+    Of(usize),
+    Injected,
+}
+
+thread_local! {
+    /// The pool of the domain that runs on this thread, if that is known.
+    static HERE: RefCell<Option<Arc<Registry>>> = const { RefCell::new(None) };
+}
+
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Registry {
+    pub(crate) fn new(handle: Handle, first: End, panic_handler: Option<Box<PanicHandler>>) -> Self {
+        Registry {
+            domains: (0..handle.domains()).map(|_| Domain::default()).collect(),
+            handle,
+            injected: Queue::default(),
+            first,
+            panic_handler,
+            users: AtomicUsize::new(1),
+            runtime: Mutex::new(None),
+        }
+    }
+
+    /// Returns the pool of the domain that runs on this thread, if that is known.
+    pub(crate) fn here() -> Option<Arc<Registry>> {
+        HERE.with_borrow(|here| here.as_ref().filter(|here| here.index().is_some()).cloned())
+    }
+
+    /// Notes which pool the domain of this thread belongs to, or that it runs none any more.
+    pub(crate) fn is_here(registry: Option<Arc<Registry>>) {
+        // What is dropped may be the last that is left of a pool.
+        drop(HERE.replace(registry));
+    }
+
+    pub(crate) fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Returns a number that tells pools apart, for debugging.
+    pub(crate) fn id(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
+    pub(crate) fn num_threads(&self) -> usize {
+        self.domains.len()
+    }
+
+    /// Returns the index of the domain that runs this code, if that belongs to this pool.
+    #[inline]
+    pub(crate) fn index(&self) -> Option<usize> {
+        self.handle.domain()
+    }
+
+    /// Runs `op` in this pool: here, if this is a fiber of it; else in a new fiber, for which this waits.
+    #[track_caller]
+    pub(crate) fn install<R: Send>(&self, op: impl FnOnce() -> R + Send) -> R {
+        match self.index() {
+            Some(_) => op(),
+            None => self.handle.run(op),
+        }
+    }
+
+    /// Has the runtime end with its last user.
+    pub(crate) fn own(&self, runtime: Runtime) {
+        *locked(&self.runtime) = Some(runtime);
+    }
+
+    /// Counts in a user of the pool, who is counted out when the guard is dropped.
+    pub(crate) fn used(self: &Arc<Self>) -> User {
+        self.users.fetch_add(1, Ordering::Relaxed);
+        User(self.clone())
+    }
+
+    /// Counts out the pool's `ThreadPool`, or another user.
+    pub(crate) fn unused(&self) {
+        if self.users.fetch_sub(1, Ordering::AcqRel) == 1
+            && let Some(runtime) = locked(&self.runtime).take()
+        {
+            // Nothing runs any more that anybody waits for, but perhaps the job that has just ended.
+            runtime.shutdown_background();
+        }
+    }
+
+    /// Runs `f`. A panic goes to the panic handler; without one it ends the process.
+    pub(crate) fn contain(&self, f: impl FnOnce()) {
+        match (catch_unwind(AssertUnwindSafe(f)), &self.panic_handler) {
+            (Ok(()), _) => {}
+            // No panic: the runtime ends, and with it the fiber.
+            (Err(payload), _) if is_interruption(&*payload) => resume_unwind(payload),
+            (Err(panic), Some(handle)) => {
+                let aborts = AbortIfItUnwinds;
+                handle(panic);
+                std::mem::forget(aborts);
+            }
+            (Err(_), None) => drop(AbortIfItUnwinds),
+        }
+    }
+
+    /// Has a job run, on this domain first if it belongs to the pool.
+    pub(crate) fn push(self: &Arc<Self>, owner: Owner, job: Job) {
+        self.enter(self.index(), Entry::new(owner, job));
+    }
+
+    /// Does the same, after the jobs that were put into `fifo` before. `fifo` is that of the domain `index`.
+    pub(crate) fn push_fifo(self: &Arc<Self>, index: usize, owner: Owner, fifo: &Fifo, job: Job) {
+        fifo.push(job);
+        self.enter(Some(index), Entry::oldest_of(owner, fifo.clone()));
+    }
+
+    /// Does the same, with the list of this domain itself.
+    pub(crate) fn push_in_order(self: &Arc<Self>, job: Job) {
+        match self.index() {
+            Some(index) => self.push_fifo(index, Owner::NONE, &self.domains[index].fifo, job),
+            None => self.enter(None, Entry::new(Owner::NONE, job)),
+        }
+    }
+
+    /// Has a job run on the domain `index`, after those that wait there.
+    pub(crate) fn push_broadcast(self: &Arc<Self>, index: usize, job: Job) {
+        locked(&self.domains[index].broadcasts).push_back(job);
+        let broadcaster = Broadcaster::new(self.clone(), index);
+        drop(self.handle.spawn_on(index, move || broadcaster.run()));
+    }
+
+    fn enter(self: &Arc<Self>, index: Option<usize>, entry: Entry) {
+        let which = index.map_or(Which::Injected, Which::Of);
+        if self.queue(which).push(entry) {
+            self.spawn_server(which);
+        }
+    }
+
+    pub(crate) fn queue(&self, which: Which) -> &Queue {
+        match which {
+            Which::Of(index) => &self.domains[index].queue,
+            Which::Injected => &self.injected,
+        }
+    }
+
+    pub(crate) fn spawn_server(self: &Arc<Self>, which: Which) {
+        let server = Server::new(self.clone(), which);
+        match self.index() {
+            Some(_) => drop(fiber::Builder::new().first_free().spawn(move || server.run())),
+            None => drop(self.handle.spawn(move || server.run())),
+        }
+    }
+
+    /// Returns the end of a queue from which the code that runs here takes jobs.
+    pub(crate) fn end(&self, which: Which) -> End {
+        match which {
+            Which::Of(index) if self.index() == Some(index) => self.first,
+            // What was put off first is likely the largest, and its domain comes to it last.
+            _ => End::Oldest,
+        }
+    }
+
+    /// Takes a job from the queue of this domain, which has the given index.
+    pub(crate) fn take_queued(&self, index: usize) -> Option<Entry> {
+        self.domains[index].queue.take_aside(self.first)
+    }
+
+    /// Takes the oldest job of a broadcast on this domain.
+    pub(crate) fn take_broadcast(&self, index: usize) -> Option<Job> {
+        locked(&self.domains[index].broadcasts).pop_front()
+    }
+
+    /// Takes a job that waits on this domain, which has the given index.
+    pub(crate) fn take_local(&self, index: usize) -> Option<Entry> {
+        let broadcast = || Some(Entry::new(Owner::NONE, self.take_broadcast(index)?));
+        self.take_queued(index).or_else(broadcast)
+    }
+
+    /// Takes a job that waits anywhere in the pool, on this domain first.
+    pub(crate) fn take_any(&self, index: usize) -> Option<Entry> {
+        let others = (index + 1..self.domains.len()).chain(0..index);
+        self.take_local(index)
+            .or_else(|| {
+                others.into_iter().find_map(|other| self.domains[other].queue.take_aside(End::Oldest))
+            })
+            .or_else(|| self.injected.take_aside(End::Oldest))
+    }
+
+    /// Takes a job of the scope `owner`, if that is what the domain with this index, which is this one,
+    /// would run next.
+    pub(crate) fn take_own(&self, index: usize, owner: Owner) -> Option<Entry> {
+        self.domains[index].queue.take_own(owner)
+    }
+
+    /// Returns `true` if jobs wait on the domain with this index.
+    pub(crate) fn has_pending(&self, index: usize) -> bool {
+        !self.domains[index].queue.is_empty()
+    }
+}
+
+/// A user of a pool: its runtime does not end before this is dropped.
+pub(crate) struct User(Arc<Registry>);
+
+impl User {
+    pub(crate) fn registry(&self) -> &Arc<Registry> {
+        &self.0
+    }
+}
+
+impl Drop for User {
+    fn drop(&mut self) {
+        self.0.unused();
+    }
+}
+
+/// A guard that ends the process if it is dropped, as rayon does if a panic has nowhere to go.
+struct AbortIfItUnwinds;
+
+impl Drop for AbortIfItUnwinds {
+    fn drop(&mut self) {
+        eprintln!("Rayon: detected unexpected panic; aborting");
+        std::process::abort();
+    }
+}
