@@ -26,6 +26,7 @@ auto_traits! {
         lisle::channel::ReadyEvt<'static>;
         lisle::channel::RecvError;
         lisle::Asleep;
+        lisle::DomainThread;
         lisle::NoThread;
         lisle::OnDeadlock;
         lisle::PanicPolicy;
