@@ -29,18 +29,15 @@ pub(crate) struct Entry {
     work: Work,
 }
 
-/// The scope that waits for a job, or none.
+/// The scope that waits for a job, by its address, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Owner(*const ());
-
-// SAFETY: the pointer is only compared.
-unsafe impl Send for Owner {}
+pub(crate) struct Owner(usize);
 
 impl Owner {
-    pub(crate) const NONE: Owner = Owner(std::ptr::null());
+    pub(crate) const NONE: Owner = Owner(0);
 
     pub(crate) fn of<T>(scope: &T) -> Self {
-        Owner(std::ptr::from_ref(scope).cast())
+        Owner(std::ptr::from_ref(scope).addr())
     }
 }
 
