@@ -27,31 +27,46 @@ pub(crate) fn current() -> Arc<Registry> {
 
 /// Returns the pool of a runtime that was not started as one.
 fn of(handle: Handle) -> Arc<Registry> {
+    let (registry, ended) = known(handle);
+    drop(ended);
+    registry
+}
+
+/// Does the same, and returns the pools that are forgotten because they are over. With a pool goes its panic
+/// handler, which is code of users and may ask for a pool: they are dropped when no lock is held.
+fn known(handle: Handle) -> (Arc<Registry>, Vec<Arc<Registry>>) {
     let mut known = locked(&KNOWN);
-    known.retain(|registry| !registry.handle().has_ended());
-    if let Some(registry) = known.iter().find(|registry| *registry.handle() == handle) {
-        return registry.clone();
-    }
-    known.push(Arc::new(Registry::new(handle, End::Newest, None)));
-    known[known.len() - 1].clone()
+    let ended = known.extract_if(.., |registry| registry.handle().has_ended()).collect();
+    let found = known.iter().find(|registry| *registry.handle() == handle).cloned();
+    let registry = found.unwrap_or_else(|| {
+        let registry = Arc::new(Registry::new(handle, End::Newest, None));
+        known.push(registry.clone());
+        registry
+    });
+    (registry, ended)
 }
 
 /// Returns the global pool: the default runtime, which is started if it has not been.
 pub(crate) fn global() -> Arc<Registry> {
-    let mut global = locked(&GLOBAL);
-    // A forked child has none of its parent's threads.
-    if let Some(registry) = global.as_ref().filter(|registry| !registry.handle().has_ended()) {
-        return registry.clone();
-    }
-    let registry = match ThreadPoolBuilder::new().start_default_runtime() {
-        Ok(registry) => {
-            locked(&KNOWN).push(registry.clone());
-            registry
+    let (registry, ended) = {
+        let mut global = locked(&GLOBAL);
+        // A forked child has none of its parent's threads.
+        if let Some(registry) = global.as_ref().filter(|registry| !registry.handle().has_ended()) {
+            return registry.clone();
         }
-        // The program has started it already; if it cannot be started, this says why.
-        Err(_) => of(Handle::default_runtime()),
+        let (registry, mut ended) = match ThreadPoolBuilder::new().start_default_runtime() {
+            Ok(registry) => {
+                locked(&KNOWN).push(registry.clone());
+                (registry, Vec::new())
+            }
+            // The program has started it already; if it cannot be started, this says why.
+            Err(_) => known(Handle::default_runtime()),
+        };
+        ended.extend(global.replace(registry.clone()));
+        (registry, ended)
     };
-    global.insert(registry).clone()
+    drop(ended);
+    registry
 }
 
 /// Makes the pool that `start` returns the global one.
@@ -61,7 +76,9 @@ pub(crate) fn install_global(
     let mut global = locked(&GLOBAL);
     let registry = start()?;
     locked(&KNOWN).push(registry.clone());
-    *global = Some(registry);
+    let ended = global.replace(registry);
+    drop(global);
+    drop(ended);
     Ok(())
 }
 

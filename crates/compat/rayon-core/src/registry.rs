@@ -70,13 +70,15 @@ impl Registry {
 
     /// Returns the pool of the domain that runs on this thread, if that is known.
     pub(crate) fn here() -> Option<Arc<Registry>> {
-        HERE.with_borrow(|here| here.as_ref().filter(|here| here.index().is_some()).cloned())
+        // Destructors of thread-locals may come when this one is gone.
+        HERE.try_with(|here| here.borrow().as_ref().filter(|here| here.index().is_some()).cloned()).ok()?
     }
 
     /// Notes which pool the domain of this thread belongs to, or that it runs none any more.
     pub(crate) fn is_here(registry: Option<Arc<Registry>>) {
-        // What is dropped may be the last that is left of a pool.
-        drop(HERE.replace(registry));
+        // The pool before may go with this reference, and its panic handler with it. A thread that ends has
+        // none to note.
+        drop(HERE.try_with(|here| here.replace(registry)));
     }
 
     pub(crate) fn handle(&self) -> &Handle {

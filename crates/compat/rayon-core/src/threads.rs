@@ -20,7 +20,7 @@ thread_local! {
 /// Returns the index of this thread and its pool, if it runs a handler.
 #[cold]
 pub(crate) fn handled() -> Option<(usize, Arc<Registry>)> {
-    HANDLED.with_borrow(Clone::clone)
+    HANDLED.try_with(|handled| handled.borrow().clone()).ok()?
 }
 
 impl Handlers {
