@@ -191,3 +191,26 @@ fn the_first_panic_of_a_scope_goes_on_when_all_jobs_have_ended() {
     assert!(panic.downcast_ref::<String>().unwrap().contains("the one"));
     assert_eq!(count.into_inner(), 50);
 }
+
+/// The destructor of a thread-local may run when those of this package have run.
+#[test]
+fn a_thread_that_ends_may_still_use_the_global_pool() {
+    struct Last(std::sync::mpsc::Sender<u32>);
+    impl Drop for Last {
+        fn drop(&mut self) {
+            self.0.send(rayon_core::scope(|_| 6 * 7)).unwrap();
+        }
+    }
+    thread_local! {
+        static LAST: std::cell::RefCell<Option<Last>> = const { std::cell::RefCell::new(None) };
+    }
+
+    let (tx, rx) = std::sync::mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        // It comes before what the scope needs, and is dropped after that.
+        LAST.set(Some(Last(tx)));
+        rayon_core::scope(|_| ());
+    });
+    thread.join().unwrap();
+    assert_eq!(rx.recv(), Ok(42));
+}
