@@ -32,9 +32,10 @@ where
     broadcast_in(current(), op)
 }
 
-/// Spawns `op` on each thread of the current pool. Nobody waits for that.
+/// Spawns `op` on each thread of the current pool, and does not wait.
 ///
-/// A panic goes where those of [`spawn`](crate::spawn()) go.
+/// The [panic handler](crate::ThreadPoolBuilder::panic_handler) of the pool gets a panic, as with
+/// [`spawn`](crate::spawn()).
 ///
 /// # Examples
 ///

@@ -1,10 +1,10 @@
 //! The settings of a pool, and how it is started.
 
 use crate::error::{ErrorKind, ThreadPoolBuildError};
+use crate::handlers::{Handler, Handlers};
 use crate::queue::End;
 use crate::registry::{PanicHandler, Registry};
 use crate::thread::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
-use crate::threads::{Handler, Handlers};
 use lisle_runtime::{Builder, DomainThread, InstallDefaultError, OnDeadlock, Runtime, fiber};
 use std::any::Any;
 use std::env;
@@ -134,7 +134,7 @@ impl<S> ThreadPoolBuilder<S> {
     /// Has `spawn` start the threads of the pool. It is called for each thread, in their order, and has
     /// another thread call [`ThreadBuilder::run`].
     ///
-    /// The threads end when the pool has been dropped and its jobs have ended. Nobody waits for that.
+    /// The threads end when the pool has been dropped and its jobs have ended. The drop does not wait for them.
     ///
     /// # Examples
     ///
@@ -229,8 +229,7 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets the handler of panics that nobody waits for: those of jobs without a scope, and of the handlers
-    /// of threads. Without it such a panic ends the process, and so does a panic of the handler.
+    /// Sets the handler of panics in jobs without a scope, and in the handlers of threads. Without it such a panic ends the process, and so does a panic of the handler.
     ///
     /// # Examples
     ///
@@ -238,8 +237,8 @@ impl<S> ThreadPoolBuilder<S> {
     /// # use rayon_core as rayon;
     /// let (tx, rx) = std::sync::mpsc::channel();
     /// let builder = rayon::ThreadPoolBuilder::new().panic_handler(move |panic| tx.send(panic).unwrap());
-    /// builder.build()?.spawn(|| panic!("nobody waits for me"));
-    /// assert_eq!(rx.recv().unwrap().downcast_ref(), Some(&"nobody waits for me"));
+    /// builder.build()?.spawn(|| panic!("in a job"));
+    /// assert_eq!(rx.recv().unwrap().downcast_ref(), Some(&"in a job"));
     /// # Ok::<(), rayon::ThreadPoolBuildError>(())
     /// ```
     #[must_use]

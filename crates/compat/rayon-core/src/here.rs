@@ -1,8 +1,8 @@
 //! Where code runs: on which thread of which pool.
 
 use crate::current::{current, global};
+use crate::handlers::handled;
 use crate::registry::Registry;
-use crate::threads::handled;
 use lisle_runtime::fiber;
 use lisle_runtime::loops::owner;
 

@@ -37,8 +37,7 @@ where
     }
 }
 
-/// Does the same as [`join`], and tells each closure whether it runs on another thread than that which has
-/// called this.
+/// Does the same as [`join`], and tells each closure whether it runs on the caller's thread.
 ///
 /// # Panics
 ///
@@ -89,7 +88,7 @@ impl FnContext {
         FnContext { migrated, marker: PhantomData }
     }
 
-    /// Returns `true` if the closure runs on another thread than that which has called [`join_context`].
+    /// Returns `true` if the closure runs on another thread than the caller of [`join_context`].
     #[inline]
     pub fn migrated(&self) -> bool {
         self.migrated

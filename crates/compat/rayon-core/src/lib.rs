@@ -12,8 +12,9 @@
 //!   pool in a fiber ([`ThreadPool::install`], [`scope`](scope()), [`broadcast`](broadcast())) gives its
 //!   domain to others meanwhile.
 //! - A [`ThreadPool`] is a runtime of Lisle. The pool of code that runs in a runtime is that runtime,
-//!   whoever has started it. The pool of all other code, the *global* one, is Lisle's default runtime.
-//! - What is spawned may wait for events, since it runs in a fiber.
+//!   also if the program has started it without this package. The pool of all other code, the *global* one, is
+//!   Lisle's default runtime.
+//! - A spawned job may wait for events, since it runs in a fiber.
 //!
 //! The README lists what differs.
 
@@ -25,6 +26,7 @@ mod context;
 mod current;
 mod error;
 mod fifo;
+mod handlers;
 mod here;
 mod join;
 mod pool;
@@ -34,7 +36,6 @@ mod scope;
 mod server;
 mod spawn;
 mod thread;
-mod threads;
 mod yields;
 
 pub use broadcast::{broadcast, spawn_broadcast};

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// A pool: a runtime of Lisle, with a domain for each thread.
 ///
-/// When it is dropped, its jobs still run, and then its threads end. Nobody waits for that.
+/// When it is dropped, its jobs still run, and then its threads end. The drop does not wait for them.
 ///
 /// # Examples
 ///

@@ -1,7 +1,7 @@
 //! The jobs that wait on a domain, or for any domain of a pool.
 //!
 //! Fibers run the jobs, since jobs may wait. A fiber that serves a queue is a *server*. A queue that is not
-//! empty always has one server that has not begun: whoever puts a job into a queue that has none spawns it,
+//! empty always has one server that has not begun: the code that puts a job into a queue without one spawns it,
 //! and so does a server that takes a job and leaves others behind. So a server that waits within a job does
 //! not keep the other jobs waiting, and as long as no job waits, one server runs all of them.
 

@@ -6,7 +6,7 @@ use crate::queue::{Job, Owner, Woke};
 use crate::registry::{Registry, User};
 use std::sync::Arc;
 
-/// Spawns a job in the current pool. Nobody waits for it.
+/// Spawns a job in the current pool, and does not wait for it.
 ///
 /// The newest job of a thread runs first. The job may wait for events.
 ///

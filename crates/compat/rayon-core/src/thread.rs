@@ -1,7 +1,8 @@
 //! A thread of a pool, and how it is started.
 
+use crate::handlers::Handlers;
 use crate::registry::Registry;
-use crate::threads::Handlers;
+use lisle_core::threads;
 use lisle_runtime::DomainThread;
 use std::fmt;
 use std::io;
@@ -80,7 +81,7 @@ impl ThreadSpawn for DefaultSpawn {
         if let Some(name) = thread.name() {
             builder = builder.name(name.to_owned());
         }
-        builder.spawn(|| thread.run()).map(drop)
+        threads::start_as(builder, "a pool", || thread.run()).map(drop)
     }
 }
 

@@ -169,6 +169,22 @@ fn mailboxes_and_multicast() {
     });
 }
 
+/// There is one domain in a model, so it is free first.
+#[test]
+fn fibers_for_the_domain_that_is_free_first() {
+    let verdict = is_clean(|| {
+        let (tx, rx) = channel::bounded(2);
+        let fibers = [1, 2].map(|n| {
+            let tx = tx.clone();
+            fiber::Builder::new().first_free().spawn(move || tx.send(n).unwrap())
+        });
+        let sum = rx.recv().unwrap() + rx.recv().unwrap();
+        assert_eq!(sum, 3);
+        let [(), ()] = fibers.map(|fiber| fiber.join().unwrap());
+    });
+    assert!(verdict.counts().complete > 1, "the sends come in both orders: {verdict}");
+}
+
 #[test]
 fn time_is_virtual() {
     is_clean(|| {

@@ -6,7 +6,7 @@
 //! operation touched says on what it depends, whichever object it belonged to. An operation says
 //! only at which objects it is going to look (`visible_on`), so that the model can name them.
 //!
-//! Without the feature `model` nobody is told: the atomics are those of `std`, [`is_running`] is
+//! Without the feature `model` there are no models: the atomics are those of `std`, [`is_running`] is
 //! `false` for the compiler, and all that it guards is gone. The checker turns the feature on, and cargo then
 //! gives the same library to all targets of a package whose tests use the checker. So code that is
 //! compiled for models also serves programs, and has to be as fast for them. Each place that tells a
@@ -166,7 +166,7 @@ pub mod atomic {
                 pub const fn new(value: $value) -> Self {
                     $name(std::sync::atomic::$name::new(value))
                 }
-                /// Returns the atomic itself: of what is done to it no model is told.
+                /// Returns the atomic itself. No model is told of its operations.
                 #[inline(always)]
                 pub fn unseen(&self) -> &std::sync::atomic::$name$(<$t>)? {
                     &self.0

@@ -208,8 +208,8 @@ impl Builder {
 }
 
 impl Handle {
-    /// Returns a handle to the default runtime: that which runs what plain threads spawn. Starts it if
-    /// that has not been done.
+    /// Returns a handle to the default runtime, which runs the fibers that plain threads spawn. Starts it
+    /// if it has not been started.
     ///
     /// # Panics
     ///

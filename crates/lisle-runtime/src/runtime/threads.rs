@@ -108,7 +108,7 @@ impl DomainThread {
 impl Drop for DomainThread {
     fn drop(&mut self) {
         if self.driver.is_some() {
-            // Nobody waits for a domain that does not run, nor does it look for work.
+            // A domain that does not run looks for no work, and no shutdown waits for it.
             self.shared.searching.fetch_sub(1, Ordering::SeqCst);
             self.shared.leave(self.index);
         }

@@ -21,7 +21,6 @@ use crate::event::{Event, Step};
 use crate::event::{performer::parker, protocol::context::in_model};
 use crate::shim::Backoff;
 use crate::shim::atomic::{AtomicBool, Ordering};
-use crate::shim::model::is_running;
 use std::cell::Cell;
 use std::pin::{Pin, pin};
 use std::ptr::NonNull;
@@ -33,8 +32,10 @@ pub(in crate::event) fn poll<E: Event>(event: &E) -> Option<E::Output> {
 
 #[inline]
 fn poll_once<E: Event>(event: &E) -> Option<E::Output> {
-    if is_running() && parker::running().is_none() {
-        in_model().into_iter().for_each(Context::visible);
+    if let Some(context) = in_model()
+        && parker::running().is_none()
+    {
+        context.visible();
     }
     let glimpse = Glimpse::new();
     let record = Record::fleeting(glimpse.waker(), event.is_single());

@@ -35,8 +35,7 @@ pub fn visible_doing<T: ?Sized>(operation: &'static str, label: &Label, object: 
     }
 }
 
-/// Tells a model what is about to be done to the object with this label, at this address and of this
-/// size.
+/// Tells a model which operation follows on the object with this label, address and size.
 #[cold]
 fn tell(context: &dyn Context, operation: &'static str, label: &Label, address: usize, size: usize) {
     context.about_to(Doing::One(operation, label, address));
