@@ -55,6 +55,9 @@ fn threads_and_runtimes() {
     refused("a runtime with threads of its own", "Spawn fibers where they are", || {
         drop(lisle::Runtime::builder().start());
     });
+    refused("a runtime with threads of its own", "Spawn fibers where they are", || {
+        drop(lisle::Runtime::builder().start_on(|_| unreachable!("no thread is asked for")));
+    });
     refused("a reader of lines", "a fiber that sends lines", || drop(lisle::io::lines_of(io::empty(), 1)));
     let runtime = lisle::Runtime::builder().domains(1).start().unwrap();
     refused("a fiber of another runtime", "`lisle::spawn`", move || drop(runtime.spawn(|| ())));

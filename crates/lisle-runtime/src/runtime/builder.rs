@@ -684,6 +684,7 @@ impl Builder {
         self.start_by(|runtime, drivers, pins| start_domains(&runtime.shared, drivers, pins, 0, spawn))
     }
 
+    #[track_caller]
     fn start_by(
         self,
         start: impl FnOnce(&Runtime, Vec<Driver>, &[Option<core_affinity::CoreId>]) -> io::Result<()>,
