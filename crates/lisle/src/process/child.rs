@@ -264,7 +264,7 @@ impl Child {
     ///
     /// # Errors
     ///
-    /// Returns the errors of reading and those of [`exit_evt`](Child::exit_evt).
+    /// Returns the errors of reading and the errors of [`exit_evt`](Child::exit_evt).
     ///
     /// # Blocking
     ///
