@@ -1,10 +1,10 @@
 //! The atomics of `std`, for programs that are to be checked.
 //!
 //! They have the names and functions of [`std::sync::atomic`], and do the same. In a checked
-//! program each operation is a step that others may come before, and it reads what the [memory
-//! model](crate::Memory) lets it read: under RC11, which is that of Rust, a load that is not
-//! ordered may return an old value. What is shared by atomics of `std` itself is not seen: a
-//! checked program behaves as if such an operation came together with the one before it.
+//! program each operation is a step of its own, and a load returns each value that the [memory
+//! model](crate::Memory) allows: under RC11, the model of Rust, an unordered load may return an old
+//! value. The checker does not see the atomics of `std`: an operation on them counts as a part of
+//! the step before it.
 //!
 //! ```
 //! use lisle_check::atomic::{AtomicU32, Ordering::{Acquire, Relaxed, Release}};
@@ -31,10 +31,10 @@
 //!
 //! All orders, fences, release sequences, and
 //! [`compare_exchange_weak`](AtomicU32::compare_exchange_weak) that fails without a reason: once in
-//! a row for each atomic and fiber, so that a loop ends. What is known of an atomic is known of its
-//! place: one that is moved after it was used begins anew with its last value. Its making is no
-//! access: that the atomic itself is reached in the right order is for [cells](crate::cell) to say.
-//! There is no `as_ptr`, since what is done by that pointer would not be seen.
+//! a row for each atomic and fiber, so that a loop ends. The checker knows an atomic by its
+//! address: an atomic that moves after a use begins anew with its last value. To make an atomic is
+//! no access; [cells](crate::cell) check that other fibers reach the atomic after it was made.
+//! There is no `as_ptr`, since the checker would not see accesses through the pointer.
 //!
 //! # Cost
 //!

@@ -1,10 +1,10 @@
 //! Cells whose accesses are checked for data races.
 //!
-//! What is written with `unsafe` code shares plain memory, and orders the accesses by atomics.
-//! These cells have the functions that loom's have: [`UnsafeCell::with`] for reading and
-//! [`UnsafeCell::with_mut`] for writing, with a pointer that is used within the call. In a checked
-//! program two accesses, one of which writes, that nothing orders are a failure, which says where
-//! both stand, whatever order they came in. Outside of a check they are the cells of `std`.
+//! `unsafe` code shares plain memory, and orders the accesses by atomics. These cells have the
+//! functions of loom's cells: [`UnsafeCell::with`] for reading and [`UnsafeCell::with_mut`] for
+//! writing, with a pointer that is used within the call. A checked program fails if nothing orders
+//! two accesses of which one writes, in whichever order they ran. The report has the lines of both.
+//! Outside of a check these are the cells of `std`.
 //!
 //! ```
 //! use lisle_check::atomic::{AtomicBool, Ordering::{Acquire, Relaxed, Release}};
@@ -39,14 +39,14 @@
 //! assert!(race.to_string().contains("the store does not release the first access"));
 //! ```
 //!
-//! A cell that [`new`](UnsafeCell::new) makes in a checked program is written there: to hand it to
-//! another fiber without an order is a race with its making. `new` is not `const` for that;
-//! [`UnsafeCell::const_new`] is, for statics.
+//! In a checked program [`new`](UnsafeCell::new) counts as a write: if the cell reaches another
+//! fiber without an order, that fiber's access races with it. So `new` is not `const`; for statics
+//! there is [`UnsafeCell::const_new`].
 
 use std::fmt;
 use trace::Trace;
 
-/// What is known of a cell besides its value.
+/// The checker's record of a cell.
 #[cfg(feature = "programs")]
 mod trace {
     use crate::program::CellAccess;
@@ -100,7 +100,7 @@ mod trace {
     }
 }
 
-/// Nothing is known of a cell besides its value.
+/// Without programs there is no record.
 #[cfg(not(feature = "programs"))]
 mod trace {
     #[derive(Default)]
@@ -123,7 +123,7 @@ mod trace {
 
 /// A cell that `unsafe` code changes through shared references.
 ///
-/// As [`std::cell::UnsafeCell`] it is not `Sync`: who shares it says why that is sound.
+/// As [`std::cell::UnsafeCell`] it is not `Sync`: the type that shares it argues why that is sound.
 #[derive(Default)]
 pub struct UnsafeCell<T: ?Sized> {
     trace: Trace,
@@ -138,7 +138,8 @@ impl<T> UnsafeCell<T> {
         UnsafeCell { trace: Trace::new(), value: std::cell::UnsafeCell::new(value) }
     }
 
-    /// Creates a cell with this value, in a constant. It counts as made before all that is checked.
+    /// Creates a cell with this value, in a constant. It counts as made before the checked program
+    /// begins.
     #[inline]
     pub const fn const_new(value: T) -> Self {
         UnsafeCell { trace: Trace::NONE, value: std::cell::UnsafeCell::new(value) }
@@ -174,8 +175,8 @@ impl<T: ?Sized> UnsafeCell<T> {
         result
     }
 
-    /// Returns the value, which nobody else can use meanwhile. In a checked program that counts as
-    /// a write: nobody else may have a pointer any more.
+    /// Returns the value. No other code can use it meanwhile. In a checked program that counts as a
+    /// write: all other pointers to the value must be gone.
     #[inline]
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
@@ -199,8 +200,8 @@ impl<T> From<T> for UnsafeCell<T> {
 
 /// A cell whose value is copied or moved in and out.
 ///
-/// It is not `Sync`, as [`std::cell::Cell`]. In a structure that says of itself that it is, this
-/// one tells whether that is true.
+/// It is not `Sync`, as [`std::cell::Cell`]. If a structure with such a cell has an
+/// `unsafe impl Sync`, a check shows whether this is sound.
 #[derive(Default)]
 pub struct Cell<T: ?Sized> {
     trace: Trace,
@@ -215,7 +216,8 @@ impl<T> Cell<T> {
         Cell { trace: Trace::new(), value: std::cell::Cell::new(value) }
     }
 
-    /// Creates a cell with this value, in a constant. It counts as made before all that is checked.
+    /// Creates a cell with this value, in a constant. It counts as made before the checked program
+    /// begins.
     #[inline]
     pub const fn const_new(value: T) -> Self {
         Cell { trace: Trace::NONE, value: std::cell::Cell::new(value) }
@@ -269,8 +271,8 @@ impl<T> Cell<T> {
 }
 
 impl<T: ?Sized> Cell<T> {
-    /// Returns the value, which nobody else can use meanwhile. In a checked program that counts as
-    /// a write.
+    /// Returns the value. No other code can use it meanwhile. In a checked program that counts as a
+    /// write.
     #[inline]
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {

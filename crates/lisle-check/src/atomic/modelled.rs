@@ -1,8 +1,7 @@
-//! The types, for programs that may be checked.
+//! The types of atomics, for programs that may be checked.
 //!
-//! Each function does what that of `std` does if nobody checks, and asks the model otherwise. The
-//! value in place is that of the newest write, so that whoever looks at it without the model finds
-//! that.
+//! Outside of a check each function does the same as the function of `std`. In a check it asks the
+//! model. The atomic itself holds the newest value, for code that reads it without the model.
 
 use crate::program::Access;
 use crate::program::shared::{self, Asked, is_checking};
@@ -74,7 +73,7 @@ macro_rules! exchanges {
         ///
         /// # Panics
         ///
-        /// As the function of `std`, if `failure` is none for loads.
+        /// As the function of `std`, if `failure` is no order for loads.
         #[inline]
         #[track_caller]
         pub fn $exchange(
@@ -111,14 +110,14 @@ macro_rules! common {
                 *self.0.get_mut()
             }
 
-            /// Returns the place of the value, which nobody else can use meanwhile.
+            /// Returns a reference to the value. No other code can use the value meanwhile.
             #[inline]
             pub fn get_mut(&mut self) -> &mut $value {
                 self.0.get_mut()
             }
 
-            /// Performs an operation as the model has it. Returns what it has read, and whether it
-            /// has written; `None` if nobody checks the caller.
+            /// Performs an operation in the model. Returns the value that it has read, and whether
+            /// it has written; `None` outside of a check.
             #[cold]
             fn perform(&self, asked: Asked, access: Access<'_>) -> Option<($value, bool)> {
                 let value = || self.0.load(Ordering::Relaxed).to_bits();
@@ -127,7 +126,7 @@ macro_rules! common {
                 Some((Word::from_bits(done.read), done.has_written))
             }
 
-            /// Performs an operation that replaces the value by what `change` makes of it.
+            /// Performs an operation that replaces the value by the result of `change`.
             #[cold]
             fn change(
                 &self,
@@ -145,7 +144,7 @@ macro_rules! common {
             ///
             /// # Panics
             ///
-            /// As the function of `std`, if the order is none for loads.
+            /// As the function of `std`, if it is no order for loads.
             #[inline]
             #[track_caller]
             pub fn load(&self, order: Ordering) -> $value {
@@ -162,7 +161,7 @@ macro_rules! common {
             ///
             /// # Panics
             ///
-            /// As the function of `std`, if the order is none for stores.
+            /// As the function of `std`, if it is no order for stores.
             #[inline]
             #[track_caller]
             pub fn store(&self, value: $value, order: Ordering) {
@@ -194,7 +193,7 @@ macro_rules! common {
             exchanges! {
                 $value,
                 /// Stores `new` if the value is `current`. Returns the value before, as an error if
-                /// it was another one.
+                /// it was not `current`.
                 ///
                 /// # Errors
                 ///
@@ -216,7 +215,7 @@ macro_rules! common {
                 new: $value,
                 asked: Asked,
             ) -> Option<Result<$value, $value>> {
-                // It is for `std` to say whether the order is one for loads.
+                // `std` panics if it is no order for loads.
                 std::sync::atomic::AtomicBool::new(false).load(asked.otherwise);
                 let (before, has_written) = self.change(asked, |place| {
                     place.compare_exchange(current, new, Ordering::Relaxed, Ordering::Relaxed).is_ok()
@@ -224,7 +223,7 @@ macro_rules! common {
                 Some(if has_written { Ok(before) } else { Err(before) })
             }
 
-            /// Replaces the value by what `f` makes of it, until nobody else has changed it
+            /// Replaces the value by the result of `f`, and begins again if the value has changed
             /// meanwhile. Returns the value before.
             ///
             /// # Errors
@@ -233,7 +232,7 @@ macro_rules! common {
             ///
             /// # Panics
             ///
-            /// As the function of `std`, if `fetch` is none for loads.
+            /// As the function of `std`, if `fetch` is no order for loads.
             #[inline]
             #[track_caller]
             pub fn fetch_update(
@@ -247,7 +246,7 @@ macro_rules! common {
                 }
                 let mut before = self.load(fetch);
                 while let Some(next) = f(before) {
-                    // One that fails without a reason would only do the same again.
+                    // `compare_exchange_weak` would only add rounds that do the same again.
                     match self.compare_exchange(before, next, set, fetch) {
                         Ok(before) => return Ok(before),
                         Err(now) => before = now,
@@ -257,7 +256,7 @@ macro_rules! common {
             }
         }
 
-        /// Another one may come to the same place.
+        /// Another atomic may come to the same address.
         impl$(<$t>)? Drop for $name$(<$t>)? {
             #[inline]
             fn drop(&mut self) {
@@ -354,7 +353,7 @@ changes! {
 }
 
 impl AtomicBool {
-    /// Turns the value around. Returns the value before.
+    /// Negates the value. Returns the value before.
     #[inline]
     #[track_caller]
     pub fn fetch_not(&self, order: Ordering) -> bool {

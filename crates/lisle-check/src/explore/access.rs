@@ -1,10 +1,9 @@
-//! What a step does to shared objects, and which accesses commute.
+//! The accesses of a step to shared objects, and which accesses commute.
 //!
-//! All that the reduction knows of the program stands in [`Kind::commutes`] and
-//! [`Kind::is_enabled_by`]. Two steps are independent if each access of the one commutes with each
-//! access of the other. The table must be right in one direction only: kinds that it lets commute
-//! have to commute in every state in which both steps can run. The other direction costs
-//! executions, not results.
+//! The reduction knows the program only by [`Kind::commutes`] and [`Kind::is_enabled_by`]. Two
+//! steps are independent if each access of the one commutes with each access of the other. The
+//! table must be right in one direction only: kinds that it lets commute have to commute in every
+//! state in which both steps can run. The other direction costs executions, not results.
 
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -16,7 +15,7 @@ use smallvec::SmallVec;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Object(pub u64);
 
-/// What a step does to an object.
+/// The kind of an access to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Kind {
@@ -28,9 +27,9 @@ pub enum Kind {
     Update,
     /// The step adds to the value in a way in which the order does not matter, and learns nothing.
     Add,
-    /// An [`Add`](Kind::Add) from one or to one, to a count whose last one is more than that:
-    /// whoever brings it to zero does an [`Update`](Kind::Update). See the section on counts in
-    /// `README.md`.
+    /// An [`Add`](Kind::Add) from one or to one, to a count whose next step down does more: the
+    /// step that brings the count to zero is an [`Update`](Kind::Update). See the section on counts
+    /// in `README.md`.
     AddNearZero,
     /// The step takes the lock, alone. The process can run only while nobody holds the lock.
     Acquire,
@@ -50,8 +49,8 @@ pub enum Kind {
 impl Kind {
     /// Returns `true` if two steps that do this and `other` to one object can change places.
     ///
-    /// The two ends of a queue commute although a receive may need the message of a send. What it
-    /// needs is said by [`Strategy::follows`](super::Strategy::follows).
+    /// The two ends of a queue commute although a receive may need the message of a send.
+    /// [`Strategy::follows`](super::Strategy::follows) names the send that a receive needs.
     pub const fn commutes(self, other: Kind) -> bool {
         use Kind::*;
         matches!(
@@ -65,30 +64,29 @@ impl Kind {
         )
     }
 
-    /// Returns `true` if a step that does `other` has no influence on what a step would do that
-    /// once would have done this.
+    /// Returns `true` if a sleeping step with this access sleeps on when a step with the access
+    /// `other` runs.
     ///
-    /// That is more than to commute. Of three that count down, the first and the second commute.
-    /// But after the second the first is the last one.
+    /// This asks for more than `commutes`. Of three steps that count down, the first and the second
+    /// commute. But after the second step, the first one may bring the count to zero.
     pub(crate) const fn lets_sleep(self, other: Kind) -> bool {
         self.commutes(other) && !matches!((self, other), (Kind::Add, Kind::AddNearZero))
     }
 
     /// Returns `true` if this step could not have run before one that does `earlier` to the object.
     ///
-    /// The order of the two is then part of the history, and nothing that can be reversed. What can
-    /// be reversed is the order in which the lock was taken: see the section on locks in
-    /// `README.md`.
+    /// Then the order of the two steps cannot be reversed. The order of two acquires can: see the
+    /// section on locks in `README.md`.
     pub const fn is_enabled_by(self, earlier: Kind) -> bool {
         use Kind::*;
         matches!((earlier, self), (Release, Acquire | Share) | (Unshare, Acquire))
     }
 
-    /// Returns `true` if both this step and one that does `other` take something of which there may
-    /// be enough for one of them only: a lock, a message, a place in a queue.
+    /// Returns `true` if this access and `other` may take the same lock, message or place in a
+    /// queue.
     ///
-    /// Either may then be the first, even where the later one took what the earlier one had to give
-    /// back, or a message that was sent because of it.
+    /// Either may then be the first, even where the later one took a lock that the earlier one had
+    /// to release, or a message that was sent because of the earlier one.
     pub(crate) const fn competes(self, other: Kind) -> bool {
         use Kind::*;
         // An update of a lock or a queue is a try that has succeeded.
@@ -112,9 +110,9 @@ impl Kind {
 /// One access of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Access {
-    /// What is accessed.
+    /// The object.
     pub object: Object,
-    /// What is done to it.
+    /// The kind of access.
     pub kind: Kind,
 }
 

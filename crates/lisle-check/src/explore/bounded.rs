@@ -75,8 +75,8 @@ impl Bounded {
         self.finished && !self.limited
     }
 
-    /// Returns how an execution counts that ended so. What has fewer preemptions than the bound has
-    /// been run in the rounds before.
+    /// Returns the ending as which an execution counts. Earlier rounds have run all executions with
+    /// fewer preemptions than the bound.
     pub(super) fn counted(&self, ending: Ending) -> Ending {
         if self.used < self.bound { Ending::Stopped } else { ending }
     }

@@ -1,14 +1,14 @@
-//! A program that does not do the same again.
+//! Divergence: a step that does something else than before.
 
 use std::error::Error;
 use std::fmt;
 
 use super::Process;
 
-/// A step that did not do what it had done in an earlier execution after the same steps.
+/// A step that did something else than in an earlier execution with the same steps before it.
 ///
-/// Exploration rests on the program's being determined by its schedule. What is not is time,
-/// randomness and addresses that the program reads without asking the checker.
+/// An exploration needs programs that their schedule determines. Time, randomness and addresses
+/// break this, if the program reads them without asking the checker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Divergence {
     /// The number of steps before it.

@@ -1,15 +1,13 @@
-//! Executions that are drawn one after the other, by several strategies in turn, divided among
-//! workers.
+//! Executions that several strategies draw in turn, divided among workers.
 //!
 //! No strategy is the best for all programs; several that take turns are never much slower than the
-//! best of them. And executions that are drawn do not wait for each other: which one has which
-//! number depends on the strategies and their seeds alone, so workers can take them as they come.
+//! best of them. And drawn executions do not wait for each other: the strategies and their seeds
+//! alone determine the execution of each number, so workers can take them in any order.
 //!
-//! Invariant: what an execution does is determined by its number. So what is found does not depend
-//! on how many workers there are, nor on how fast each of them is: the executions that count are
-//! those up to the first failing one, *first* by number. For this, an execution waits where it
-//! depends on others: the next one of [`Bounded`] on the one before, and priorities on all earlier
-//! rounds.
+//! Invariant: its number determines an execution. So the verdict does not depend on the number of
+//! workers, nor on their speed: the executions up to the failing one with the smallest number
+//! count. For this, an execution waits for the executions on which it depends: in [`Bounded`] for
+//! the one before it, and with priorities for all earlier rounds.
 
 mod drawing;
 
@@ -22,24 +20,24 @@ use drawing::{Member, Offer, Planned, Shared, State};
 
 use super::{Bounded, Counts, Decision, Ending, Mark, Priorities, Process, Random, Strategy};
 
-/// A strategy whose executions are drawn.
+/// A strategy that draws executions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Drawn {
     /// [`Random`].
     Random {
-        /// What determines the executions.
+        /// The seed that determines the executions.
         seed: u64,
     },
     /// [`Priorities`].
     Priorities {
-        /// What determines the executions.
+        /// The seed that determines the executions.
         seed: u64,
-        /// How many orders between steps the bugs need that are looked for.
+        /// The number of orders between steps that a bug may need.
         depth: u32,
     },
-    /// [`Bounded`]. One of its executions comes after the other.
+    /// [`Bounded`]. It runs one execution at a time.
     Bounded {
-        /// So many preemptions are allowed.
+        /// The number of preemptions that are allowed.
         most: u32,
     },
 }
@@ -48,7 +46,7 @@ pub enum Drawn {
 #[derive(Debug)]
 pub struct Divided {
     shared: Arc<Shared>,
-    /// What runs the executions of each strategy.
+    /// The worker of each strategy.
     parts: Vec<Option<Part>>,
     /// The strategy of the execution in progress.
     current: Option<usize>,
@@ -75,7 +73,7 @@ impl Divided {
         Divided { shared, parts, current: None, number: Arc::default() }
     }
 
-    /// Lets the first execution that does not end well be the last one.
+    /// Ends the exploration with the first execution that does not end well.
     pub fn end_with_failure(&self) {
         self.shared.lock().until_failure = true;
     }
@@ -92,13 +90,13 @@ impl Divided {
         Self::of(self.shared.clone())
     }
 
-    /// Returns where to look for the number of the execution that this worker runs or has run last.
+    /// Returns the cell with the number of the execution that this worker runs or has run last.
     pub fn number(&self) -> Arc<AtomicU64> {
         self.number.clone()
     }
 
-    /// Sets the number of executions, those of before included, after which no worker begins
-    /// another one.
+    /// Sets the number of executions, earlier ones included, after which no worker begins another
+    /// one.
     pub fn limit(&self, most: u64) {
         self.shared.lock().most = most;
     }
@@ -131,7 +129,7 @@ impl Divided {
     }
 
     /// Creates the exploration that goes on where the saved one was. Returns `None` if the bytes
-    /// are not what [`save`](Divided::save) returned.
+    /// are not a result of [`save`](Divided::save).
     pub fn resume(bytes: &[u8]) -> Option<Self> {
         let state: State = postcard::from_bytes(bytes).ok()?;
         Some(Self::of(Shared::new(state)))
@@ -175,7 +173,7 @@ impl Divided {
 
 impl Drop for Divided {
     /// Ends the exploration if an execution is left in the middle, for the others may wait for it.
-    /// It does not count, and one that has to be run before others is run again.
+    /// The execution does not count, and runs again if other executions wait for it.
     fn drop(&mut self) {
         let Some(place) = self.current.take() else { return };
         let mut state = self.shared.lock();
@@ -256,7 +254,7 @@ impl Strategy for Divided {
         shared.wake(&state);
     }
 
-    /// Returns how many executions there were, of those before the first one that is in progress.
+    /// Counts the executions before the first one that is in progress.
     fn counts(&self) -> Counts {
         self.shared.lock().counts
     }

@@ -1,27 +1,27 @@
 //! Running the steps of another execution in a different order.
 //!
-//! A schedule says which of the processes that can run does so. When two steps are exchanged, the
-//! choices after them are among others, and the same numbers mean something else. A *plan* says
-//! which process takes each step, whatever else could run. So the steps after the exchanged ones
-//! remain the same, as far as they can.
+//! A schedule gives each decision as a number among the processes that can run. After two steps are
+//! exchanged, other processes can run, and the same numbers mean other processes. A *plan* names
+//! the process of each step. So the steps after the exchanged ones remain the same, as far as they
+//! can.
 
 use super::{Counts, Decision, Ending, Mark, Process, Strategy};
 use crate::forward_reports;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A step of an execution: who takes it, and which ways it goes.
+/// A step of an execution: its process, and its choices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planned {
     /// The process that takes the step.
     pub process: Process,
-    /// The answers to what the step asks.
+    /// The choices of the step.
     pub ways: Vec<u32>,
 }
 
 /// Takes the steps of a plan in their order, once.
 ///
-/// A step whose process cannot run is taken when it can: the first step of the plan runs that can.
-/// When the plan is at its end, the default runs: the process that ran last, or the first one.
+/// A step whose process cannot run is taken later: each time the first step of the plan runs that
+/// can. After the end of the plan the default runs: the process that ran last, or the first one.
 #[derive(Debug)]
 pub struct Follow {
     plan: Vec<Planned>,
@@ -82,7 +82,7 @@ pub struct Planning<S> {
 }
 
 impl<S: Strategy> Planning<S> {
-    /// Creates a strategy that decides as this one, and notes the steps there.
+    /// Creates a strategy that decides as this one, and notes its steps in `steps`.
     pub fn new(strategy: S, steps: Arc<Mutex<Vec<Planned>>>) -> Self {
         Planning { strategy, steps }
     }

@@ -1,13 +1,13 @@
-//! The exploration engine: which schedule is run next.
+//! The exploration engine, which chooses the next schedule.
 //!
-//! The program under test is run from its start for each execution. At each scheduling point it
-//! says which processes can run, and a [`Strategy`] answers which one does. While that process's
-//! step runs, the program reports what the step does to shared objects. From the reports the
-//! strategy finds which orders mattered, and so which ones remain to be tried. The engine knows
-//! nothing of fibers, channels or locks but what [`Kind`] says of them.
+//! For each execution the program under test runs from its start. At each scheduling point the
+//! program names the processes that can run, and a [`Strategy`] chooses one of them. While this
+//! process runs its step, the program reports the step's accesses to shared objects. From the
+//! reports the strategy finds the orders that mattered, and so the orders that it still has to try.
+//! Of fibers, channels and locks the engine knows only the kinds of accesses ([`Kind`]).
 //!
 //! `README.md` beside this file explains the hard parts: why the exhaustive exploration runs each
-//! class of equivalent schedules exactly once, the rule for locks, and what choices do.
+//! class of equivalent schedules exactly once, the rule for locks, and choices.
 //!
 //! ```
 //! use lisle_check::explore::{Decision, Ending, Exhaustive, Kind, Object, Process, Strategy};

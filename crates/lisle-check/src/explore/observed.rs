@@ -1,11 +1,11 @@
-//! How many of the executions differ in what the processes observed.
+//! Counts the executions that differ observably.
 //!
-//! Two executions that are not equivalent may be the same to the program: of two writes that nobody
-//! reads, the order does not show. [`Observed`] counts the classes of executions in which each
+//! Two executions that are not equivalent may be the same to the program: the order of two writes
+//! that no step reads does not show. [`Observed`] counts the classes of executions in which each
 //! process read from the same writes, had the same choices and got the same messages and locks in
 //! the same order. This is the reads-from equivalence (Chalupa et al., "Data-centric dynamic
-//! partial order reduction", POPL 2018). It counts what was explored, and leaves nothing out: the
-//! exploration behind it is that of the strategy.
+//! partial order reduction", POPL 2018). It only counts the executions of a strategy, and leaves
+//! none out.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,8 +14,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{Decision, Ending, Kind, Mark, Object, Process, Strategy};
 use crate::forward_reports;
 
-/// The observably different executions so far. A clone is the same set: workers of one exploration,
-/// whose processes have the same numbers, put what they run into one.
+/// The observably different executions so far. A clone is the same set: the workers of one
+/// exploration, whose processes have the same numbers, share one set.
 ///
 /// It keeps eight bytes for each of them.
 #[derive(Clone, Debug, Default)]
@@ -27,12 +27,12 @@ impl Classes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).len() as u64
     }
 
-    /// Returns what stands for each of them, for [`from_values`](Classes::from_values).
+    /// Returns a value for each of them, for [`from_values`](Classes::from_values).
     pub fn values(&self) -> Vec<u64> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect()
     }
 
-    /// Creates the set of the executions for which these stand.
+    /// Creates the set of the executions with these values.
     pub fn from_values(values: Vec<u64>) -> Self {
         Classes(Arc::new(Mutex::new(values.into_iter().collect())))
     }
@@ -50,21 +50,22 @@ pub struct Observed<S> {
     strategy: S,
     /// What each process has observed so far.
     histories: Vec<u64>,
-    /// Where the value of each object comes from.
+    /// The origin of each object's value.
     origins: FxHashMap<Object, u64>,
-    /// What the process of each step had observed by then, for those that follow the step.
+    /// The history of each step's process at that step, for steps that follow it.
     marks: FxHashMap<u32, u64>,
     running: Process,
     classes: Classes,
 }
 
 impl<S: Strategy> Observed<S> {
-    /// Creates a count of what this strategy runs.
+    /// Creates a count of the executions of this strategy.
     pub fn new(strategy: S) -> Self {
         Observed::with(strategy, Classes::default())
     }
 
-    /// Creates a count of what this strategy runs, together with what others put into the set.
+    /// Creates a count of the executions of this strategy, together with the executions that others
+    /// put into the set.
     pub fn with(strategy: S, classes: Classes) -> Self {
         Observed {
             strategy,
@@ -93,13 +94,13 @@ impl<S: Strategy> Observed<S> {
         &mut self.histories[process.index()]
     }
 
-    /// Adds to what the running process has observed.
+    /// Adds to the history of the running process.
     fn observe(&mut self, what: u64) {
         let history = self.history(self.running);
         *history = mix(*history, what);
     }
 
-    /// Returns what names the step in progress: its process, and all that it has observed.
+    /// Returns the name of the step in progress: its process, and the history of the process.
     fn name(&mut self) -> u64 {
         let running = self.running;
         mix(*self.history(running), u64::from(running.0) + 1)
@@ -156,7 +157,7 @@ impl<S: Strategy> Strategy for Observed<S> {
                 let name = self.name();
                 self.origins.insert(object, name);
             }
-            // What is received is observed by what it follows.
+            // The step that it follows stands for the received value.
             Kind::Unshare | Kind::Front | Kind::Back => {}
         }
     }

@@ -1,8 +1,8 @@
 //! Races, and the sequences that reverse them.
 //!
 //! A race is a pair of steps that do not commute, with nothing between them that orders them: some
-//! equivalent schedule has them side by side. To reverse it, the steps that do not need the first
-//! one are run without it, and then the second one.
+//! equivalent schedule has them side by side. A reversal leaves the first step out, runs the steps
+//! that do not need it, and then runs the second one.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -14,19 +14,20 @@ use super::{Access, Kind, Object, Process};
 pub(crate) struct Race {
     /// The step that was first.
     pub(crate) first: u32,
-    /// The step that was second. From the length of the trace on, it is one that was left waiting.
+    /// The step that was second. A number from the length of the trace on stands for a wait that
+    /// was left at the end.
     pub(crate) second: u32,
 }
 
-/// Fills `steps` with those that can run before the second step of the race once the first one does
-/// not, also such as have run after it, and returns the depth from which on they run.
+/// Fills `steps` with the steps that can run before the second step of the race without the first
+/// one, also steps that have run after the second one. Returns the depth from which on they run.
 ///
-/// All that the second step needs is among them or before that depth. The depth is that of the
-/// first step, unless the two contend for a lock that several hold: then all holders have to go.
-/// Returns as well how many choices the second step certainly makes in the ways in which it has
-/// made them. Returns `None` if the second step needs one of the holders.
+/// All steps that the second step needs are among them or before that depth. The depth is the first
+/// step's, unless the two contend for a lock that several hold: then all holders have to go.
+/// Returns also the number of the second step's choices that are certain. Returns `None` if the
+/// second step needs one of the holders.
 ///
-/// `process` and `accesses` are those of the second step.
+/// `process` and `accesses` belong to the second step.
 pub(crate) fn steps_to_reverse(
     trace: &Trace,
     race: Race,
@@ -65,7 +66,7 @@ pub(crate) fn steps_to_reverse(
     }
 }
 
-/// Returns the newest step that shares this lock and keeps it, of those that are `kept`.
+/// Returns the newest `kept` step that shares this lock and holds it.
 fn holder(trace: &Trace, lock: Object, before: u32, kept: impl Fn(u32) -> bool) -> Option<u32> {
     let mut given_back: SmallVec<[(Process, u32); 4]> = SmallVec::new();
     let mut holder = None;

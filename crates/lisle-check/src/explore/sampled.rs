@@ -1,10 +1,9 @@
 //! Schedules at random: a random walk, and priorities with a guarantee.
 //!
-//! Both are determined by a seed and the number of the execution, so that each execution can be run
-//! again by itself, and several workers can divide them. Priorities also need to know how long
-//! executions are. They are told so at the beginning of each *round*, which is twice as long as the
-//! one before, by the executions of all earlier rounds: these are the same ones, whoever has run
-//! them.
+//! A seed and the number of the execution determine both, so each execution can be run again by
+//! itself, and several workers can divide them. Priorities also need the length of executions. They
+//! learn it at the beginning of each *round* from the executions of all earlier rounds, which are
+//! the same with any number of workers. A round is twice as long as the round before.
 
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +38,7 @@ impl Random {
     }
 }
 
-/// How long executions are: what is assumed of the next ones, or was seen of some.
+/// The length of executions, assumed for the next ones or measured.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Lengths {
     steps: u32,
@@ -47,7 +46,7 @@ pub(super) struct Lengths {
 }
 
 impl Lengths {
-    /// What is known when nothing has run.
+    /// The lengths that are assumed before the first execution.
     pub(super) const NONE: Lengths = Lengths { steps: 1, processes: 1 };
 
     /// Returns the greater of both.
@@ -55,8 +54,8 @@ impl Lengths {
         Lengths { steps: self.steps.max(other.steps), processes: self.processes.max(other.processes) }
     }
 
-    /// Returns `true` if a round begins with this execution. What is assumed from then on is what
-    /// was seen of all executions before it.
+    /// Returns `true` if a round begins with this execution. From then on, the lengths of all
+    /// executions before it are assumed.
     pub(super) fn change_at(number: u64) -> bool {
         number.is_power_of_two()
     }
@@ -66,8 +65,8 @@ impl Lengths {
 ///
 /// This is probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi and Nagarakatti, "A
 /// randomized scheduler with probabilistic guarantees of finding bugs", ASPLOS 2010). A bug of
-/// depth d is one that shows as soon as d orders between steps are as it needs them. Each execution
-/// of a program of n processes and k steps shows such a bug with a probability of at least 1 / (n *
+/// depth d shows as soon as d orders between steps are as the bug needs them. Each execution of a
+/// program of n processes and k steps shows such a bug with a probability of at least 1 / (n *
 /// k^(d-1)).
 #[derive(Debug)]
 pub struct Priorities {
@@ -109,14 +108,14 @@ impl Priorities {
         }
     }
 
-    /// Returns a probability with which each execution shows a bug of the depth that is looked for,
-    /// at least, by the longest execution and the most processes seen so far.
+    /// Returns a lower bound of the probability that an execution shows a bug of the given depth,
+    /// by the longest execution and the most processes so far.
     pub fn probability(&self) -> f64 {
         let Lengths { steps, processes } = self.seen;
         1.0 / (f64::from(processes) * f64::from(steps).powi(self.depth as i32 - 1))
     }
 
-    /// Makes this execution the next one. It is assumed to be so long.
+    /// Makes this execution the next one, with these assumed lengths.
     pub(super) fn draw(&mut self, number: u64, assumed: Lengths) {
         self.generator = generator(self.seed, number);
         self.priorities.clear();

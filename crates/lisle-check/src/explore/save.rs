@@ -10,10 +10,10 @@ use super::shared::Shared;
 use super::tree::Tree;
 use super::{Counts, Exhaustive, Family, Process, Reduction};
 
-/// What a saved exploration begins with, so that no other file is taken for one.
+/// The first bytes of a saved exploration, by which it differs from other files.
 const MAGIC: [u8; 8] = *b"lislexp1";
 
-/// Why bytes are no saved exploration.
+/// The reason why bytes are no saved exploration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResumeError {
@@ -38,7 +38,7 @@ impl fmt::Display for ResumeError {
 
 impl Error for ResumeError {}
 
-/// What is saved.
+/// The saved parts.
 #[derive(Serialize, Deserialize)]
 struct Saved {
     tree: Tree,
@@ -49,10 +49,10 @@ struct Saved {
 }
 
 impl Exhaustive {
-    /// Returns what remains of the exploration, for [`resume`](Exhaustive::resume). Executions in
-    /// progress count as not begun.
+    /// Returns the rest of the exploration as bytes, for [`resume`](Exhaustive::resume). Executions
+    /// in progress count as not begun.
     ///
-    /// `family` is the one that gave the processes their numbers.
+    /// `family` has given the processes their numbers.
     pub fn save(&self, family: &Family) -> Vec<u8> {
         let common = self.shared().lock();
         let mut tree = common.tree.clone();
@@ -73,7 +73,7 @@ impl Exhaustive {
     ///
     /// # Errors
     ///
-    /// Returns an error if the bytes are not what [`save`](Exhaustive::save) returned.
+    /// Returns an error if the bytes are not a result of [`save`](Exhaustive::save).
     pub fn resume(bytes: &[u8]) -> Result<(Self, Family), ResumeError> {
         let body = bytes.strip_prefix(&MAGIC).ok_or(ResumeError::Format)?;
         let (sum, body) = body.split_first_chunk().ok_or(ResumeError::Damaged)?;

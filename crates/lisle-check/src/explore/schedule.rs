@@ -1,9 +1,9 @@
-//! A schedule as a value: what was decided, relative to what would be decided by default.
+//! A schedule as a value: the decisions that depart from the default.
 //!
 //! By default the running process goes on; if it cannot, the first runnable one runs; and a choice
-//! takes its first way. A schedule says for each decision by how much it departs from that. Most do
-//! not, so that a schedule is mostly zeros, and its token is short. Since it speaks of places among
-//! the runnable processes, not of their numbers, it means the same on another machine.
+//! takes its first way. A schedule has a number for each decision, zero for the default. Most
+//! decisions are the default, so the token is short. The numbers are places among the runnable
+//! processes, not the numbers of processes, so a schedule means the same on another machine.
 
 use super::{Counts, Decision, Ending, Mark, Process, Strategy};
 use crate::forward_reports;
@@ -19,7 +19,8 @@ pub struct Schedule {
     /// For each decision, zero for the default and the number of the option otherwise. There is no
     /// zero at the end.
     codes: Vec<u32>,
-    /// The name of what the program has to be run under, if that is not what is so by default.
+    /// The name of the setting (a memory model) under which the program has to run, if it is not
+    /// the default.
     setting: Option<Box<str>>,
 }
 
@@ -32,12 +33,12 @@ impl Schedule {
         Schedule { codes, setting: None }
     }
 
-    /// Returns the same decisions of a program that is run under something which has this name.
+    /// Returns the same decisions under the setting with this name.
     pub(crate) fn under(self, setting: Option<&str>) -> Self {
         Schedule { setting: setting.map(Box::from), ..self }
     }
 
-    /// Returns the name of what the program has to be run under.
+    /// Returns the name of the setting under which the program has to run.
     pub(crate) fn setting(&self) -> Option<&str> {
         self.setting.as_deref()
     }
@@ -68,7 +69,7 @@ fn default_place(running: Option<Process>, runnable: &[Process]) -> usize {
     runnable.iter().position(|&process| Some(process) == running).unwrap_or(0)
 }
 
-/// Returns the place that option `code` stands for: the default first, the others in their order.
+/// Returns the place of option `code`: the default is first, the others follow in their order.
 fn place_of(code: u32, default: usize) -> usize {
     match code as usize {
         0 => default,
@@ -77,7 +78,7 @@ fn place_of(code: u32, default: usize) -> usize {
     }
 }
 
-/// Returns the option that stands for this place.
+/// Returns the option for this place.
 fn code_of(place: usize, default: usize) -> u32 {
     let code = match place {
         place if place == default => 0,
@@ -89,7 +90,7 @@ fn code_of(place: usize, default: usize) -> u32 {
 
 /// The decisions of the execution in progress, which other threads may look at meanwhile.
 ///
-/// Only one thread writes. What another one reads is right as soon as the writer has stopped, or
+/// Only one thread writes. Another thread reads right values as soon as the writer has stopped, or
 /// waits.
 #[derive(Debug, Default)]
 pub struct Codes {
@@ -99,7 +100,7 @@ pub struct Codes {
 
 type Page = [AtomicU32; PAGE];
 
-/// So many decisions are on a page.
+/// The number of decisions on a page.
 const PAGE: usize = 256;
 
 impl Codes {
@@ -125,7 +126,7 @@ impl Codes {
     }
 }
 
-/// Notes what another strategy decides, so that the execution can be run again.
+/// Notes the decisions of another strategy, so that the execution can run again.
 #[derive(Debug)]
 pub struct Recorded<S> {
     strategy: S,
@@ -136,7 +137,7 @@ pub struct Recorded<S> {
 }
 
 impl<S: Strategy> Recorded<S> {
-    /// Creates a recording of what this strategy decides.
+    /// Creates a recording of this strategy's decisions.
     pub fn new(strategy: S) -> Self {
         let codes = Arc::<Codes>::default();
         Recorded { strategy, page: codes.page(0), codes, len: 0 }

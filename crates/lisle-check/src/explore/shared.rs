@@ -1,4 +1,4 @@
-//! What the workers of one exhaustive exploration share.
+//! The state that the workers of one exhaustive exploration share.
 //!
 //! The tree stands under one lock. A worker takes it once for each execution: to add what the
 //! execution showed, and to take the next branch. It runs the program without it.
@@ -8,25 +8,25 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use super::tree::Tree;
 use super::{Counts, Divergence};
 
-/// What the workers share.
+/// The shared state.
 #[derive(Debug)]
 pub(crate) struct Shared {
     state: Mutex<Common>,
     found: Condvar,
 }
 
-/// What stands under the lock.
+/// The data under the lock.
 #[derive(Debug)]
 pub(crate) struct Common {
     pub(crate) tree: Tree,
     pub(crate) counts: Counts,
-    /// There has been one worker only, from the beginning: all is explored from left to right.
+    /// There has been one worker only, from the beginning, which explores from left to right.
     pub(crate) ordered: bool,
     /// The number of workers that run a branch.
     pub(crate) busy: u32,
     /// The number of workers that wait for a branch.
     waiting: u32,
-    /// So many executions are begun, and no more.
+    /// The most executions that may begin.
     pub(crate) most: u64,
     pub(crate) stopped: bool,
     pub(crate) divergence: Option<Divergence>,
@@ -40,7 +40,7 @@ impl Common {
 }
 
 impl Shared {
-    /// Creates what remains of the exploration that has this tree.
+    /// Creates the exploration that goes on with this tree.
     pub(crate) fn new(tree: Tree, counts: Counts, ordered: bool) -> Self {
         let common = Common {
             tree,
@@ -60,7 +60,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets those that wait for a branch look again.
+    /// Wakes the workers that wait for a branch.
     pub(crate) fn wake(&self, common: &Common) {
         if common.waiting > 0 {
             self.found.notify_all();

@@ -1,19 +1,18 @@
 //! A shorter schedule that fails in the same way.
 //!
 //! This is delta debugging (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing
-//! input", TSE 2002) on the departures of a schedule from its default: halves of them are made
-//! defaults, then quarters, down to single ones, for as long as the failure remains. After that,
-//! what is left is moved nearer to the default, and the decisions after the last departure are
-//! defaults anyway.
+//! input", TSE 2002) on the departures of a schedule from its default. It makes halves of them
+//! defaults, then quarters, down to single ones, as long as the failure remains. Then it moves the
+//! remaining departures nearer to the default.
 
 use super::Schedule;
 
-/// Returns a schedule with as few departures from the default as can be found, that still fails.
+/// Returns a schedule that still fails, with as few departures from the default as it can find.
 ///
-/// `fails` runs a schedule, and returns the schedule that was really run if it fails, or `None` if
-/// it does not. It is called at most `attempts` times. The result is what one of those calls
-/// returned, or else `schedule` itself: no single departure can be taken from it, unless the
-/// attempts were used up.
+/// `fails` runs a schedule. If the program fails, it returns the schedule that really ran, and
+/// otherwise `None`. It is called at most `attempts` times. The result is the result of one of
+/// these calls, or `schedule` itself. No single departure can be taken from it, unless the attempts
+/// were used up.
 ///
 /// ```
 /// use lisle_check::explore::{Decision, Ending, Process, Random};
@@ -76,7 +75,7 @@ pub fn shrink(
     }
     let mut place = 0;
     while place < best.len() {
-        // A decision that does nothing can be left out; a departure may do as well with less.
+        // Decisions without an effect are removed; a departure may also be made smaller.
         let mut removed = best.codes().to_vec();
         let code = removed.remove(place);
         let mut lower = best.codes().to_vec();
@@ -89,7 +88,8 @@ pub fn shrink(
     best
 }
 
-/// What makes a schedule long: its departures first, then its length, then how far it departs.
+/// Returns the length of a schedule: its departures first, then its decisions, then the sizes of
+/// the departures.
 fn cost(schedule: &Schedule) -> (usize, usize, u64) {
     (schedule.departures(), schedule.len(), schedule.codes().iter().map(|&code| u64::from(code)).sum())
 }

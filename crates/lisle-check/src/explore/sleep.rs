@@ -1,8 +1,9 @@
-//! Sleep sets: the steps that need not be run next, for what follows them is explored elsewhere.
+//! Sleep sets: the steps that need not run next, since the schedules after them are explored
+//! elsewhere.
 //!
 //! After a state's branch is explored, its first step sleeps in the branches to the right of it. It
-//! sleeps until a step runs that it does not commute with: up to there, running it would lead into
-//! the explored branch, in another order.
+//! sleeps until a step runs with which it does not commute: until then it would lead into the
+//! explored branch, in another order.
 //!
 //! A sleeper is a step, not a process: the same step with another choice does not sleep with it.
 //!
@@ -17,11 +18,11 @@ use super::tree::Outcome;
 /// A step that sleeps.
 #[derive(Clone, Debug)]
 pub(crate) struct Sleeper {
-    /// Whose step it is.
+    /// The process of the step.
     pub(crate) process: Process,
-    /// What it chooses.
+    /// The choices of the step.
     pub(crate) outcome: Outcome,
-    /// What it does.
+    /// The accesses of the step.
     pub(crate) label: Label,
 }
 
@@ -45,7 +46,7 @@ impl Sleepers {
         &self.sleepers[start..self.ends[depth]]
     }
 
-    /// Forgets all sets but those of the first `depths` depths.
+    /// Forgets all sets but the first `depths` ones.
     pub(crate) fn truncate(&mut self, depths: usize) {
         if depths < self.ends.len() {
             self.ends.truncate(depths);
@@ -53,8 +54,8 @@ impl Sleepers {
         }
     }
 
-    /// Adds the set of the next depth: those of the last depth that the step of `process` with
-    /// these accesses lets sleep on, and those that `more` begin to sleep there.
+    /// Adds the set of the next depth: the sleepers of the last depth that sleep on after the step
+    /// of `process` with these accesses, and the sleepers in `more`.
     pub(crate) fn push(&mut self, process: Process, accesses: &[Access], more: &[Sleeper]) {
         if let Some(depth) = self.ends.len().checked_sub(1) {
             let start = if depth == 0 { 0 } else { self.ends[depth - 1] };
@@ -73,8 +74,8 @@ impl Sleepers {
 
 /// Returns `true` if `outcomes` hold each way in which a step that has chosen `prefix` can go on.
 ///
-/// Each of the outcomes says how many ways there were. An outcome stands for all that begin with
-/// it.
+/// Each of the outcomes says how many ways there were. An outcome stands for all outcomes that
+/// begin with it.
 pub(crate) fn covers<'a>(outcomes: impl Iterator<Item = &'a [Choice]> + Clone, prefix: &mut Outcome) -> bool {
     let shortest =
         outcomes.clone().filter(|outcome| agree(outcome, prefix)).min_by_key(|outcome| outcome.len());

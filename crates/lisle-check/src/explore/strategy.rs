@@ -1,9 +1,8 @@
-//! What a way of choosing schedules is: the interface between the engine and the program under
-//! test.
+//! The trait of strategies: the interface between the engine and the program under test.
 //!
 //! An execution is a sequence of calls: [`begin`](Strategy::begin), then for each step
 //! [`next`](Strategy::next) and the reports of that step, at last [`end`](Strategy::end). All
-//! strategies get the same calls, those that do not reduce as well; they ignore the reports.
+//! strategies get the same calls. A strategy without a reduction ignores the reports.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,8 +13,8 @@ use super::{Kind, Object, Process};
 pub enum Decision {
     /// This process runs one step.
     Run(Process),
-    /// The execution is given up: it is known, or it has hit a bound. The program undoes what it
-    /// has begun, and calls [`Strategy::end`] with [`Ending::Stopped`].
+    /// The execution is given up: it is known, or it has reached a bound. The program unwinds the
+    /// execution, and calls [`Strategy::end`] with [`Ending::Stopped`].
     Stop,
 }
 
@@ -28,8 +27,8 @@ pub enum Ending {
     Blocked,
     /// The program failed: a panic, or a property that does not hold.
     ///
-    /// Processes should be run to their ends all the same, where that is possible. What they would
-    /// have done is otherwise unknown, and so are the orders that it would have shown.
+    /// The other processes should still run to their ends, if they can. Otherwise their steps are
+    /// unknown, and so are the races of these steps.
     Failed,
     /// The execution does not come to an end, or was longer than the caller allows.
     Endless,
@@ -52,7 +51,7 @@ pub struct Counts {
     pub failed: u64,
     /// Executions that had no end.
     pub endless: u64,
-    /// Executions that were given up: what they would have shown is shown by others.
+    /// Executions that were given up, since others show the same.
     pub redundant: u64,
 }
 
@@ -79,18 +78,18 @@ impl Counts {
     }
 }
 
-/// A way of choosing schedules.
+/// A strategy, which chooses schedules.
 ///
-/// What is reported is for strategies that reduce: the others need none of it. A strategy that
-/// wraps another one forwards every call, with `forward_reports!`.
+/// The reports are for strategies that reduce; the others do not need them. A strategy that wraps
+/// another one forwards every call, with `forward_reports!`.
 pub trait Strategy {
     /// Begins an execution, and returns `true` if there is one to run.
     ///
     /// A worker of a parallel exploration may wait here until another one has work to share.
     fn begin(&mut self) -> bool;
 
-    /// Returns `true` if the strategy leaves out schedules that are equivalent to others. Then what
-    /// is reported has to be complete, also of a step that turns out to be impossible.
+    /// Returns `true` if the strategy leaves out schedules that are equivalent to others. Then the
+    /// reports have to be complete, also for a step that turns out to be impossible.
     fn reduces(&self) -> bool {
         false
     }
@@ -133,8 +132,9 @@ pub trait Strategy {
         let _ = mark;
     }
 
-    /// Reports, when no step is in progress any more, that `process` is left waiting to do this to
-    /// the object. Each process that an execution leaves behind is reported so before the end.
+    /// Reports, when no step is in progress any more, that `process` is left waiting for this
+    /// access to the object. Each process that an execution leaves behind is reported so before the
+    /// end.
     fn waits(&mut self, process: Process, object: Object, kind: Kind) {
         let _ = (process, object, kind);
     }
@@ -142,14 +142,14 @@ pub trait Strategy {
     /// Ends the execution.
     fn end(&mut self, ending: Ending);
 
-    /// Returns how many executions there were. Workers of one exploration count together.
+    /// Returns the counts of executions. Workers of one exploration count together.
     fn counts(&self) -> Counts;
 }
 
-/// Forwards what a strategy that wraps another one has nothing to say about to that: the reports,
-/// whether it reduces, and the counts. `forward_reports!(self => self.strategy)` is a part of
-/// `impl Strategy`. One that looks at what steps do adds `, except those of steps`, and has
-/// functions for these.
+/// Forwards to the inner strategy the methods that a wrapper does not change: the reports,
+/// `reduces` and `counts`. `forward_reports!(self => self.strategy)` is a part of `impl Strategy`.
+/// A wrapper that looks at the reports of steps adds `, except those of steps`, and has methods for
+/// these.
 ///
 /// It is written out, and not a default of the trait, so that nothing is called through a pointer.
 #[doc(hidden)]

@@ -1,8 +1,8 @@
-//! A schedule as a short text: to be printed with a failure, and given back to replay it.
+//! A schedule as a short text, which a failure prints and a replay reads.
 //!
 //! A token is a version digit and bytes in the URL-safe alphabet of base 64: runs of defaults and
 //! the decisions after them as variable-length numbers, and a check sum of four bytes before them.
-//! What the program has to be run under, if anything, stands before it with a point.
+//! If the program has to run under a setting, its name and a point stand before the token.
 
 use std::error::Error;
 use std::fmt;
@@ -12,10 +12,10 @@ use data_encoding::BASE64URL_NOPAD;
 
 use super::Schedule;
 
-/// What the tokens of this version begin with.
+/// The first character of the tokens of this version.
 const VERSION: char = '1';
 
-/// Why a text is no token.
+/// The reason why a text is no token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TokenError {
@@ -25,8 +25,7 @@ pub enum TokenError {
     Version(char),
     /// There is a character that tokens do not have, at this place, counted from zero.
     Character(usize),
-    /// The schedule is one of a program that is run under something of which this library knows
-    /// nothing.
+    /// The schedule needs a setting that this library does not know.
     Setting(String),
     /// The text was cut short, or has a wrong character in it.
     CheckSum,
@@ -90,7 +89,8 @@ impl FromStr for Schedule {
     ///
     /// # Errors
     ///
-    /// Returns an error if the text is not what [`Display`](fmt::Display) writes for some schedule.
+    /// Returns an error if the text is not a token that [`Display`](fmt::Display) writes for a
+    /// schedule.
     fn from_str(token: &str) -> Result<Self, TokenError> {
         let token = token.trim();
         if let Some((setting, token)) = token.split_once('.') {

@@ -1,4 +1,4 @@
-//! What happened in an execution, and what happened before what.
+//! The steps of an execution, and the happens-before order of the steps.
 //!
 //! A [`Trace`] keeps the steps of the execution in progress with their accesses, and a vector clock
 //! for each step. The next execution mostly begins as the last one did. Its common part is not
@@ -24,7 +24,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 struct Step {
     process: Process,
-    /// The how-many-th step of its process this is, from 1 on.
+    /// The number of this step among its process's steps, from 1 on.
     count: u32,
     /// The previous step of the process.
     previous: u32,
@@ -32,11 +32,11 @@ struct Step {
     first_choice: u32,
 }
 
-/// The place of an access in the list of those to its object.
+/// The place of an access in the list of accesses to its object.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     step: u32,
-    /// The place of the object's newest access in the list of those.
+    /// The place of the object in `newest`.
     place: u32,
     /// The access to the same object before this one.
     previous: u32,
@@ -52,7 +52,7 @@ struct Wake {
     previous: u32,
 }
 
-/// What is known of a process.
+/// The state of a process.
 #[derive(Clone, Copy, Debug)]
 struct Thread {
     last_step: u32,
@@ -72,14 +72,15 @@ pub(crate) struct Trace {
     threads: Vec<Thread>,
     /// The newest access to each object, or none.
     newest: Vec<u32>,
-    /// Where that of an object is. It stays there from one execution to the next.
+    /// The place of each object in `newest`. It stays the same from one execution to the next.
     places: FxHashMap<Object, u32>,
     /// The object that was accessed last, and its place.
     latest: Option<(Object, u32)>,
     /// The clocks, `width` numbers for each step whose clock is known.
     clocks: Vec<u32>,
     width: usize,
-    /// What the step in progress could not run before, and what it took something from.
+    /// The steps before which the step in progress could not run, and the steps from which it took
+    /// something.
     afters: Vec<u32>,
     follows: Vec<u32>,
     /// The clock that is being computed, and a copy of it from before the locks.
@@ -111,7 +112,8 @@ impl Trace {
         self.clocks[step * self.width + process.index()] >= count
     }
 
-    /// Returns the last step of this process before `before`, or else the one that created it.
+    /// Returns the last step of this process before `before`, or else the step that created the
+    /// process.
     pub(crate) fn step_before(&self, process: Process, before: u32) -> Option<u32> {
         let Thread { last_step, last_wake } = self.threads[process.index()];
         let mut own = last_step;
@@ -183,7 +185,7 @@ impl Trace {
         self.links.push(Link { step, place, previous, unlike });
     }
 
-    /// Returns where the newest access to an object is, of which there need not be one.
+    /// Returns the place of the object in `newest`. There need not be an access to it.
     #[inline]
     fn place(&mut self, object: Object) -> u32 {
         match self.latest {
@@ -227,13 +229,13 @@ impl Trace {
         }
     }
 
-    /// Notes that the step in progress takes what this one left.
+    /// Notes that the step in progress takes something that this step left.
     pub(crate) fn follows(&mut self, step: u32) {
         self.follows.push(step);
     }
 
-    /// Calls `visit` for each step that took this lock or gave it back since it was last taken
-    /// alone, and for that one, from the newest before `before` on.
+    /// Calls `visit` for each step before `before` that took or released this lock, from the newest
+    /// back to the last one that took it alone.
     pub(crate) fn visit_holders(&self, lock: Object, before: u32, mut visit: impl FnMut(u32, Kind)) {
         let mut position = self.newest(lock);
         while let Some(&Link { step, previous, .. }) = self.links.get(position as usize) {

@@ -1,25 +1,25 @@
-//! The exploration tree: what was run, and what remains to be run.
+//! The exploration tree: the explored branches, and the pending ones.
 //!
-//! A node is a step after those of its ancestors. Its children are the branches after it, in the
-//! order in which they were found. The first step of a branch sleeps in all branches to the right
-//! of it. A sequence that is to be run is a chain of pending nodes down to a leaf; below the leaf,
-//! the execution is free. So the pending nodes below a node are its wake-up tree.
+//! A node is a step after the steps of its ancestors. Its children are the branches after it, in
+//! the order in which they were found. The first step of a branch sleeps in all branches to the
+//! right of it. A sequence that has to run is a chain of pending nodes down to a leaf; below the
+//! leaf, the execution is free. So the pending nodes below a node are its wake-up tree.
 //!
-//! What is left of a node is explored without its help. What is right of it may still be added to
-//! by the executions below it, even where it is done already, for another worker may have been
-//! faster. So the children of a node are forgotten when it is done and all that is left of it and
-//! of its ancestors is done as well. The node itself stays, for it sleeps in its siblings to the
-//! right, until its parent's children are forgotten.
+//! The nodes to the left of a node are explored without its help. The executions below the node may
+//! still add to the nodes to its right, even to finished ones, since another worker may have been
+//! faster. So the children of a node are forgotten when the node is done, and all nodes to the left
+//! of it and of its ancestors are done as well. The node itself stays until its parent's children
+//! are forgotten, since it sleeps in its siblings to the right.
 //!
 //! Invariants:
-//! - the step of a node that has run has the label that it really had; that of a pending one is
-//!   taken from the execution in which its reversal was found;
-//! - a pending node is taken only when all its siblings to the left have run, so that what sleeps
-//!   in it is known, and does not depend on how many workers there are;
+//! - the step of a node that has run has its real label; the label of a pending node comes from the
+//!   execution that found its reversal;
+//! - a pending node is taken only when all its siblings to the left have run, so that its sleepers
+//!   are known, and do not depend on the number of workers;
 //! - all nodes below a pending one are pending;
-//! - what a worker runs before it is free, a taken node and its first children down to a leaf, is
-//!   taken, so that nobody makes that leaf longer: what would be added there is not what the worker
-//!   runs. All other nodes below are pending;
+//! - a worker's plan (a node and its first children down to a leaf) is taken, so that no other
+//!   worker makes that leaf longer: the worker would not run the added steps. All other nodes below
+//!   are pending;
 //! - `open` counts the children that are not done.
 
 use rustc_hash::FxHashMap;
@@ -30,27 +30,27 @@ use super::Process;
 use super::access::Label;
 use super::trace::{Choice, NONE};
 
-/// What a step chooses, from its first choice on. The step of a node that has run has all of its
+/// The choices of a step, from the first one on. The step of a node that has run has all of its
 /// choices; a pending one may leave the last ones open.
 pub(crate) type Outcome = SmallVec<[Choice; 2]>;
 
 /// A step that a branch begins with before it runs freely.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Planned {
-    /// Whose step it is.
+    /// The process of the step.
     pub(crate) process: Process,
-    /// What it chooses.
+    /// The choices of the step.
     pub(crate) outcome: Outcome,
 }
 
-/// How far a node has come.
+/// The state of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum State {
-    /// Nobody has begun it.
+    /// No worker has begun it.
     Pending,
-    /// A worker runs it for the first time: it, or the branch that begins above it.
+    /// A worker runs it for the first time, alone or as a part of a branch that begins above it.
     Taken,
-    /// It has run, and something below it remains.
+    /// It has run, and there is a pending node below it.
     Open,
     /// All below it is explored.
     Done,
@@ -63,7 +63,7 @@ impl State {
     }
 }
 
-/// A step after those of its ancestors.
+/// A step after the steps of its ancestors.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Node {
     pub(crate) parent: u32,
@@ -71,11 +71,11 @@ pub(crate) struct Node {
     pub(crate) depth: u32,
     pub(crate) process: Process,
     pub(crate) outcome: Outcome,
-    /// What the step does, unless it is a way of a step that has only gone in other ways.
+    /// The accesses of the step; none if the step has only gone in other ways so far.
     pub(crate) label: Option<Label>,
     pub(crate) state: State,
-    /// Executions are free below this node, and nothing sleeps there: they reach all that begins
-    /// with it.
+    /// Executions are free below this node, and nothing sleeps there: they reach all schedules that
+    /// begin with it.
     pub(crate) leaf: bool,
     pub(crate) children: SmallVec<[u32; 4]>,
     open: u32,
@@ -86,26 +86,26 @@ pub(crate) struct Node {
 pub(crate) struct Tree {
     nodes: Vec<Node>,
     free: Vec<u32>,
-    /// Something was chosen in an execution. `README.md` says what follows from that.
+    /// A step of an execution has chosen. `README.md` says what follows from that.
     pub(crate) has_choices: bool,
-    /// What waits at a leaf until it has run.
+    /// The sequences that wait at a leaf until it has run.
     postponed: FxHashMap<u32, Vec<Postponed>>,
 }
 
-/// A step that is to be run, with what it is thought to do.
+/// A planned step, with the accesses that it is thought to have.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Step {
     pub(crate) own: Planned,
     pub(crate) label: Label,
 }
 
-/// A sequence whose place in the tree depends on what a leaf does that has not run.
+/// A sequence whose place in the tree depends on a leaf that has not run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Postponed {
     pub(crate) steps: Vec<Step>,
-    /// The last step is one that was reversed. What it chooses beyond its outcome is open.
+    /// The last step was reversed. Its choices beyond its outcome are open.
     pub(crate) ends_open: bool,
-    /// The steps to the left that are the first ones of a part of the schedules that begin so.
+    /// The steps to the left that can begin some of the schedules that begin with the sequence.
     pub(crate) covered: Vec<(Process, Outcome)>,
 }
 
@@ -113,7 +113,7 @@ impl Tree {
     /// The node before all steps.
     pub(crate) const ROOT: u32 = 0;
 
-    /// Creates the tree of which nothing has run.
+    /// Creates the tree without any execution.
     pub(crate) fn new() -> Self {
         let root = Node {
             parent: NONE,
@@ -136,7 +136,7 @@ impl Tree {
 
     /// Returns the depth at which the children of this node run.
     pub(crate) fn depth_below(&self, id: u32) -> u32 {
-        // The root's depth is the one before zero.
+        // The root's depth is one less than zero.
         self.node(id).depth.wrapping_add(1)
     }
 
@@ -188,7 +188,7 @@ impl Tree {
         id
     }
 
-    /// Notes that this node has run, and what its step was.
+    /// Notes that this node has run, with its step.
     pub(crate) fn ran(&mut self, id: u32, outcome: Outcome, label: Label, leaf: bool) {
         let node = &mut self.nodes[id as usize];
         (node.outcome, node.label, node.state, node.leaf) = (outcome, Some(label), State::Open, leaf);
@@ -202,12 +202,12 @@ impl Tree {
         }
     }
 
-    /// Returns what has waited for this leaf to run.
+    /// Returns the sequences that have waited for this leaf to run.
     pub(crate) fn take_postponed(&mut self, leaf: u32) -> Vec<Postponed> {
         self.postponed.remove(&leaf).unwrap_or_default()
     }
 
-    /// Takes back a node whose step cannot run, with all that is pending below it.
+    /// Takes back a node whose step cannot run, with all pending nodes below it.
     pub(crate) fn remove(&mut self, id: u32) {
         let parent = self.node(id).parent;
         let parent = &mut self.nodes[parent as usize];
@@ -223,8 +223,8 @@ impl Tree {
         self.mark_chain(id, State::Pending);
     }
 
-    /// Gives this state to a branch that has not run: to the node and all that a worker runs with
-    /// it.
+    /// Gives this state to a branch that has not run: to the node, and to all nodes that a worker
+    /// runs with it.
     fn mark_chain(&mut self, id: u32, state: State) {
         let mut next = Some(id);
         while let Some(id) = next {
@@ -234,8 +234,9 @@ impl Tree {
         }
     }
 
-    /// Marks this node and its ancestors as done, up to the first one of which something remains.
-    /// Returns that one, or the root. `ordered` says that all to the left is done in any case.
+    /// Marks this node and its ancestors as done, up to the first ancestor that is not finished.
+    /// Returns this ancestor, or the root. `ordered` says that all nodes to the left are done in
+    /// any case.
     pub(crate) fn close(&mut self, mut id: u32, ordered: bool) -> u32 {
         while self.node(id).open == 0 {
             self.nodes[id as usize].state = State::Done;
@@ -251,7 +252,7 @@ impl Tree {
         id
     }
 
-    /// Returns `true` if all that is left of this node and of its ancestors is done.
+    /// Returns `true` if all nodes to the left of this node and of its ancestors are done.
     fn is_settled(&self, mut id: u32) -> bool {
         while id != Self::ROOT {
             if self.left_of(id).iter().any(|&left| self.node(left).state != State::Done) {
@@ -284,7 +285,7 @@ impl Tree {
         }
     }
 
-    /// Takes the leftmost pending node, where nothing is taken and all to the left of it is done.
+    /// Takes the leftmost pending node. No node may be taken, and all nodes to its left are done.
     pub(crate) fn take_leftmost(&mut self) -> Option<u32> {
         let mut id = Self::ROOT;
         while self.node(id).state == State::Open {
@@ -294,7 +295,8 @@ impl Tree {
         (self.node(id).state == State::Pending).then(|| self.take(id))
     }
 
-    /// Takes a pending node that is as near to the root as possible: it has the most below it.
+    /// Takes a pending node that is as near to the root as possible: it has the most nodes below
+    /// it.
     pub(crate) fn take_anywhere(&mut self) -> Option<u32> {
         if self.node(Self::ROOT).state == State::Pending {
             return Some(self.take(Self::ROOT));
@@ -315,7 +317,7 @@ impl Tree {
         id
     }
 
-    /// Returns the leftmost pending child, if all to the left of it have run.
+    /// Returns the leftmost pending child, if all children to its left have run.
     fn pending_child(&self, id: u32) -> Option<u32> {
         let node = self.node(id);
         if node.open == 0 {
@@ -325,7 +327,7 @@ impl Tree {
         node.children.iter().find(not_run).copied().filter(|&id| self.node(id).state == State::Pending)
     }
 
-    /// Gives back what is taken, so that the tree says all that remains.
+    /// Gives back all taken nodes, so that the tree has all pending work.
     pub(crate) fn untake(&mut self) {
         for node in &mut self.nodes {
             if node.state == State::Taken {

@@ -1,51 +1,50 @@
-//! Loops that ask again and again until something is so, as waits.
+//! Loops that ask again and again until a condition holds: the checker treats them as waits.
 //!
-//! `while !flag.load(..) { yield_now() }` has executions without end: those in which whoever sets
-//! the flag never has a turn. No schedule of a real runtime is like that, and all of its rounds but
-//! the last are alike. So the rounds of a process are looked at: what it does between two calls
-//! of `yield_now` or [`spin_loop`](crate::hint::spin_loop). A round is *in vain* if all is again as
-//! it was when the process has ended it: it has only read, or stored what was there, or taken a lock
-//! and given it back. If it has done the same as in the round before, and nobody has changed any of
-//! what it touches meanwhile, another round would be the same again, as far as others can tell.
-//! Then the process waits until somebody changes something that it touches. This
-//! is the treatment of awaits in M. Kokologiannakis, A. Raad and V. Vafeiadis, *Effective lock
+//! `while !flag.load(..) { yield_now() }` has executions without end: the fiber that sets the flag
+//! may never have a turn. No schedule of a real runtime is like that, and all rounds of the loop but
+//! the last are alike. So the checker looks at the *rounds* of a process: its steps between two
+//! calls of `yield_now` or [`spin_loop`](crate::hint::spin_loop). A round is *in vain* if it leaves
+//! everything as it was: the process has only read, or stored the value that was there, or taken a
+//! lock and released it. Suppose that a round is the same as the one before, and that no other
+//! process has changed an object of the round meanwhile. Then another round would be the same again,
+//! to all other processes. So the process waits until another process changes one of these objects.
+//! This is the treatment of awaits in M. Kokologiannakis, A. Raad and V. Vafeiadis, *Effective lock
 //! handling in stateless model checking* (OOPSLA 2019), and of B. Jonsson, M. Lång and K. Sagonas,
-//! *Awaiting for Godot* (FMCAD 2022). Here it is found while the program runs.
+//! *Awaiting for Godot* (FMCAD 2022). Here the checker finds them while the program runs.
 //!
-//! **Loops that give up.** A process can count its rounds, which nobody else sees:
-//! `try three times, then give up`; and what a lock protects cannot be seen, so that a round may
-//! have changed it. Were the process to wait, what it does after it has given up would come
-//! too late. So when a process asks for the second time in vain at a place that is not known yet,
-//! it goes on alone, and it turns out after how many rounds it leaves the loop, if it does within a
-//! thousand. That execution is then given up, and the exploration begins anew with what was learnt:
-//! a loop that leaves after a few rounds never waits, and all of its behaviours are explored. One
-//! that takes more rounds than [`Checker::rounds`](super::Checker::rounds) allows, unless it takes
-//! locks in them, or does not leave, waits after its second round. If nothing else can run in the
-//! end, it goes on alone again.
-//! If it leaves then, the execution goes on; if it asks a thousand times more, nobody alive will
-//! change what it reads, and that is reported.
+//! **Loops that give up.** A process can count its rounds: `try three times, then give up`. No
+//! other process sees the count. Nor does the checker see the data under a lock, which a round may
+//! have changed. If such a process waited, its steps after the loop would come too late. So when a
+//! process asks in vain for the second time at an unknown place, it goes on alone, for up to a
+//! thousand rounds, and the checker learns the number of rounds after which it leaves the loop.
+//! Then the checker gives that execution up, and the exploration begins anew with this number. A
+//! loop that leaves after a few rounds never waits, and all of its behaviours are explored. A loop
+//! waits after its second round if it does not leave, or takes more rounds than
+//! [`Checker::rounds`](super::Checker::rounds) allows and no locks in them. If nothing else can run
+//! in the end, it goes on alone again. If it leaves then, the execution goes on. If it asks a
+//! thousand times more, no process will change what it reads, and the checker reports that.
 //!
-//! **Several that ask** about what the same lock protects would wake each other for ever, and whoever
-//! is to change it would never have a turn. So a process becomes *tired* after some rounds that were
-//! the same, if all that was changed meanwhile was changed by others in rounds of that kind. It then
-//! waits for those only that do something new. If all that can run are tired, they go on in turn,
-//! a round each. If one of them leaves its loop, there was something new in these rounds that could
-//! not be seen. If they are few, that is learnt: the exploration begins anew, and nobody is tired
-//! so soon. A thousand turns that lead to nothing are a livelock.
+//! **Several loops under one lock** would wake each other for ever, and the process that changes the
+//! data would never have a turn. So a process becomes *tired* after some equal rounds, if only such
+//! rounds of other processes have changed something meanwhile. Then it waits only for processes that
+//! do something new. If all processes that can run are tired, they go on in turn, a round each. If
+//! one of them leaves its loop, the rounds have changed something that the checker does not see. If
+//! the rounds are few, the exploration begins anew, and processes become tired later. A thousand
+//! turns that lead to nothing are a livelock.
 //!
-//! **Cycles** of several in lockstep, each of which undoes what it has done because the others are
-//! in its way, are what those are tired of as well. So when a process would become tired for the
-//! first time, and all that can run have taken part since it has asked last, the same steps are
-//! repeated, a thousand times if that can be. The first time, that is a preference, and no rule: what
-//! else could have run is explored as ever.
+//! **Cycles in lockstep.** Processes also become tired in a cycle where each undoes its own steps
+//! because the others are in its way. So when a process would become tired for the first time, and
+//! all processes that can run have taken part since it last asked, the checker repeats the same
+//! steps, a thousand times if it can. The first time, this is only a preference: the other schedules
+//! are explored as well.
 //!
-//! **What the reduction has to know.** The step in which a process begins to wait reads all that
-//! its round has touched: a change before it and one after it lead to different things. The first
-//! step that changes any of it enables the process, and touches it as a wake touches what waits; so
-//! does each later one, until the process has gone on, since it could have been the first one.
-//! Whether a change is news to one that is tired depends on what its own process has done before,
-//! and on nothing else. A process that goes on because nothing else could run comes after all that
-//! has happened.
+//! **Accesses for the reduction.** The step in which a process begins to wait reads all objects of
+//! its round, since a change before this step and a change after it have different effects. The
+//! first step that changes one of these objects enables the process, and touches it as a wake does.
+//! Each later such step does the same until the process has gone on, since it could have been the
+//! first one. Whether a change is news to a tired process depends only on the earlier steps of the
+//! process that makes the change. A process that goes on because nothing else can run comes after
+//! all earlier steps.
 
 mod cycle;
 mod known;
@@ -63,25 +62,25 @@ use std::panic::Location;
 
 type Site = &'static Location<'static>;
 
-/// So many rounds in vain, one after the other, are no end.
+/// The number of rounds in vain after which a loop counts as endless.
 const ENDLESS: u32 = 1_000;
 
-/// What the processes of an execution ask.
+/// The loops of an execution that ask.
 #[derive(Debug)]
 pub(super) struct Asking {
     processes: Vec<Rounder>,
-    /// Those that have asked again in this execution.
+    /// The processes that have asked again in this execution.
     asking: Vec<Process>,
     known: Known,
     /// A loop that gives up after more rounds may wait.
     most: u32,
     /// The process that goes on whatever it does.
     alone: Option<Alone>,
-    /// How often a process has gone on in turn, and which was the last.
+    /// The number of turns, and the process of the last one.
     turns: u32,
     last_turn: usize,
-    /// A process that is tired, unless the steps of a cycle are repeated, and how many there were
-    /// before these.
+    /// A process that is tired, unless the steps of a cycle are repeated, and the number of steps
+    /// before the cycle.
     suspected: Option<(Process, usize)>,
     cycle: Option<Cycle>,
     has_learnt: bool,
@@ -124,7 +123,7 @@ impl Asking {
         }
     }
 
-    /// Forgets all but what is known, for the next execution.
+    /// Forgets all but the learnt facts, for the next execution.
     pub(super) fn clear(&mut self) {
         self.processes.iter_mut().for_each(Rounder::clear);
         self.asking.clear();
@@ -133,12 +132,12 @@ impl Asking {
         self.has_learnt = false;
     }
 
-    /// Returns which timers hold up others, as far as is known.
+    /// Returns which timers are known to hold up others.
     pub(super) fn holding(&self) -> Holding {
         self.known.holding()
     }
 
-    /// Notes that these do.
+    /// Notes which timers hold up others.
     pub(super) fn learns(&mut self, holding: Holding) {
         if holding > self.known.holding() {
             self.has_learnt = true;
@@ -159,8 +158,8 @@ impl Asking {
         &mut self.processes[process.index()]
     }
 
-    /// Returns `true` if nothing that a process does now is of interest: it has done something in
-    /// this round, and nobody has asked again.
+    /// Returns `true` if the accesses of a process need not be noted now: it has done something new
+    /// in this round, and no process has asked again.
     #[inline]
     pub(super) fn has_no_rounds(&self, process: Process) -> bool {
         self.asking.is_empty() && self.processes.get(process.index()).is_some_and(|rounder| rounder.is_of_use)
@@ -180,8 +179,8 @@ impl Asking {
         self.leaves(process, false);
     }
 
-    /// Notes that a process has changed something. Returns which others wait for that, or have
-    /// waited and not gone on yet, and whether they are to go on now.
+    /// Notes that a process has changed something. Returns the other processes that wait for it, or
+    /// have waited and not gone on yet, and whether they go on now.
     pub(super) fn has_changed(
         &mut self,
         process: Process,
@@ -202,7 +201,7 @@ impl Asking {
             let rounder = self.of(other);
             if other != process && rounder.touches(act.object) {
                 rounder.is_changed = true;
-                // Who waits makes all of the next round after this.
+                // A process that waits makes its whole next round after this change.
                 rounder.is_news |= is_news && rounder.state != State::Waits;
                 touched.extend(rounder.wake(is_news).map(|wakes| (other, wakes)));
             }
@@ -210,7 +209,7 @@ impl Asking {
         touched
     }
 
-    /// Returns `true` if a process makes the same rounds again and again, as far as can be seen.
+    /// Returns `true` if all visible rounds of a process are the same.
     fn is_idle(&self, process: Process) -> bool {
         let Some(rounder) = self.processes.get(process.index()) else { return false };
         let Some(site) = rounder.site.filter(|_| rounder.alike > 0 && rounder.is_as_before()) else {
@@ -219,7 +218,7 @@ impl Asking {
         rounder.alike >= self.known.of(site).fresh()
     }
 
-    /// Notes that a process takes a step. Returns those that wait for anything to happen.
+    /// Notes that a process takes a step. Returns the processes that wait for any step.
     #[inline]
     pub(super) fn takes_step(&mut self, process: Process) -> Vec<(Process, bool)> {
         let rounder = self.of(process);
@@ -283,7 +282,8 @@ impl Asking {
         };
         if rounds > most {
             if sees_old {
-                // A write is seen at last. To read an old one for longer would be the same again.
+                // Now the process sees the newest write: to read an old one for longer would be the
+                // same again.
                 let rounder = self.of(process);
                 (rounder.rounds, rounder.catches_up) = (0, true);
                 return Again::GoOn;
@@ -302,8 +302,8 @@ impl Asking {
         Again::GoOnAlone
     }
 
-    /// Lets a process wait for those that do something new. It has asked before when there were so
-    /// many steps.
+    /// Lets a process wait for processes that do something new. `before` is the number of steps
+    /// when it asked last.
     fn tires(&mut self, process: Process, before: usize) -> Again {
         if self.cycle.is_some() {
             return Again::GoOn;
@@ -317,7 +317,7 @@ impl Asking {
         Again::Wait
     }
 
-    /// Returns `true` if a process that has just asked again reads nothing old again.
+    /// Returns `true` if a process that has just asked again reads no old value again.
     pub(super) fn catches_up(&mut self, process: Process) -> bool {
         std::mem::take(&mut self.of(process).catches_up)
     }
@@ -327,8 +327,8 @@ impl Asking {
         self.alone.is_some_and(|alone| alone.process == process)
     }
 
-    /// Returns `true` if a process that goes on alone does what it has done in the step in progress
-    /// before. A step that does it once is the same to all others.
+    /// Returns `true` if a process that goes on alone does something for the second time in the
+    /// step in progress. To all others a step that does it once is the same.
     #[inline]
     pub(super) fn has_told(&self, process: Process, object: Object, kind: Kind) -> bool {
         self.alone.is_some_and(|alone| alone.process == process && alone.has_gone_round)
@@ -341,12 +341,12 @@ impl Asking {
         !waits || self.suspected.is_some_and(|(suspected, _)| suspected == process)
     }
 
-    /// Returns what a process has touched in its last round.
+    /// Returns the objects of a process's last round.
     pub(super) fn touched_by(&self, process: Process) -> impl Iterator<Item = Object> + '_ {
         self.processes[process.index()].before.iter().map(|act| act.object)
     }
 
-    /// Returns those that wait.
+    /// Returns the processes that wait.
     pub(super) fn waiting(&self) -> Vec<Asker> {
         let asker = |process: &Process| {
             let rounder = &self.processes[process.index()];

@@ -1,4 +1,4 @@
-//! Between a worker that runs the program and the strategy that chooses its schedule.
+//! The bridge between the worker that runs the program and the strategy that chooses its schedule.
 
 mod course;
 mod explorer;
@@ -28,13 +28,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 
-/// A part of a schedule that is repeated is looked for up to this length.
+/// The greatest length of a repeated part for which the bridge looks.
 const LONGEST_PERIOD: usize = 1_000;
 
 /// The time, as an object.
 pub(super) const TIME: Object = Object(u64::MAX);
 
-/// Some steps of an execution that one process takes one after the other.
+/// Some steps of an execution that one process takes in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Steps {
     /// Where the process was spawned; `None` for the program itself.
@@ -42,7 +42,7 @@ pub(super) struct Steps {
     pub(super) count: usize,
 }
 
-/// What says that an execution is to be given up.
+/// The condition on which an execution is given up.
 #[derive(Debug, Clone)]
 pub(super) struct Cut {
     /// At once, if this is set.
@@ -60,7 +60,7 @@ impl Cut {
     }
 }
 
-/// The clock is looked at once in so many steps.
+/// The number of steps between two looks at the clock.
 const STEPS_BETWEEN_LOOKS: usize = 32;
 
 pub(super) struct Bridge {
@@ -70,12 +70,12 @@ pub(super) struct Bridge {
     queues: RefCell<Queues>,
     /// How many children each process has had in this execution.
     children: RefCell<Vec<u32>>,
-    /// Whose code runs: the process that takes the step in progress, or one that begins in it.
+    /// The process whose code runs: it takes the step in progress, or begins in it.
     pub(super) running: Cell<Option<Process>>,
     course: RefCell<Course>,
     /// Where each process was spawned.
     sites: RefCell<Vec<Option<&'static Location<'static>>>>,
-    /// A step is in progress, and what it touches is reported.
+    /// A step is in progress, and its accesses are reported.
     pub(super) in_step: Cell<bool>,
     /// The objects that were declared last by each process.
     awaited: RefCell<Vec<usize>>,
@@ -87,22 +87,22 @@ pub(super) struct Bridge {
     unbegun: RefCell<Vec<Process>>,
     /// The strategy has chosen between several ways in this exploration.
     has_chosen: Cell<bool>,
-    /// The next step is taken since nothing else can run.
+    /// The next step runs since nothing else can run.
     is_last: Cell<bool>,
     /// Something outside of the program has woken a part of it.
     pub(super) is_disturbed: Cell<bool>,
     too_long: Cell<bool>,
-    /// What shows others what is done here.
+    /// Shows others the work of this thread.
     pulse: Arc<Pulse>,
-    /// What says that executions are to be given up, and whether this one was.
+    /// The condition on which executions are given up.
     cut: Option<Cut>,
     was_cut: Cell<bool>,
     is_unwinding: Cell<bool>,
     /// Nothing could go on.
     is_blocked: Cell<bool>,
-    /// What the program has returned.
+    /// The result of the program.
     result: RefCell<Option<Box<dyn Any + Send>>>,
-    /// It is noted for people what the execution does.
+    /// The execution is recorded for a report.
     is_recorded: Cell<bool>,
     recorder: RefCell<Option<Box<Recorder>>>,
     pub(super) memory: RefCell<Modelled>,
@@ -151,18 +151,18 @@ impl Bridge {
         })
     }
 
-    /// Returns what the program has returned in the last execution, if it has.
+    /// Returns the result of the program in the last execution, if there is one.
     pub(super) fn left(&self) -> Option<Box<dyn Any + Send>> {
         self.result.take()
     }
 
-    /// Notes what the next execution does.
+    /// Records the next execution.
     pub(super) fn record(&self) {
         self.is_recorded.set(true);
         *self.recorder.borrow_mut() = Some(Box::default());
     }
 
-    /// Returns what was noted of the execution, and of what is left of it.
+    /// Returns the record of the execution, with the waits in `left`.
     pub(super) fn trace(&self, left: Option<&WaitGraph>) -> Option<Trace> {
         self.is_recorded.set(false);
         self.recorder.take().map(|recorder| recorder.finish(left))
@@ -196,7 +196,7 @@ impl Bridge {
         self.was_cut.set(false);
         self.is_unwinding.set(false);
         if self.is_recorded.get() {
-            // Of what is given up, nothing is to be told.
+            // The record of an execution that was given up is dropped.
             self.record();
         }
         self.is_blocked.set(false);
@@ -220,7 +220,7 @@ impl Bridge {
         self.strategy.borrow().schedule().under(memory.map(Memory::name))
     }
 
-    /// Returns how many executions there were.
+    /// Returns the counts of executions.
     pub(super) fn counts(&self) -> Counts {
         self.strategy.borrow().counts()
     }
@@ -240,7 +240,7 @@ impl Bridge {
         self.was_cut.get()
     }
 
-    /// Returns what the last steps of the execution repeat, or nothing.
+    /// Returns the steps that the end of the execution repeats, or nothing.
     pub(super) fn repeated(&self) -> Vec<Steps> {
         let steps = &self.course.borrow().steps;
         let by_process = period(steps).chunk_by(|one, other| one == other);
@@ -268,12 +268,12 @@ impl Bridge {
         way
     }
 
-    /// Returns `true` if something was chosen since this was made.
+    /// Returns `true` if a step has chosen since this bridge was made.
     pub(super) fn has_chosen(&self) -> bool {
         self.has_chosen.get()
     }
 
-    /// Returns `true` if the execution was given up, since others are to be run instead of it.
+    /// Returns `true` if the execution was given up, since others run instead of it.
     pub(super) fn was_abandoned(&self) -> bool {
         self.asking.borrow().has_learnt()
     }
@@ -283,24 +283,24 @@ impl Bridge {
         self.sites.borrow().get(process.index()).copied().flatten()
     }
 
-    /// Returns where the loops are whose parts have not begun, if nothing else could run.
+    /// Returns the places of the loops whose parts have not begun, if nothing else could run.
     pub(super) fn unbegun(&self) -> Vec<&'static Location<'static>> {
         let mut sites: Vec<_> = self.unbegun.borrow().iter().filter_map(|part| self.site_of(*part)).collect();
         sites.dedup();
         sites
     }
 
-    /// Returns the pairs of names that are of one object, as far as is known.
+    /// Returns the known pairs of names that belong to one object.
     pub(super) fn same(&self) -> Vec<(u64, u64)> {
         self.objects.borrow().same()
     }
 
-    /// Notes pairs of names that are of one object.
+    /// Notes pairs of names that belong to one object.
     pub(super) fn adopt(&self, same: &[(u64, u64)]) {
         self.objects.borrow_mut().adopt(same);
     }
 
-    /// Returns a check sum of which process has taken each step of the execution, and where it was
+    /// Returns a check sum of the processes of the steps, and of the places where they were
     /// spawned.
     pub(super) fn sum_of_steps(&self) -> u32 {
         let mut sum = crc32fast::Hasher::new();
@@ -331,18 +331,18 @@ impl Bridge {
             if self.timers.borrow().are_of(address) {
                 self.learns(Holding::All);
             }
-            // Most of what is touched has no name.
+            // Most touched addresses have no name.
             let object = self.objects.borrow().at(address);
             object.into_iter().for_each(|object| self.touched_object(object, kind, touch));
         }
     }
 
-    /// Notes which timers hold up others, as far as that is known.
+    /// Notes which timers are known to hold up others.
     fn learns(&self, holding: Holding) {
         self.asking.borrow_mut().learns(holding);
     }
 
-    /// Notes that the step in progress does this to the time, or to a timer.
+    /// Notes that the step in progress accesses the time, or a timer.
     fn touches_time(&self, process: Process, object: Object, kind: Kind) {
         self.strategy.borrow_mut().access(object, kind);
         self.memory.borrow_mut().touch(process.0, object, kind, false);
@@ -380,7 +380,7 @@ impl Bridge {
     }
 }
 
-/// Returns what is done to what is touched, or `None` if that is gone.
+/// Returns the kind of the access, or `None` if the object is gone.
 #[inline]
 fn kind_of(touch: Touch) -> Option<Kind> {
     Some(match touch {
@@ -397,7 +397,8 @@ fn kind_of(touch: Touch) -> Option<Kind> {
     })
 }
 
-/// Returns the shortest part that the end of a list repeats for half of it at least, or nothing.
+/// Returns the shortest part that the end of a list repeats, over at least half of the list; or
+/// nothing.
 fn period(steps: &[Process]) -> &[Process] {
     let end = &steps[steps.len() / 2..];
     let most = end.len() / 3;
@@ -406,7 +407,7 @@ fn period(steps: &[Process]) -> &[Process] {
     &steps[steps.len() - period..]
 }
 
-/// Returns what a list has for this process.
+/// Returns the entry of a list for this process.
 fn of<T: Clone + Default>(list: &mut Vec<T>, process: Process) -> &mut T {
     if list.len() <= process.index() {
         list.resize(process.index() + 1, T::default());

@@ -1,15 +1,15 @@
-//! What must have come before a step, whatever the schedule was.
+//! The steps that must have come before a step, in every schedule.
 //!
-//! A step comes after the earlier ones of its process, after the one that spawned the process or
-//! woke it, after the end of what it has joined, and after the one that left the message that it
-//! takes. Two steps that only happened to meet at an object are not ordered by that here: they
-//! could have come the other way round. So this is less than the order of an execution, and it is
-//! known while the execution runs.
+//! A step comes after the earlier steps of its process, after the step that spawned or woke the
+//! process, after the end of each process that it has joined, and after the step that left the
+//! message that it takes. Two steps that only met at an object have no order here: they could have
+//! come the other way round. So this is less than the order of an execution, and it is known while
+//! the execution runs.
 
 use crate::explore::Process;
 use smallvec::SmallVec;
 
-/// For each process, the number of the last step that is known of it.
+/// For each process, the number of its last known step.
 pub(super) type Clock = SmallVec<[u32; 8]>;
 
 /// A place in an execution: within a step, which a process takes.
@@ -19,7 +19,7 @@ pub(super) struct Moment {
     pub(super) step: usize,
 }
 
-/// What each process knows of the others.
+/// The clock of each process.
 #[derive(Debug, Default)]
 pub(super) struct Causes(Vec<Clock>);
 
@@ -42,13 +42,13 @@ impl Causes {
         }
     }
 
-    /// Notes that a process goes on after all that another one has done so far.
+    /// Notes that a process goes on after all earlier steps of another one.
     pub(super) fn follows(&mut self, process: Process, other: Process) {
         let clock = self.clock(other);
         self.follows_clock(process, &clock);
     }
 
-    /// Notes that a process goes on after what was known at this clock.
+    /// Notes that a process goes on after the steps in this clock.
     pub(super) fn follows_clock(&mut self, process: Process, clock: &Clock) {
         let mine = self.clock_mut(process);
         if mine.len() < clock.len() {
@@ -57,12 +57,12 @@ impl Causes {
         mine.iter_mut().zip(clock).for_each(|(mine, theirs)| *mine = (*mine).max(*theirs));
     }
 
-    /// Returns what a process knows.
+    /// Returns the clock of a process.
     pub(super) fn clock(&self, process: Process) -> Clock {
         self.0.get(process.index()).cloned().unwrap_or_default()
     }
 
-    /// Returns `true` if an earlier moment must have come before what this process does now.
+    /// Returns `true` if an earlier moment must have come before the present step of this process.
     pub(super) fn must_precede(&self, earlier: Moment, process: Process) -> bool {
         let clock = self.0.get(process.index());
         let known = clock.and_then(|clock| clock.get(earlier.process.index()));

@@ -1,4 +1,4 @@
-//! How a program is checked: which schedules are run, and how many.
+//! The settings of a check: the schedules that it runs, and their number.
 
 mod explore;
 mod kept;
@@ -15,9 +15,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How a program is checked. See [`check`](super::check).
+/// The settings of a check. See [`check`](super::check).
 ///
-/// Without more it explores every schedule that could differ, each once.
+/// By default it explores every schedule that could differ, each once.
 ///
 /// # Examples
 ///
@@ -93,7 +93,7 @@ impl Checker {
     ///
     /// # Examples
     ///
-    /// Two stores wait while two loads overtake them. That is so on most processors, and in Rust:
+    /// Two loads overtake two stores. Most processors allow that, and so does Rust:
     ///
     /// ```
     /// use lisle_check::atomic::{AtomicU32, Ordering::Relaxed};
@@ -121,8 +121,8 @@ impl Checker {
         self
     }
 
-    /// Counts how many executions differ in what their fibers have observed. Two executions that do
-    /// not are the same to the program, though the order of some of its steps is another one.
+    /// Counts the executions that differ observably. Two others are the same to the program,
+    /// although some of their steps have another order.
     ///
     /// ```
     /// use lisle_check::Checker;

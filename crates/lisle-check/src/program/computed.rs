@@ -1,23 +1,23 @@
-//! How long workers have computed.
+//! The processor time of workers.
 //!
-//! This is their processor time. The time of a clock passes also while others have the processors, so
-//! what rests on it would depend on what else the machine does.
+//! The time of a clock also passes while others have the processors, so decisions by it would depend
+//! on the load of the machine.
 
 use lisle_runtime::model::processor_time;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// The system is asked so often at most: to look at the clock takes less time.
+/// The shortest time between two questions to the system: a look at the clock takes less time.
 const OFTEN: Duration = Duration::from_millis(5);
 
-/// How long workers have computed, all together.
+/// The processor time of all workers together.
 #[derive(Default)]
 pub(super) struct Computed(AtomicU64);
 
 /// A worker that computes. It stays on its thread.
 pub(super) struct Computes<'a> {
     total: &'a Computed,
-    /// What it had computed when the system was asked last, and when that was.
+    /// Its processor time at the last question to the system, and the time of that.
     before: Duration,
     asked: Instant,
 }
@@ -34,7 +34,7 @@ impl Computed {
 }
 
 impl Computes<'_> {
-    /// Adds what this thread has computed, unless that is little.
+    /// Adds the processor time of this thread, unless it is little.
     pub(super) fn add(&mut self) {
         if self.asked.elapsed() >= OFTEN {
             let now = processor_time();

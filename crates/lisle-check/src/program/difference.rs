@@ -4,11 +4,11 @@ use super::trace::Trace;
 use crate::explore::Schedule;
 use std::fmt;
 
-/// Two schedules that come to different results.
+/// Two schedules with different results.
 ///
 /// If [`is_one_reversal`](Difference::is_one_reversal), a step of one fiber comes earlier in the
-/// second schedule than in the first one, before steps of others, or goes another way of a choice.
-/// All that is different after it follows from that.
+/// second schedule than in the first one, before steps of others, or takes another way of a choice.
+/// All later differences follow from this.
 #[derive(Debug, Clone)]
 pub struct Difference {
     results: [String; 2],
@@ -31,7 +31,7 @@ impl Difference {
         Difference { results, schedules, reversal: None, traces: Default::default() }
     }
 
-    /// Takes what the two executions did, and marks the steps in which they differ.
+    /// Takes the traces of the two executions, and marks the steps in which they differ.
     pub(super) fn shows(&mut self, mut traces: [Trace; 2]) {
         match self.reversal {
             Some(Reversal::Moved { from, to }) => traces.iter_mut().for_each(|trace| trace.mark(to..=from)),
@@ -41,8 +41,7 @@ impl Difference {
         self.traces = traces;
     }
 
-    /// Returns the first step that is another one in the second schedule, or 0 if that is not
-    /// known.
+    /// Returns the first step that differs in the second schedule, or 0 if that is not known.
     pub(super) fn same_before(&self) -> usize {
         match self.reversal {
             Some(Reversal::Moved { to: step, .. } | Reversal::Chosen(step)) => step,
@@ -60,13 +59,13 @@ impl Difference {
         self.schedules.each_ref().map(Schedule::to_string)
     }
 
-    /// Returns what the two executions did.
+    /// Returns the traces of the two executions.
     pub fn traces(&self) -> [&Trace; 2] {
         self.traces.each_ref()
     }
 
-    /// Returns `true` if the schedules differ in the order of one step and those that it has
-    /// changed places with, or in one choice. It is searched for in some thousand executions.
+    /// Returns `true` if the schedules differ in the place of one step, or in one choice. The
+    /// checker searches for such schedules in some thousand executions.
     pub fn is_one_reversal(&self) -> bool {
         self.reversal.is_some()
     }

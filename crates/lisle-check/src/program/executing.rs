@@ -1,4 +1,4 @@
-//! Running executions: one program, again and again.
+//! Runs the executions of one program.
 
 use super::asking::{Asking, Known};
 use super::bridge::{self, Bridge, Cut};
@@ -26,40 +26,39 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// So many executions are spent on making a schedule shorter.
+/// The most executions that look for a shorter schedule.
 const SHRINKING: usize = 400;
 
-/// What was seen not to end is not waited for as long when it is run again.
+/// The patience with a step that has not ended in an earlier run.
 const PATIENCE_AGAIN: Duration = Duration::from_secs(2);
 
-/// What cannot be checked if something outside has woken a fiber or a task.
+/// The failure if something outside has woken a fiber or a task.
 const DISTURBED: &str = "something outside of the program has woken a fiber or task of it: another thread, runtime or \
                          executor. This cannot be checked, since it does not come again in the same way. Put a fiber \
                          in its place";
 
-/// What has gone wrong if the program's closure has not returned, and yet all has ended.
+/// The failure if the program's closure has not returned, and yet all has ended.
 const NOT_RETURNED: &str = "the program was unwound before its end, and not by a panic of its own";
 
-/// A program that is to be executed.
+/// A program to execute.
 pub(super) struct Executing {
     pub(super) program: Arc<dyn Fn() + Send + Sync>,
     pub(super) site: &'static Location<'static>,
     /// An execution of more steps is endless.
     pub(super) steps: usize,
-    /// What is asked of the results, if anything is.
+    /// The judge of the results, if there is one.
     pub(super) judge: Option<Arc<dyn Judge>>,
     pub(super) division: Division,
-    /// A loop that asks again and again may ask so often in vain before it counts as one that
-    /// waits.
+    /// The number of rounds in vain after which a loop counts as a wait.
     pub(super) rounds: u32,
     pub(super) memory: Memory,
-    /// How much of the memory is modelled, as far as is known that it has to be.
+    /// The detail of the memory that the program is known to need.
     pub(super) detail: Mutex<Detail>,
     /// It goes on after a failure.
     pub(super) past_failures: bool,
-    /// An execution without end says nothing: others look for those.
+    /// Samples ignore executions without end: the exploration itself looks for those.
     pub(super) samples: bool,
-    /// Who looks at it meanwhile.
+    /// The watch over the workers.
     pub(super) watch: Arc<Watch>,
 }
 
@@ -69,20 +68,20 @@ pub(super) struct Running<'a> {
     executions: &'a Executions<'a>,
     noticed: Noticed,
     known: Known,
-    /// What could not be unwound. Nothing else can be executed on this thread then.
+    /// The waits that could not be unwound. Then nothing else can be executed on this thread.
     stuck: Rc<RefCell<Option<String>>>,
     pulse: Arc<Pulse>,
-    /// What says that executions are to be given up.
+    /// The condition on which executions are given up.
     cut: RefCell<Option<Cut>>,
-    /// What is run has been run before.
+    /// The schedule has been run before.
     is_again: Cell<bool>,
-    /// How the last execution has ended.
+    /// The ending of the last execution.
     ending: Cell<Ending>,
 }
 
 impl Executing {
-    /// Locks how much of the memory is modelled. It changes only while nothing is executed: what is
-    /// found in a round is replayed with as much as it was found with.
+    /// Locks the detail of the memory. It changes only while nothing is executed, so a failure is
+    /// replayed with the detail with which it was found.
     pub(super) fn detail(&self) -> MutexGuard<'_, Detail> {
         self.detail.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -118,7 +117,7 @@ impl Executing {
 }
 
 impl Executing {
-    /// Returns the verdict on a program of which a step does not end.
+    /// Returns the verdict on a program with a step that does not end.
     pub(super) fn hung(self: &Arc<Self>, hung: Hung) -> Verdict {
         let Hung { schedule, steps, what } = hung;
         let trace = self.first_steps(&schedule, steps);
@@ -129,7 +128,7 @@ impl Executing {
         Verdict { elapsed: self.watch.begun.elapsed(), ..verdict }
     }
 
-    /// Returns the same program, of which schedules are drawn beside those that are explored.
+    /// Returns the same program for schedules that are drawn beside the exploration.
     pub(super) fn sampled(&self) -> Executing {
         Executing {
             program: self.program.clone(),
@@ -141,7 +140,7 @@ impl Executing {
         }
     }
 
-    /// Returns what the first steps of a schedule do, if these come to their ends.
+    /// Returns the trace of the first steps of a schedule, if these come to their ends.
     fn first_steps(&self, schedule: &Schedule, steps: usize) -> Trace {
         let watch = Arc::new(Watch::new(self.site, None, PATIENCE_AGAIN));
         let executing = Executing {
@@ -159,7 +158,7 @@ impl Executing {
 }
 
 impl Running<'_> {
-    /// Runs one schedule, and notes what it does.
+    /// Runs one schedule, and records it.
     pub(super) fn replay(&self, schedule: &Schedule) -> Verdict {
         let strategy = || Box::new(Replay::new(schedule.clone())) as Box<dyn Strategy>;
         let bridge = self.bridge(strategy());
@@ -174,7 +173,7 @@ impl Running<'_> {
         Verdict { trace: Some(trace), ..Verdict::new(counts, How::Replayed, memory, failure) }
     }
 
-    /// Runs one schedule again. Returns what goes wrong in it.
+    /// Runs one schedule again. Returns its failure.
     fn again(&self, schedule: &Schedule) -> Option<Failure> {
         let strategy = || Box::new(Replay::new(schedule.clone())) as Box<dyn Strategy>;
         let bridge = self.bridge(strategy());
@@ -199,11 +198,11 @@ impl Running<'_> {
             bridge.begin();
             failure = self.execute(bridge);
         }
-        // Nobody else runs what it would have shown.
+        // No other execution runs the same schedule.
         failure.or_else(|| self.stuck.borrow().clone().map(|stuck| stuck_at(bridge.schedule(), stuck)))
     }
 
-    /// Returns what runs something else on the same worker.
+    /// Returns a runner of another program on the same worker.
     pub(super) fn instead<'a>(&'a self, executing: &'a Executing) -> Running<'a> {
         Running {
             executing,
@@ -218,8 +217,8 @@ impl Running<'_> {
         }
     }
 
-    /// Calls `f` where executions can be run: here, or on a thread of its own if this one is held
-    /// by what could not be unwound.
+    /// Calls `f` where executions can run: here, or on a thread of its own if fibers that could not
+    /// be unwound hold this one.
     pub(super) fn unstuck<R: Send>(&self, f: impl FnOnce(&Running<'_>) -> R + Send) -> R {
         if !self.is_stuck() {
             return f(self);
@@ -235,7 +234,7 @@ impl Running<'_> {
         done.unwrap_or_else(|panic| resume_unwind(panic))
     }
 
-    /// Lets executions be given up from now on when this says so.
+    /// Sets the condition on which executions are given up.
     pub(super) fn cut_when(&self, cut: Option<Cut>) {
         self.cut.replace(cut);
     }
@@ -259,22 +258,22 @@ impl Running<'_> {
         self.executing.memory
     }
 
-    /// Returns how much of the memory is modelled.
+    /// Returns the detail of the memory.
     pub(super) fn detail(&self) -> Detail {
         *self.executing.detail()
     }
 
-    /// Returns how the last execution has ended.
+    /// Returns the ending of the last execution.
     pub(super) fn ending(&self) -> Ending {
         self.ending.get()
     }
 
-    /// Returns what is known of loops that ask again.
+    /// Returns the facts about loops that ask again.
     pub(super) fn known(&self) -> &Known {
         &self.known
     }
 
-    /// Runs the program in the schedule of defaults, and returns a check sum of what it does.
+    /// Runs the program in the schedule of defaults, and returns a check sum of its steps.
     pub(super) fn default_sum(&self) -> u32 {
         let strategy = || Box::new(Replay::new(Schedule::default())) as Box<dyn Strategy>;
         let bridge = self.bridge(strategy());
@@ -283,7 +282,8 @@ impl Running<'_> {
         bridge.sum_of_steps()
     }
 
-    /// Returns the failure with a shorter schedule, if there is one, and with what that does.
+    /// Returns the failure with a shorter schedule, if there is one, and with the trace of that
+    /// schedule.
     pub(super) fn shortened(&self, found: Option<Failure>) -> Option<Failure> {
         let found = found?;
         self.is_again.set(true);
@@ -313,7 +313,7 @@ impl Running<'_> {
         Some(found)
     }
 
-    /// Returns what a schedule does.
+    /// Returns the trace of a schedule.
     fn told(&self, schedule: &Schedule) -> Trace {
         self.unstuck(|running| running.replay(schedule).trace).unwrap_or_default()
     }
@@ -337,7 +337,7 @@ impl Running<'_> {
         found
     }
 
-    /// Returns what could not be unwound.
+    /// Returns the waits that could not be unwound.
     pub(super) fn stuck(&self) -> Option<String> {
         self.stuck.borrow().clone()
     }
@@ -347,7 +347,7 @@ impl Running<'_> {
         self.stuck.borrow().is_some()
     }
 
-    /// Runs the execution that has begun. Returns what goes wrong in it.
+    /// Runs the execution that has begun. Returns its failure.
     pub(super) fn execute(&self, bridge: &Rc<Bridge>) -> Option<Failure> {
         let (program, told) = (self.executing.program.clone(), self.noticed.clone());
         let has_returned = Arc::<AtomicBool>::default();
@@ -364,7 +364,7 @@ impl Running<'_> {
         self.pulse.enter(Stage::Checker);
         let panicked = self.noticed.lock().unwrap_or_else(PoisonError::into_inner).take();
         let spins = bridge.spins();
-        // What has been given up is not what comes of the program.
+        // An execution that was given up shows no failure of the program.
         let race = bridge.race().filter(|_| !bridge.was_abandoned());
         let race = race.map(|race| (Ending::Failed, Some(What::Race(race))));
         let (ending, what) = race.unwrap_or_else(|| match (panicked, ended) {
@@ -393,7 +393,7 @@ impl Running<'_> {
         self.ending.set(ending);
         let failed = what.map(|what| (what, bridge.schedule()));
         if failed.is_none() && bridge.was_cut() {
-            // It is not known what it would have come to. Nobody goes on with this bridge.
+            // Its ending is unknown. Nothing uses this bridge any more.
             return None;
         }
         if ending == Ending::Complete {
@@ -404,7 +404,7 @@ impl Running<'_> {
         Some(Failure { what, schedule, trace: Trace::default(), stuck, unbegun: bridge.unbegun() })
     }
 
-    /// Returns what is wrong with the result of an execution that has come to its end.
+    /// Returns the fault in the result of a complete execution, if there is one.
     fn judged(&self, bridge: &Bridge) -> Option<What> {
         let result = bridge.left();
         let (judge, result) = (self.executing.judge.as_ref()?, result?);
@@ -412,16 +412,16 @@ impl Running<'_> {
     }
 }
 
-/// Returns what has gone wrong if an execution was given up, and what is left cannot be unwound.
+/// Returns the failure if an execution was given up and cannot be unwound.
 pub(super) fn stuck_at(schedule: Schedule, stuck: String) -> Failure {
     Failure { what: What::Stuck, schedule, trace: Trace::default(), stuck: Some(stuck), unbegun: Vec::new() }
 }
 
-/// What has gone wrong in an execution, and has not been put into the verdict yet.
+/// A panic of an execution that is not in the verdict yet.
 type Noticed = Arc<Mutex<Option<String>>>;
 
 fn notice(noticed: &Noticed, what: String) {
-    // What is unwound may panic since its partners are.
+    // A fiber that is unwound may panic because its partners are unwound.
     if bridge::is_unwinding() {
         return;
     }

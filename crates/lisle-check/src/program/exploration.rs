@@ -1,4 +1,4 @@
-//! An exploration from its beginning, or from where another one was saved, to its verdict.
+//! An exploration, from its beginning or from a saved state up to its verdict.
 
 use super::executing::{Executing, Running};
 use super::limit::{Limit, Limits};
@@ -17,21 +17,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The first worker is alone for so many executions, unless the number of workers is chosen: most
-/// programs have fewer schedules than that.
+/// The number of executions that the first worker runs alone, unless the number of workers is set:
+/// most programs have fewer schedules.
 const ALONE: u64 = 1_000;
 
-/// An exploration that computes for longer is large, however few executions it has had.
+/// An exploration with more processor time than this is large, whatever the number of its
+/// executions.
 const FIRST_SLICE: Duration = Duration::from_secs(1);
 
-/// What the first worker does besides.
+/// Further duties of the first worker.
 struct First {
     progress: Progress,
-    /// So many executions remain for it before others help.
+    /// The number of executions before others help.
     alone: u64,
 }
 
-/// How to explore.
+/// The plan of an exploration.
 pub(super) struct Plan {
     pub(super) way: Way,
     pub(super) limits: Limits,
@@ -44,13 +45,13 @@ pub(super) struct Plan {
     pub(super) resume: Option<Arc<(PathBuf, Saved)>>,
     pub(super) check: Check,
     pub(super) shown: Shown,
-    /// Is told how each execution ends.
+    /// Gets the ending of each execution.
     pub(super) each: Option<Teller>,
 }
 
 impl Plan {
-    /// Runs the exploration. Returns an error if it cannot begin, or the program does not do the
-    /// same again.
+    /// Runs the exploration. Returns an error if it cannot begin, or if the program does something
+    /// else than before.
     pub(super) fn run(&self, executing: &Executing) -> Result<Verdict, String> {
         if let Some(path) = &self.save {
             let partial = saved::begin_writing(path).map_err(|error| {
@@ -68,7 +69,7 @@ impl Plan {
             let samples = samples && self.each.is_none() && !executing.past_failures;
             let mut sampler = samples.then(|| Sampler::new(executing, self.limits));
             self.work(running, &mut together, &mut sampler);
-            // What is run from now on comes to its end.
+            // Later executions run to their ends.
             running.cut_when(None);
             let (sampled, by_chance) = sampler.map(Sampler::end).unwrap_or_default();
             let (mut common, remains, catching) = together.end();
@@ -110,7 +111,7 @@ impl Plan {
         })
     }
 
-    /// Returns where the workers begin, or why they cannot.
+    /// Returns the state from which the workers begin, or the reason why they cannot.
     fn begin(&self, running: &Running<'_>, executing: &Executing) -> Result<Common, String> {
         let classes = self.observed.then(Classes::default);
         let Some(resume) = &self.resume else {
@@ -123,17 +124,16 @@ impl Plan {
             Some(objection) => Err(objection),
             None => self.resumed(saved).ok_or_else(|| "it is damaged; begin anew".into()),
         };
-        resumed.map_err(|objection| {
-            format!("the exploration cannot go on with what is saved in {}: {objection}", path.display())
-        })
+        resumed
+            .map_err(|objection| format!("the exploration cannot go on from {}: {objection}", path.display()))
     }
 
-    /// Returns which schedules are run, and what memory they have.
+    /// Returns a text for the choice of schedules and the memory model.
     fn way_under(&self, memory: Memory) -> String {
         format!("{} under {memory}", self.way)
     }
 
-    /// Returns where the workers that are saved were.
+    /// Returns the saved state of the workers.
     fn resumed(&self, saved: &Saved) -> Option<Common> {
         let classes = saved.observed.clone().filter(|_| self.observed).map(Classes::from_values);
         let mut common = match self.way.drawn() {
@@ -151,12 +151,12 @@ impl Plan {
         Some(common)
     }
 
-    /// Runs the workers until nothing remains. Schedules are drawn meanwhile.
+    /// Runs the workers until nothing remains, and draws schedules meanwhile.
     fn work(&self, running: &Running<'_>, together: &mut Together<'_>, sampler: &mut Option<Sampler>) {
         let progress = Progress::new(self.check.site().to_string(), self.shown);
         let processors = || thread::available_parallelism().map_or(1, usize::from);
         let (workers, alone) = match self.workers {
-            // Which of the results comes first must not depend on the workers.
+            // The first result must not depend on the workers.
             _ if self.is_judged && !matches!(self.way, Way::All) => (1, 0),
             Some(workers) => (workers, 0),
             None if self.way.is_one_after_the_other() => (1, 0),
@@ -167,7 +167,7 @@ impl Plan {
         if sampler.is_some() {
             together.pause_at(pause, slice);
         }
-        // Whoever is the first worker has it.
+        // The present first worker has it.
         let first = Mutex::new(First { progress, alone });
         loop {
             self.run_round(running, together, workers, &first);
@@ -206,7 +206,7 @@ impl Plan {
                     }
                 }
                 if progress.is_due() {
-                    // Who waits for it may lose patience.
+                    // The user may lose patience.
                     round.catch_signals();
                     progress.show(round.progress(), || round.explored());
                 }
@@ -218,7 +218,7 @@ impl Plan {
         });
     }
 
-    /// Returns what was looked at.
+    /// Returns the extent of the exploration.
     fn how(&self, common: &Common, remains: bool) -> How {
         match (&common.source, &self.way) {
             (Source::All(_), _) if remains => How::Part,
@@ -232,7 +232,7 @@ impl Plan {
         }
     }
 
-    /// Saves what remains, if that is wanted.
+    /// Saves the rest of the exploration, if there is a place for it.
     fn keep(&self, common: &Common, verdict: &mut Verdict, steps: usize, running: &Running<'_>) {
         let Some(limit) = verdict.limit else {
             if let Some(path) = &self.save {

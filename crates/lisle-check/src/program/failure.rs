@@ -1,4 +1,4 @@
-//! How an execution has gone wrong, as a value, as text, and as a page.
+//! A failure of an execution, as a value, as text, and as a page.
 
 use super::bridge::Steps;
 use super::difference::Difference;
@@ -11,16 +11,16 @@ use lisle_runtime::WaitGraph;
 use std::fmt;
 use std::panic::Location;
 
-/// How an execution has gone wrong.
+/// A failure of an execution.
 #[derive(Debug)]
 pub struct Failure {
     pub(super) what: What,
     pub(super) schedule: Schedule,
-    /// What the schedule did.
+    /// The trace of the schedule.
     pub(super) trace: Trace,
-    /// What could not be unwound after it.
+    /// The waits that could not be unwound after it.
     pub(super) stuck: Option<String>,
-    /// Loops whose parts have not begun, which nothing promises to run at the same time as others.
+    /// The loops with parts that have not begun. Nothing promises that parts run at the same time.
     pub(super) unbegun: Vec<&'static Location<'static>>,
 }
 
@@ -31,11 +31,11 @@ pub(super) enum What {
     Differs(Box<Difference>),
     Race(DataRace),
     Spins(Vec<Spin>, WaitGraph),
-    /// It was followed for so many steps; the last of them repeat, if this is not empty.
+    /// It has reached the limit of steps. The list has the steps that its end repeats, if it does.
     Endless(Vec<Steps>),
     /// A step does not end.
     Lasts(Lasting),
-    /// What was given up cannot be unwound.
+    /// An execution that was given up cannot be unwound.
     Stuck,
 }
 
@@ -45,7 +45,7 @@ impl Failure {
         self.schedule.to_string()
     }
 
-    /// Returns `true` if the other one has gone wrong in the same way.
+    /// Returns `true` if the other failure is of the same kind.
     pub(super) fn is_like(&self, other: &Failure) -> bool {
         match (&self.what, &other.what) {
             (What::Panicked(message), What::Panicked(other)) => message == other,
@@ -59,7 +59,7 @@ impl Failure {
         }
     }
 
-    /// Returns what waits for what, if the program can never go on.
+    /// Returns the wait graph, if the program can never go on.
     pub fn blocked(&self) -> Option<&WaitGraph> {
         match &self.what {
             What::Blocked(graph) | What::Spins(_, graph) => Some(graph),
@@ -67,8 +67,8 @@ impl Failure {
         }
     }
 
-    /// Returns what asks again and again for what nobody alive will change, if the program can
-    /// never go on.
+    /// Returns the loops that wait for a change that no process will make, if the program can never
+    /// go on.
     pub fn spins(&self) -> &[Spin] {
         match &self.what {
             What::Spins(spins, _) => spins,
@@ -76,8 +76,8 @@ impl Failure {
         }
     }
 
-    /// Returns the two accesses to a [cell](crate::cell) that nothing orders, if that is what has
-    /// gone wrong.
+    /// Returns the two accesses to a [cell](crate::cell) that nothing orders, if the failure is a
+    /// data race.
     pub fn race(&self) -> Option<&DataRace> {
         match &self.what {
             What::Race(race) => Some(race),
@@ -85,7 +85,7 @@ impl Failure {
         }
     }
 
-    /// Returns what was panicked with, if that is what has gone wrong.
+    /// Returns the message of the panic, if the failure is a panic.
     pub fn panicked(&self) -> Option<&str> {
         match &self.what {
             What::Panicked(message) => Some(message),
@@ -93,7 +93,7 @@ impl Failure {
         }
     }
 
-    /// Returns the two schedules that come to different results, if that is what has gone wrong.
+    /// Returns the two schedules with different results, if the failure is that results differ.
     pub fn difference(&self) -> Option<&Difference> {
         match &self.what {
             What::Differs(difference) => Some(difference),
@@ -101,13 +101,13 @@ impl Failure {
         }
     }
 
-    /// Returns what the schedule did, step by step.
+    /// Returns the trace of the schedule.
     pub fn trace(&self) -> &Trace {
         &self.trace
     }
 
-    /// Returns a page of HTML with the same, which needs no other file: the columns, and a slider
-    /// through the steps. The arrow keys move it.
+    /// Returns the report as a page of HTML, with the columns, and a slider through the steps that
+    /// the arrow keys move. The page needs no other file.
     ///
     /// # Examples
     ///
@@ -163,7 +163,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// What has gone wrong, without the schedule.
+/// The failure without the schedule.
 struct Summary<'a>(&'a Failure);
 
 impl fmt::Display for Summary<'_> {
@@ -182,7 +182,7 @@ impl fmt::Display for Summary<'_> {
                 }
             }
             What::Spins(spins, graph) => {
-                writeln!(f, "a livelock: nothing can go on but what does the same again and again")?;
+                writeln!(f, "a livelock: only loops that wait for a change can run")?;
                 spins.iter().try_for_each(|spin| writeln!(f, "{spin}"))?;
                 if !graph.fibers.is_empty() {
                     writeln!(f, "{graph}")?;
@@ -191,9 +191,9 @@ impl fmt::Display for Summary<'_> {
             What::Race(race) => writeln!(f, "{race}")?,
             What::Differs(difference) => write!(f, "{difference}")?,
             What::Endless(repeated) => {
-                writeln!(f, "an execution does not end, as far as it was followed")?;
+                writeln!(f, "an execution has not ended within the limit of steps")?;
                 if !repeated.is_empty() {
-                    write!(f, "a livelock: what does not end is this, again and again:")?;
+                    write!(f, "a livelock: these steps repeat for ever:")?;
                     repeated.iter().try_for_each(|steps| write!(f, "\n    {steps}"))?;
                     writeln!(f)?;
                 }
@@ -204,18 +204,18 @@ impl fmt::Display for Summary<'_> {
         for site in &self.0.unbegun {
             writeln!(
                 f,
-                "the parts of the loop at {site} that have not begun could: \
-                 but nothing promises that they run at the same time as the others"
+                "some parts of the loop at {site} have not begun: nothing promises that they run at the \
+                 same time as the others"
             )?;
         }
         match &self.0.stuck {
-            Some(stuck) => writeln!(f, "what was left could not be unwound: {stuck}"),
+            Some(stuck) => writeln!(f, "the rest of the execution could not be unwound: {stuck}"),
             None => Ok(()),
         }
     }
 }
 
-/// How to run it again.
+/// The lines that say how to run the failure again.
 struct Again<'a>(&'a Failure);
 
 impl fmt::Display for Again<'_> {
@@ -232,17 +232,17 @@ impl fmt::Display for Steps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let times = if self.count == 1 { "step" } else { "steps" };
         match self.site {
-            Some(site) => write!(f, "{} {times} of what was spawned at {site}", self.count),
+            Some(site) => write!(f, "{} {times} of the fiber or task spawned at {site}", self.count),
             None => write!(f, "{} {times} of the program itself", self.count),
         }
     }
 }
 
-/// What is said where a program in which time has passed panics.
+/// The hint after a panic of a program in which time has passed.
 const VIRTUAL: &str = "(time is virtual in a check: `Instant::now` and `Instant::elapsed` do not know how much has passed; \
                        `lisle::time::now` does)";
 
-/// What is said of those of whom it is not known what they wait for.
-const UNTOLD: &str = "What does not tell waits for a future that is none of Lisle's, or for an event that does not \
-                      describe itself: as far as can be seen, for something outside of the program, which nobody \
-                      in it will bring about. Put a channel in its place";
+/// The hint about fibers and tasks whose event is unknown.
+const UNTOLD: &str = "An event that does not tell is a future from outside of Lisle, or an event without a \
+                      description. To the checker it is outside of the program, and nothing in the program \
+                      will make it happen. Put a channel in its place";

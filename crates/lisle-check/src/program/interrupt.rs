@@ -1,9 +1,9 @@
-//! Ctrl-C: what is explored is kept.
+//! Ctrl-C ends explorations without losing them.
 //!
-//! A handler cannot be taken away again without a trace, and the process may belong to others. So
-//! it is installed when an exploration first asks for it, and decides by a flag: while explorations
-//! ask for it, the first SIGINT or SIGTERM is noted, and ends them; each later one, and each one at
-//! another time, does what it does by default.
+//! A handler cannot be removed without a trace, and the process may belong to others. So the
+//! handler is installed when an exploration first asks for it, and decides by a flag. While
+//! explorations ask for it, it notes the first SIGINT or SIGTERM, which ends them. At each later
+//! signal, and at other times, it takes the default action.
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::{flag, low_level};
@@ -11,10 +11,10 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, PoisonError};
 
-/// What the handler looks at.
+/// The flags of the handler.
 #[derive(Default)]
 struct Flags {
-    /// The signal does what it does by default.
+    /// The signal has its default action.
     is_default: Arc<AtomicBool>,
     /// The signal that has arrived; zero if none has.
     arrived: Arc<AtomicUsize>,
@@ -50,7 +50,7 @@ impl Catching {
         *asking += 1;
         flags.is_default.store(false, SeqCst);
         if flags.arrived.load(SeqCst) != 0 {
-            // It has come in between: the next one is to end the process.
+            // A signal has come in between: the next one ends the process.
             flags.is_default.store(true, SeqCst);
         }
         Some(Catching(()))

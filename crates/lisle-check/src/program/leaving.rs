@@ -1,8 +1,8 @@
 //! The schedule of an execution in which the process ends: by `exit`, by a panic that cannot go on, or
 //! since a stack overflows.
 //!
-//! Nobody comes back from there to tell which schedule it was. So the thread that is about to end the
-//! process waits, and the one that watches the exploration tells it.
+//! No code runs after that to print the schedule. So the thread that is about to end the process
+//! waits until the watching thread has printed it.
 
 use super::watch::{Pulse, Stage};
 use lisle_runtime::model;
@@ -12,18 +12,20 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::thread;
 use std::time::Duration;
 
-/// The number of the worker that is about to end the process, and the one that has been told of.
+/// The numbers of the worker that is about to end the process, and of the worker whose schedule was
+/// printed.
 static LEAVES: AtomicUsize = AtomicUsize::new(0);
 static TOLD: AtomicUsize = AtomicUsize::new(0);
 
-/// It is waited for so long: nobody may be there to tell it.
+/// The longest wait: there may be no watching thread.
 const TURNS: u32 = 200;
 const TURN: Duration = Duration::from_millis(10);
 
 thread_local! {
-    /// The number of this worker; zero if it is none. It has no destructor: a handler reads it.
+    /// The number of this worker; zero on other threads. It has no destructor, since a handler
+    /// reads it.
     static NUMBER: Cell<usize> = const { Cell::new(0) };
-    /// Sees this thread end.
+    /// Notices the end of this thread.
     static LAST: Last = const { Last(RefCell::new(None)) };
 }
 
@@ -39,7 +41,7 @@ impl Drop for Last {
     }
 }
 
-/// Waits until the schedule has been told of the execution in which this thread ends the process.
+/// Waits until the schedule of this thread's execution has been printed.
 pub(super) fn leaves() {
     let number = NUMBER.get();
     if number == 0 || LEAVES.compare_exchange(0, number, SeqCst, SeqCst).is_err() {

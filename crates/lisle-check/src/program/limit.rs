@@ -1,9 +1,9 @@
-//! What ends an exploration before all is explored.
+//! The limits that end an exploration early.
 
 use std::fmt;
 use std::time::Duration;
 
-/// What has ended an exploration before all was explored.
+/// The reason why an exploration has ended early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Limit {
@@ -15,14 +15,14 @@ pub enum Limit {
     Interrupt,
 }
 
-/// How much may be spent.
+/// The limits of an exploration.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) executions: u64,
     pub(super) time: Option<Duration>,
 }
 
-/// A time for people.
+/// A time, printed for people.
 pub(super) struct Seconds(pub(super) Duration);
 
 impl fmt::Display for Seconds {

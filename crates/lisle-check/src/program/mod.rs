@@ -1,4 +1,4 @@
-//! Running a program of Lisle's through its schedules.
+//! Runs a program of Lisle's in its schedules.
 
 mod asking;
 mod bridge;
@@ -46,20 +46,21 @@ pub(crate) use spins::read_at;
 pub use trace::Trace;
 pub use verdict::Verdict;
 
-/// Runs a program through every schedule.
+/// Runs a program in every schedule.
 ///
-/// The program is run as a fiber. It may spawn fibers and tasks and use channels, choices, locks
-/// and timers as it likes; each is run as it is. It is run once for each class of schedules that
-/// could differ, so it has to come to the same when its fibers are scheduled in the same way: it
-/// must not depend on the time of day, on addresses, or on what other executions have left. Time is
-/// virtual. If there are many executions, several [threads](Checker::workers) run them.
+/// The program runs as a fiber. It may spawn fibers and tasks and use channels, choices, locks and
+/// timers as it likes; each is run as it is. It runs once for each class of schedules that could
+/// differ. So it must do the same in the same schedule: it must not depend on the time of day, on
+/// addresses, or on state that other executions have left. Time is virtual. If there are many
+/// executions, several [threads](Checker::workers) run them.
 ///
 /// # Panics
 ///
-/// If the program panics in a schedule, or a fiber of it does that nobody joins, or if fibers are
-/// left that wait and nothing can wake. The message says how, shows the schedule with a column for
-/// each fiber, and has a token: with `LISLE_CHECK_REPLAY=token` in the environment the same test
-/// runs that schedule alone. With `LISLE_CHECK_HTML=file.html` it writes the schedule as a page.
+/// If the program panics in a schedule, or a fiber of it panics that nobody joins, or if nothing
+/// can wake the remaining fibers. The message says what went wrong, shows the schedule with a
+/// column for each fiber, and has a token: with `LISLE_CHECK_REPLAY=token` in the environment the
+/// same test runs that schedule alone. With `LISLE_CHECK_HTML=file.html` it writes the schedule as
+/// a page.
 ///
 /// # Examples
 ///
@@ -72,7 +73,7 @@ pub use verdict::Verdict;
 /// });
 /// ```
 ///
-/// A schedule in which it goes wrong is found, however rare it is:
+/// The checker finds a schedule that goes wrong, however rare it is:
 ///
 /// ```should_panic
 /// use lisle::sync::Mutex;
@@ -91,12 +92,12 @@ pub fn check(program: impl Fn() + Send + Sync + 'static) {
     Checker::new().check(program);
 }
 
-/// Runs a program through every schedule, and checks that it returns the same in each.
+/// Runs a program in every schedule, and checks that it returns the same in each.
 ///
 /// # Panics
 ///
-/// As [`check`], and if two schedules come to different results. The message shows two that differ
-/// in the order of two steps, if they can be found. See [`Checker::same_result`].
+/// As [`check`], and if two schedules have different results. The message shows two schedules that
+/// differ in the order of two steps, if it can find them. See [`Checker::same_result`].
 ///
 /// # Examples
 ///

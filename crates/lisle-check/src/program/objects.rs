@@ -1,21 +1,22 @@
-//! The names of what an execution touches.
+//! The names of the objects of an execution.
 //!
 //! The library reports addresses. They differ from one execution to the next, and the engine
-//! compares what steps of different executions have done. So an object is named when it is
-//! *declared*, before the step that first touches it: by the process that declares it first, by
-//! where it was made, if it keeps that, or else its size, and how many such objects that process
-//! has met before. Each word of it is an object by itself. Which objects a process meets first may
-//! depend on what it has read, and then two of a kind have one name in some executions: more steps
-//! count as dependent than are. So the kind is a small one.
+//! compares steps of different executions. So an object gets a name when it is *declared*, before
+//! the step that first touches it. The name consists of the process that declares it first, the
+//! place where the object was made (or its size, if it does not keep the place), and the number of
+//! such objects that the process has met before. Each word of it is an object by itself. The values
+//! that a process has read may decide which of two equal objects it meets first. Then two objects
+//! have one name in some executions, and too many steps count as dependent. So the kind includes
+//! the place.
 //!
-//! If two processes may come first, the object has two names, and the executions in which the one
-//! comes first would be compared with those of the other. That is noticed in the first execution in
-//! which both come: the names are one from then on, and the exploration begins anew.
+//! If two processes may declare an object first, it has two names in different executions. The
+//! checker notices this in the first execution in which both declare it. From then on the names are
+//! one, and the exploration begins anew.
 //!
-//! Memory that belongs to a process, its stack and its cell, is one object for each process: what
-//! others touch there are its waits, the end that they join, and that it is to end. What lies there
-//! may be declared, as an object by itself, but not the cell. What is neither declared nor owned
-//! is the scheduler's own, and decides nothing.
+//! Memory that belongs to a process, its stack and its cell, is one object: others touch there only
+//! its waits, its end, and the request to end it. Objects on the stack may be declared on their
+//! own, but not the cell. Memory that is neither declared nor owned is the scheduler's own, and
+//! decides nothing.
 
 use super::causes::Moment;
 use crate::explore::{Object, Process};
@@ -23,8 +24,8 @@ use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::panic::Location;
 
-/// The bits of a name: the process, the kind of the object and the how-many-th of that kind it is,
-/// the word.
+/// The bits of a name: the process, the kind of the object and its number within the kind, the
+/// word.
 const WORD_BITS: u32 = 16;
 const DECLARATION_BITS: u32 = 24;
 const KIND_BITS: u32 = 8;
@@ -35,17 +36,18 @@ pub(super) struct Objects {
     owned: Ranges,
     /// The objects that each process has met.
     met: Vec<Vec<Met>>,
-    /// Of names that are of one object: the other one.
+    /// For a name of an object with two names: the other name.
     same: FxHashMap<u64, u64>,
     has_learnt: bool,
-    /// What each process has declared last, its address and size, as long as it is there.
+    /// The address and size of the last object that each process has declared, as long as it is
+    /// there.
     latest: Vec<(usize, usize)>,
-    /// What was looked for last among what is declared, and found.
+    /// The last declared object that was found.
     found: Cell<Option<(usize, Object)>>,
 }
 
-/// What is known of an object without its name. Where it was made is always the same; which part of
-/// it is declared, and so how large that is, may depend on the operation.
+/// An object without its name. The place where it was made is always the same; the declared part,
+/// and so its size, may depend on the operation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Thing {
     pub(super) size: usize,
@@ -53,12 +55,12 @@ pub(super) struct Thing {
 }
 
 impl Thing {
-    /// Returns `true` if the other one is of the same kind.
+    /// Returns `true` if the other object is of the same kind.
     fn is_like(self, other: Thing) -> bool {
         self.made == other.made && (self.made.is_some() || self.size == other.size)
     }
 
-    /// Returns a small number, which is mostly another one for another kind.
+    /// Returns a small number, which mostly differs for another kind.
     fn kind(self) -> u64 {
         let of_place = |made: &Location<'_>| u64::from(made.line()) * 37 + u64::from(made.column());
         self.made.map_or(self.size as u64, of_place) % (1 << KIND_BITS)
@@ -78,7 +80,7 @@ struct Met {
 struct Range {
     begin: usize,
     end: usize,
-    /// Where this one and all before it end.
+    /// The greatest end of this range and all ranges before it.
     reach: usize,
     name: u64,
     /// When it was declared.
@@ -90,7 +92,7 @@ struct Range {
 struct Ranges(Vec<Range>);
 
 impl Ranges {
-    /// Returns the smallest range that contains the address: what is in an object may be one, too.
+    /// Returns the smallest range that contains the address: an object may lie in another object.
     fn around(&self, address: usize) -> Option<&Range> {
         let (first, last) = (self.0.first()?, self.0.last()?);
         if address < first.begin || address >= last.reach {
@@ -127,7 +129,7 @@ impl Ranges {
         self.0[at..].iter_mut().for_each(|range| range.reach = range.reach.max(end));
     }
 
-    /// Returns the range that begins here, made so large that it ends at `end` or later.
+    /// Returns the range that begins here, after enlarging it up to `end` at least.
     fn enlarged(&mut self, begin: usize, end: usize) -> Option<&Range> {
         let at = self.0.binary_search_by_key(&begin, |range| range.begin).ok()?;
         if self.0[at].end < end {
@@ -161,34 +163,33 @@ impl Objects {
         self.found.set(None);
     }
 
-    /// Returns `true` if the last object that a process has declared is this one, and is there
-    /// still. To declare it again changes nothing.
+    /// Returns `true` if this is the last object that the process has declared, and it is still
+    /// there. To declare it again changes nothing.
     #[inline]
     pub(super) fn is_latest(&self, process: Process, address: usize, size: usize) -> bool {
         self.latest.get(process.index()) == Some(&(address, size))
     }
 
-    /// Returns `true` if it was learnt in this execution that two names are one.
+    /// Returns `true` if this execution has shown that two names belong to one object.
     pub(super) fn has_learnt(&self) -> bool {
         self.has_learnt
     }
 
-    /// Returns the pairs of names that are of one object, as far as is known.
+    /// Returns the known pairs of names that belong to one object.
     pub(super) fn same(&self) -> Vec<(u64, u64)> {
         self.same.iter().map(|(&one, &other)| (one, other)).collect()
     }
 
-    /// Notes pairs of names that others have found to be of one object. Returns `true` if one of
-    /// them was not known. What follows from pairs does not depend on the order in which they are
-    /// noted.
+    /// Notes pairs of names that belong to one object, as others have found. Returns `true` if one
+    /// of them was new. The result does not depend on the order of the pairs.
     pub(super) fn adopt(&mut self, same: &[(u64, u64)]) -> bool {
         let had_learnt = std::mem::take(&mut self.has_learnt);
         same.iter().for_each(|&(one, other)| self.learn(one, other));
         std::mem::replace(&mut self.has_learnt, had_learnt)
     }
 
-    /// Notes that a process declares the object at an address, at this moment. `is_past` tells of
-    /// another moment whether it must have come before this one. Takes time in proportion to the
+    /// Notes that a process declares the object at an address, at this moment. `is_past` returns
+    /// whether another moment must have come before this one. Takes time in proportion to the
     /// number of objects.
     pub(super) fn declare(
         &mut self,
@@ -198,7 +199,7 @@ impl Objects {
         now: Moment,
         is_past: impl FnOnce(Moment) -> bool,
     ) {
-        // The cell of a process is touched by the scheduler as well, which declares nothing.
+        // The scheduler, which declares nothing, touches the cell of a process as well.
         let end = address + thing.size.max(1);
         if thing.made.is_none() && self.owned.has(address, end) {
             return;
@@ -217,7 +218,7 @@ impl Objects {
             return;
         }
         met.push(Met { address, thing });
-        // Zero is for what belongs to the process.
+        // Zero is the process's own memory.
         let nth = met.iter().filter(|met| met.thing.is_like(thing)).count() as u64;
         let declaration = ((nth << KIND_BITS) | thing.kind()) % (1 << DECLARATION_BITS);
         let own = (u64::from(process.0) << DECLARATION_BITS) | declaration;
@@ -231,7 +232,7 @@ impl Objects {
         }
     }
 
-    /// Returns the name that stands for all that are the same as this one.
+    /// Returns the representative of all names of the same object.
     fn one_of(&self, mut name: u64) -> u64 {
         while let Some(other) = self.same.get(&name) {
             name = *other;
@@ -257,7 +258,7 @@ impl Objects {
         self.owned.add(Range { begin: address, end, reach: end, name, declared });
     }
 
-    /// Returns what belongs to a process, as an object.
+    /// Returns the object of a process's own memory.
     pub(super) fn of_process(&self, process: Process) -> Object {
         Object((u64::from(process.0) << DECLARATION_BITS) << WORD_BITS)
     }

@@ -1,9 +1,8 @@
-//! An exploration runs on a thread of its own, and whoever has asked for it waits and watches.
+//! Runs an exploration on a thread of its own, while the calling thread waits and watches.
 //!
-//! What an execution leaves behind stays with its thread: fibers that cannot be unwound, and the
-//! panics that they are in the middle of, for `std::thread::panicking` speaks of the thread. No
-//! later exploration meets any of it if each has a thread of its own. And a step that never ends
-//! keeps that thread, but not the one that waits.
+//! An execution may leave fibers that cannot be unwound, and their unfinished panics, which
+//! `std::thread::panicking` counts by thread. With a thread for each exploration, no later
+//! exploration meets them. And a step that never ends keeps that thread, but not the calling one.
 
 use super::watch::{Hung, Watch};
 use crate::explore::Ending;
@@ -13,28 +12,28 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// What the thread hears that waits.
+/// The messages to the waiting thread.
 enum Told {
     Ended(Ending),
     Over,
 }
 
-/// Tells the thread that waits how each execution ends, and goes on when it has heard.
+/// Sends the ending of each execution to the waiting thread, and waits for its acknowledgement.
 pub(super) struct Teller {
     tell: Sender<Told>,
     heard: Mutex<Receiver<()>>,
 }
 
 impl Teller {
-    /// Tells how an execution has ended.
+    /// Sends the ending of an execution.
     ///
     /// # Panics
     ///
-    /// If nobody listens any more.
+    /// If the waiting thread does not listen any more.
     pub(super) fn tell(&self, ending: Ending) {
         let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         let is_heard = self.tell.send(Told::Ended(ending)).is_ok() && heard.recv().is_ok();
-        assert!(is_heard, "whoever was told how executions end has panicked");
+        assert!(is_heard, "the function given to `explore_each` has panicked");
     }
 }
 
@@ -43,14 +42,14 @@ struct Over(Sender<Told>);
 
 impl Drop for Over {
     fn drop(&mut self) {
-        // Nobody listens any more if `each` has panicked.
+        // No thread listens any more if `each` has panicked.
         let _ = self.0.send(Told::Over);
     }
 }
 
-/// Calls `explore` on a thread of its own, and watches it; tells `each` meanwhile what
-/// [`Teller::tell`] is told. Returns what does not end if `explore` does not for that; its thread
-/// is left behind then.
+/// Calls `explore` on a thread of its own, and watches it. Meanwhile calls `each` with the endings
+/// given to [`Teller::tell`]. If a step keeps `explore` from ending, returns the step and leaves
+/// the thread behind.
 ///
 /// # Panics
 ///
@@ -66,7 +65,7 @@ pub(super) fn run<R: Send + 'static>(
     let ((tell, told), (hear, heard)) = (channel(), channel());
     let over = Over(tell.clone());
     let teller = each.is_some().then(|| Teller { tell, heard: Mutex::new(heard) });
-    // What the program prints says which test it is.
+    // The name shows the test in the program's messages.
     let name = thread::current().name().unwrap_or("a check").to_owned();
     let explored = thread::Builder::new().name(name).spawn(move || {
         let _over = over;
@@ -75,11 +74,11 @@ pub(super) fn run<R: Send + 'static>(
     let explored = explored.unwrap_or_else(|error| panic!("the checker has no thread to begin on: {error}"));
     let mut looks = watch.looks();
     loop {
-        // Who is told much is not kept from looking.
+        // Many messages must not keep this thread from looking.
         if looks.until_next().is_zero()
             && let Some(hung) = looks.look()
         {
-            // If the step ends after all, nobody wants what comes after it.
+            // If the step ends after all, its execution is given up.
             watch.give_up();
             return Err(hung);
         }
@@ -94,7 +93,7 @@ pub(super) fn run<R: Send + 'static>(
                 let _ = hear.send(());
             }
             Err(RecvTimeoutError::Timeout) => {}
-            // Joined, it has dropped what it had of the program.
+            // After the join, the thread has dropped its part of the program.
             Ok(Told::Over) | Err(RecvTimeoutError::Disconnected) => {
                 return Ok(explored.join().unwrap_or_else(|panic| resume_unwind(panic)));
             }

@@ -1,8 +1,8 @@
-//! How far an exploration has come, for those who wait for it.
+//! The progress of an exploration, for the users who wait for it.
 //!
 //! On a terminal, an exploration that takes longer than a second shows a bar on the standard error.
-//! Where that is no terminal, nothing is written: a test's output is the same whether it took long
-//! or not. The environment variable `LISLE_CHECK_PROGRESS` asks for lines there (`1`), or for
+//! If the standard error is no terminal, nothing is written, so a test's output does not depend on
+//! its time. The environment variable `LISLE_CHECK_PROGRESS` asks for lines there (`1`), or for
 //! nothing anywhere (`0`).
 
 use super::limit::{Limits, Seconds};
@@ -13,20 +13,20 @@ use std::io::{IsTerminal, Write as _, stderr};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-/// What takes less is not shown.
+/// Shorter explorations show nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// A bar is drawn so often, and a line written so often.
+/// The times between two drawings of the bar, and between two lines.
 const BAR: Duration = Duration::from_millis(200);
 const LINE: Duration = Duration::from_secs(10);
-/// The estimate walks through the tree, while no worker can add to it. It may take a hundredth of
-/// the time.
+/// The estimate walks through the tree, and meanwhile no worker can add to it. It may take a
+/// hundredth of the time.
 const SHARE_OF_ESTIMATE: u32 = 100;
 
 /// The bars of all explorations of the process, one below the other.
 static BARS: LazyLock<MultiProgress> =
     LazyLock::new(|| MultiProgress::with_draw_target(ProgressDrawTarget::stderr()));
 
-/// Where progress is shown.
+/// The place where progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shown {
     Nowhere,
@@ -35,7 +35,7 @@ pub(super) enum Shown {
 }
 
 impl Shown {
-    /// Returns what the environment asks for.
+    /// Returns the place that the environment asks for.
     ///
     /// # Panics
     ///
@@ -60,22 +60,22 @@ impl Shown {
     }
 }
 
-/// What is shown of an exploration.
+/// The display of an exploration.
 pub(super) struct Progress {
     name: String,
     shown: Shown,
     begun: Instant,
     next: Instant,
     bar: Option<ProgressBar>,
-    /// The estimate, and when it may be made again.
+    /// The estimate, and the time at which it may be made again.
     explored: Option<f64>,
     next_estimate: Instant,
 }
 
-/// How far an exploration has come.
+/// The state of an exploration.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct State {
-    /// All executions, and those of them that an earlier exploration has run.
+    /// The number of all executions, and of the ones that an earlier exploration has run.
     pub(super) executions: u64,
     pub(super) before: u64,
     pub(super) limits: Limits,
@@ -100,8 +100,8 @@ impl Progress {
         self.shown != Shown::Nowhere && Instant::now() >= self.next
     }
 
-    /// Shows how far the exploration has come. `estimate` returns the share that is explored, if
-    /// that can be told; it is not asked each time.
+    /// Shows the state of the exploration. `estimate` returns an estimate of the explored share, if
+    /// there is one; it is not called each time.
     pub(super) fn show(&mut self, state: State, estimate: impl FnOnce() -> Option<f64>) {
         let now = Instant::now();
         if now >= self.next_estimate {
@@ -120,7 +120,7 @@ impl Progress {
             }
             Shown::Lines => {
                 self.next = now + LINE;
-                // Whoever does not read it has not asked for it.
+                // An error is ignored: nobody reads the output then.
                 let _ = writeln!(stderr(), "{}: {line}", self.name);
             }
         }
@@ -143,14 +143,14 @@ fn new_bar(name: &str) -> ProgressBar {
     BARS.add(bar)
 }
 
-/// Returns the share of all there is to do that is done.
+/// Returns the share of the work that is done.
 fn done(state: State, explored: Option<f64>, elapsed: Duration) -> f64 {
     let executions = (state.executions - state.before) as f64 / state.limits.executions as f64;
     let time = state.limits.time.map_or(0.0, |time| elapsed.as_secs_f64() / time.as_secs_f64());
     explored.unwrap_or(0.0).max(executions).max(time).clamp(0.0, 1.0)
 }
 
-/// Returns how far an exploration has come, as a line of text.
+/// Returns the state of an exploration as a line of text.
 fn line(state: State, explored: Option<f64>, elapsed: Duration) -> String {
     let new = state.executions - state.before;
     let rate = new as f64 / elapsed.as_secs_f64().max(1e-9);
@@ -166,7 +166,7 @@ fn line(state: State, explored: Option<f64>, elapsed: Duration) -> String {
     line
 }
 
-/// Returns the explored share for people.
+/// Returns the explored share as text.
 pub(super) fn share(explored: f64) -> String {
     let percent = explored * 100.0;
     match percent {

@@ -1,10 +1,10 @@
-//! Which step has left what another one takes out of a queue.
+//! Finds the step that has left the message or the place that another step takes from a queue.
 //!
-//! The ends of a queue commute, so that nothing but this says that a message is received after it
-//! is sent, and that a place is filled after it is free. The n-th message that is taken is the n-th
-//! that was put, whoever does either. It is so only as long as all who touch the queue do it in
-//! this way. A step that does anything else commutes with nothing, and so comes after all that were
-//! before it: then nothing is known of what the queue has, and nothing has to be.
+//! The ends of a queue commute, so only this module orders a receive after its send, and a send
+//! after the place was freed. The n-th message taken is the n-th message put, by any processes.
+//! That holds as long as all steps only put and take. Any other step commutes with nothing, and so
+//! comes after all steps before it: then the contents of the queue are unknown, and need not be
+//! known.
 
 use super::causes::{Causes, Clock};
 use super::memory::Modelled;
@@ -17,10 +17,10 @@ use std::collections::VecDeque;
 #[derive(Debug, Default)]
 pub(super) struct Queues(FxHashMap<Object, Queue>);
 
-/// A step that has left something, and what its process knew by then.
+/// A step that has left something, and the clock of its process then.
 type Left = (Mark, Clock);
 
-/// Who touches a queue.
+/// The process that touches a queue.
 pub(super) struct By<'a, S> {
     pub(super) strategy: &'a mut S,
     pub(super) causes: &'a mut Causes,
@@ -42,7 +42,7 @@ impl<S: Strategy> By<'_, S> {
     }
 }
 
-/// Who has left what is in a queue.
+/// The steps that have left the contents of a queue.
 #[derive(Debug, Default)]
 struct Queue {
     /// The steps that have put the last messages.
@@ -59,8 +59,8 @@ impl Queues {
         self.0.clear();
     }
 
-    /// Notes that the step in progress touches an object, and reports what it follows. Returns the
-    /// kind of the access, if that is not the one of the touch.
+    /// Notes that the step in progress touches an object, and reports the steps that it follows.
+    /// Returns the kind of the access, if it differs from the kind of the touch.
     pub(super) fn touched(
         &mut self,
         object: Object,
@@ -83,8 +83,8 @@ impl Queues {
                 queue.places.push_back(by.left());
                 queue.messages.pop_front()
             }
-            // A try could have come before what let it succeed. What it leaves is needed all the
-            // same.
+            // A try could have come before the step that let it succeed. But a later step needs the
+            // message or place that it leaves.
             Touch::TryPut(free) => {
                 let queue = self.0.entry(object).or_default();
                 queue.messages.push_back(by.left());
@@ -118,7 +118,7 @@ impl Queues {
         };
         match followed {
             Some(left) => by.follows(&left),
-            // What it could not have run before is not known: it commutes with nothing.
+            // The steps that it follows are unknown: it commutes with nothing.
             None => return Some(Kind::Update),
         }
         None

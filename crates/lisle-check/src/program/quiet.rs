@@ -1,5 +1,4 @@
-//! Panics of programs are a part of what is explored, and are not printed; but those are that end the
-//! process.
+//! Keeps panics of checked programs from being printed, except for panics that end the process.
 
 use super::bridge;
 use super::executing::message;
@@ -9,7 +8,7 @@ use std::io::{Write as _, stderr};
 use std::panic::{PanicHookInfo, set_hook, take_hook};
 use std::sync::Once;
 
-/// What the standard library panics with where it then ends the process.
+/// The messages of panics after which the standard library ends the process.
 const LAST: [&str; 2] = ["panic in a destructor during cleanup", "panic in a function that cannot unwind"];
 
 thread_local! {
@@ -55,7 +54,7 @@ fn keep(info: &PanicHookInfo<'_>) {
             panics.iter().for_each(|panic| drop(writeln!(out, "it has panicked: {panic}")));
         });
         if let Some(why) = bridge::why_unwound() {
-            let _ = writeln!(out, "what was left of an execution was unwound, for {why}");
+            let _ = writeln!(out, "the rest of an execution was unwound, because {why}");
         }
         drop(out);
         return leaving::leaves();

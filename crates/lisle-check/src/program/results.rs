@@ -1,7 +1,7 @@
-//! What a program comes to, and whether that is the same in each schedule.
+//! The results of a program, and whether they are the same in each schedule.
 //!
-//! What is compared is what the program returns, and nothing else: a program that need not agree on
-//! all of what it has computed returns what it has to agree on.
+//! The checker compares only the values that the program returns. So a program returns only values
+//! that must be the same in each schedule.
 
 use super::bridge;
 use super::checker::Checker;
@@ -16,9 +16,9 @@ use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 
 impl Checker {
-    /// Explores a program, and looks whether it returns the same in each schedule.
+    /// Explores a program, and compares the results of all schedules.
     ///
-    /// If it does not, the [failure](Verdict::failure) shows two schedules that differ in the order
+    /// If they differ, the [failure](Verdict::failure) shows two schedules that differ in the order
     /// of two steps and in the result.
     ///
     /// # Panics
@@ -27,7 +27,7 @@ impl Checker {
     ///
     /// # Examples
     ///
-    /// The sum of two messages does not depend on the schedule. Which one is first does.
+    /// The sum of two messages does not depend on the schedule. Their order does.
     ///
     /// ```
     /// use lisle_check::Checker;
@@ -75,8 +75,8 @@ impl Checker {
     }
 
     /// Checks that a program returns the same in each schedule, as
-    /// [`same_result`](Checker::same_result), and returns what was found if it does. The
-    /// environment variables are those of [`check`](Checker::check).
+    /// [`same_result`](Checker::same_result), and returns the verdict if it does. The environment
+    /// variables of [`check`](Checker::check) apply.
     ///
     /// # Panics
     ///
@@ -90,11 +90,10 @@ impl Checker {
         self.checked(|checker| checker.same_result_of(program, site))
     }
 
-    /// Explores a program, and returns what it has returned: each different result once, with how
-    /// often it was, and a schedule that leads to it. Ends at the first execution that goes wrong.
+    /// Explores a program, and returns its results: each different result once, with the number of
+    /// its executions and a schedule that leads to it. Ends at the first execution that goes wrong.
     ///
-    /// Each result is compared with the different ones before it: that takes time in proportion to
-    /// their number.
+    /// Takes time in proportion to the number of different results for each execution.
     ///
     /// # Panics
     ///
@@ -133,7 +132,7 @@ impl Checker {
     }
 }
 
-/// Makes of a program one that leaves its result with the execution.
+/// Returns a program that gives its result to the execution.
 fn returning<R: Send + 'static>(
     program: impl Fn() -> R + Send + Sync + 'static,
 ) -> Arc<dyn Fn() + Send + Sync> {
@@ -144,7 +143,7 @@ fn result<R: 'static>(result: Box<dyn Any + Send>) -> R {
     *result.downcast().expect("the program returns one type")
 }
 
-/// Asks whether all results are the same as the first one.
+/// Compares all results with the first one.
 struct Same<R>(Mutex<Option<(R, Schedule)>>);
 
 impl<R: PartialEq + fmt::Debug + Send + 'static> Judge for Same<R> {
@@ -187,7 +186,7 @@ impl<R: PartialEq + Send + 'static> Judge for Seen<R> {
     }
 }
 
-/// What a program has returned, in all executions that were run. See [`Checker::outcomes`].
+/// The results of a program in all executions. See [`Checker::outcomes`].
 #[derive(Debug)]
 pub struct Outcomes<R> {
     verdict: Verdict,
@@ -203,7 +202,7 @@ pub struct Outcome<R> {
 }
 
 impl<R> Outcomes<R> {
-    /// Returns what was looked at, and what has gone wrong.
+    /// Returns the verdict on the program.
     pub fn verdict(&self) -> &Verdict {
         &self.verdict
     }
@@ -239,7 +238,7 @@ impl<R> Outcome<R> {
         &self.result
     }
 
-    /// Returns in how many executions this was the result.
+    /// Returns the number of executions with this result.
     pub fn count(&self) -> u64 {
         self.count
     }

@@ -1,17 +1,18 @@
-//! Two schedules that differ in one reversal and in the result, between two that differ in much.
+//! Finds two schedules that differ in one reversal and in the result, between two schedules that
+//! differ in much.
 //!
-//! The way goes from the one schedule to the other, step by step of the other. What the other does
-//! at a place, and the one does later, is moved there, before the steps of others in between. After
-//! the move both begin with the same steps, one more than before. So at the end the one is the
-//! other, and somewhere on the way the result has changed. In that move, the step is moved place by
-//! place.
+//! The search turns the first schedule into the second one, place by place. At each place it takes
+//! the second schedule's step, which the first one has later, and moves it there, before the steps
+//! of others in between. After the move both begin with the same steps, one more than before. So at
+//! the end both are the same, and somewhere on the way the result has changed. In that move, the
+//! search moves the step place by place.
 //!
-//! A step can be moved to a place if its process can run there. In between there may be places at
-//! which it cannot, such as those at which another one holds the lock that it takes. It is moved
-//! over them at once: the reversal of two locks is one of what is done under them.
+//! A step can be moved to a place if its process can run there. At places in between it may be
+//! unable to run, since another process holds the lock that it takes. The step moves over these
+//! places at once: the reversal of two acquires is the reversal of the critical sections.
 //!
-//! Invariant: the steps that both begin with are at least as many as the rounds that have been
-//! made. One execution is needed for each round, and one for each place of the last move.
+//! Invariant: after n rounds both begin with at least n equal steps. Each round needs one
+//! execution, and so does each place of the last move.
 
 use super::bridge::Bridge;
 use super::difference::Reversal;
@@ -21,13 +22,12 @@ use crate::explore::{Follow, Planned, Planning, Process, Replay, Schedule, Strat
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// So many executions are run at most.
+/// The most executions of a search.
 const EXECUTIONS: usize = 5_000;
 
-/// What was found between two schedules.
+/// The result of a search between two schedules.
 pub(super) enum Between {
-    /// The execution with the other result, and how its schedule differs from one with the first
-    /// result.
+    /// The execution with the other result, a schedule with the first result, and their difference.
     Reversal(Box<Failure>, Schedule, Reversal),
     /// An execution that goes wrong in another way.
     Failure(Box<Failure>),
@@ -39,7 +39,7 @@ struct Same {
     schedule: Schedule,
 }
 
-/// What an execution has come to: the first result, or something else.
+/// The outcome of an execution: the first result, or something else.
 type Came = Result<Same, Box<Failure>>;
 
 struct Search<'a> {
@@ -81,7 +81,7 @@ pub(super) fn search(running: &Running<'_>, first: &Schedule, other: &Schedule) 
 
 impl Search<'_> {
     /// Moves the next step of a process in `same` to an earlier place. Returns the first execution
-    /// with another result, if there is one, and how it differs from `same`.
+    /// with another result, if there is one, and its difference from `same`.
     fn moved(
         &mut self,
         same: &mut Same,
@@ -117,8 +117,7 @@ impl Search<'_> {
         Some(None)
     }
 
-    /// Runs an execution. Returns its steps, and what it has come to, unless too many have been
-    /// run.
+    /// Runs an execution. Returns its steps and its outcome, unless there were too many executions.
     fn run(&mut self, strategy: impl Strategy + 'static) -> Option<(Vec<Planned>, Came)> {
         if self.running.is_stuck() {
             return None;

@@ -1,13 +1,12 @@
-//! Schedules that are drawn by chance, beside those that are explored.
+//! Draws schedules at random, beside the exploration.
 //!
-//! An exploration goes through a large tree from one end, and what is wrong may be at the other end.
-//! Chance finds at once what many schedules have. So once an exploration has turned out to be large,
-//! it pauses now and then, and schedules are drawn: for as long as it has taken at first, and then
-//! for a tenth of the time. It is large if it has more executions than most programs have, or
+//! An exploration goes through a large tree from one end, and a bug may be at the other end. Random
+//! schedules soon find a bug that many schedules have. So once an exploration has turned out to be
+//! large, it pauses now and then, and draws schedules: at first for as long as it has taken, and
+//! then for a tenth of the time. It is large if it has more executions than most programs, or
 //! computes for longer.
 //!
-//! What is drawn is apart from what is explored: it counts by itself, learns by itself, and
-//! changes nothing in the exploration.
+//! The drawn schedules have counts and facts of their own, and change nothing in the exploration.
 
 use super::executing::{Executing, Running};
 use super::failure::Failure;
@@ -17,12 +16,12 @@ use crate::explore::{Counts, Drawn};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// So many schedules are drawn at a time, or more.
+/// The fewest schedules that are drawn at a time.
 const FEWEST: u64 = 1_000;
 
-/// How schedules are drawn in one way.
+/// A round of drawing in one way.
 struct Round {
-    /// So many, or as many as can be run until `end`.
+    /// The number of executions; fewer if `end` comes first.
     executions: u64,
     end: Instant,
     workers: usize,
@@ -33,7 +32,7 @@ struct Round {
 pub(super) struct Sampler {
     executing: Executing,
     limits: Limits,
-    /// How often schedules have been drawn, and how long that has taken.
+    /// The number of rounds so far, and their time.
     times: u64,
     spent: Duration,
     counts: Counts,
@@ -113,7 +112,7 @@ impl Sampler {
         self.failure = running.shortened(together.take_failure());
     }
 
-    /// Returns how many schedules were drawn, and what has gone wrong in one.
+    /// Returns the counts of drawn schedules, and a failure if there was one.
     pub(super) fn end(self) -> (Counts, Option<Failure>) {
         (self.counts, self.failure)
     }

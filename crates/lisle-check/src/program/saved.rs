@@ -1,10 +1,9 @@
-//! An exploration as a file: to go on with it another time.
+//! An exploration as a file, from which it goes on another time.
 //!
-//! What is saved means something for the same program only. So it says which one it is of: by the
-//! name of its type, a check sum of the executable file, and one of what the program does in the
-//! schedule of defaults, for a closure may have captured other values. A program that was built
-//! from other code would not do the same after the same steps, and an exploration that went on with
-//! it would be none.
+//! A saved exploration makes sense only for the same program. So the file identifies the program:
+//! by the name of its type, a check sum of the executable file, and a check sum of its steps in the
+//! schedule of defaults, since a closure may have captured other values. A program that was built
+//! from other code would not do the same after the same steps, and its exploration could not go on.
 
 use super::asking::Loops;
 use super::memory::Detail;
@@ -19,26 +18,26 @@ use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// What a file begins with, so that no other one is taken for it.
+/// The first bytes of a file, by which it differs from other files.
 const MAGIC: [u8; 8] = *b"lislchk2";
-/// What the names of files end with.
+/// The extension of the files.
 const EXTENSION: &str = "exploration";
 
 /// An exploration that goes on later.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Saved {
     pub(super) program: Identity,
-    /// Which schedules are run, and what counts as endless: it goes on with the same ones only.
+    /// The choice of schedules, as a text. It goes on only with the same choice.
     pub(super) way: String,
     pub(super) steps: usize,
     pub(super) elapsed: Duration,
-    /// What was learnt of loops.
+    /// The facts about loops.
     pub(super) loops: Loops,
-    /// The names that are of one object.
+    /// The pairs of names that belong to one object.
     pub(super) same: Vec<(u64, u64)>,
-    /// What stands for the observably different executions, if they are counted.
+    /// The hashes of the observably different executions, if they are counted.
     pub(super) observed: Option<Vec<u64>>,
-    /// How much of the memory is modelled, and what stands for what its model distinguishes.
+    /// The detail of the memory, and the hashes of the executions that its model distinguishes.
     pub(super) detail: Detail,
     pub(super) shapes: Vec<u64>,
     /// The token of the first failure, if there was one and the exploration went on.
@@ -46,16 +45,16 @@ pub(super) struct Saved {
     pub(super) exploration: Vec<u8>,
 }
 
-/// Which check of which program.
+/// The identity of a check and its program.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Identity {
     site: String,
     name: String,
-    /// How many checks of this name have begun before it, in this thread: by its name, for a test
-    /// has one.
+    /// The number of checks of this name that have begun before it in this thread. A test has a
+    /// thread with its name.
     nth: u32,
     executable: Executable,
-    /// The check sum of what the program does by default.
+    /// The check sum of the program's steps in the schedule of defaults.
     default: u32,
 }
 
@@ -67,7 +66,7 @@ impl Executable {
     fn this() -> Self {
         static THIS: OnceLock<Executable> = OnceLock::new();
         *THIS.get_or_init(|| {
-            // There it is also found if a new one has been built meanwhile.
+            // This path is right also if a new file has been built meanwhile.
             let running = PathBuf::from("/proc/self/exe");
             let path = if running.exists() { Ok(running) } else { std::env::current_exe() };
             let file = path.and_then(std::fs::read).ok();
@@ -75,13 +74,13 @@ impl Executable {
         })
     }
 
-    /// Returns `true` if this is the program that runs, as far as is known.
+    /// Returns `true` if this can be the program that runs.
     fn is_this(self) -> bool {
         self.0.is_some() && self.0 == Executable::this().0
     }
 }
 
-/// The check that begins: an identity but for what takes time to find out.
+/// The check that begins: its identity without the check sums, which take time.
 #[derive(Debug, Clone)]
 pub(super) struct Check {
     site: &'static Location<'static>,
@@ -101,13 +100,12 @@ impl Check {
         Check { site, name, nth: *count - 1 }
     }
 
-    /// Returns where the check is.
+    /// Returns the place of the check.
     pub(super) fn site(&self) -> &'static Location<'static> {
         self.site
     }
 
-    /// Returns what is saved of the program, of which this is the check sum of what it does by
-    /// default.
+    /// Returns the identity for a file. `default` is the check sum of the schedule of defaults.
     pub(super) fn identity(&self, default: u32) -> Identity {
         Identity {
             site: self.site.to_string(),
@@ -127,8 +125,8 @@ impl Check {
         directory.join(format!("{name}-{}{nth}.{EXTENSION}", self.site.line()))
     }
 
-    /// Returns why it cannot go on with what was saved, if it cannot. `default` returns the check
-    /// sum of what the program does by default.
+    /// Returns the reason why it cannot go on with a saved exploration, if it cannot. `default`
+    /// returns the check sum of the schedule of defaults.
     pub(super) fn objection(
         &self,
         saved: &Saved,
@@ -138,7 +136,8 @@ impl Check {
         let there = &saved.program;
         if self.name != there.name {
             return Some(format!(
-                "it is of the check of `{}` at {}, and this is that of `{}` at {}; run that one alone",
+                "it belongs to the check of `{}` at {}, and this is the check of `{}` at {}; run the former \
+                 alone",
                 there.name, there.site, self.name, self.site
             ));
         }
@@ -153,7 +152,9 @@ impl Check {
             ));
         }
         if observed && saved.observed.is_none() {
-            return Some("it has not counted what was observed, and this check asks for that".into());
+            return Some(
+                "it has not counted the observable differences, and this check asks for them".into(),
+            );
         }
         (there.default != default()).then(|| {
             format!(
@@ -167,13 +168,12 @@ impl Check {
     /// Removes the file of this check, which has come to its end.
     pub(super) fn remove(&self, path: &Path) {
         if Saved::read(path).is_ok_and(|saved| saved.program.name == self.name) {
-            // It stays if it cannot be removed, and is refused as soon as the program is another
-            // one.
+            // If it cannot be removed, it stays, and is refused as soon as the program has changed.
             let _ = std::fs::remove_file(path);
         }
     }
 
-    /// Returns `true` if a file is of an earlier or a later check by the same code in the same
+    /// Returns `true` if a file belongs to an earlier or a later check by the same code in the same
     /// test.
     pub(super) fn is_beside(&self, saved: &Saved) -> bool {
         (saved.program.name.as_str(), saved.program.site.as_str()) == (self.name, &self.site.to_string())
@@ -181,7 +181,7 @@ impl Check {
     }
 }
 
-/// What a check asks for.
+/// The settings of a check that must match.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asked<'a> {
     pub(super) way: &'a str,
@@ -190,7 +190,7 @@ pub(super) struct Asked<'a> {
 }
 
 impl Saved {
-    /// Returns `true` if it is of a program that was built from the code that runs.
+    /// Returns `true` if its program was built from the code that runs.
     pub(super) fn is_of_this_build(&self) -> bool {
         self.program.executable.is_this()
     }
@@ -207,7 +207,7 @@ impl Saved {
         postcard::from_bytes(body).map_err(|_| damaged())
     }
 
-    /// Writes a file, or leaves the one that is there.
+    /// Writes the file. On an error the old file stays.
     pub(super) fn write(&self, path: &Path) -> io::Result<()> {
         let body = postcard::to_stdvec(self).expect("a vector takes all that is written to it");
         let mut bytes = MAGIC.to_vec();
@@ -219,7 +219,7 @@ impl Saved {
     }
 }
 
-/// Makes sure that a file can be written at a path, and returns where to write it first.
+/// Makes sure that a file can be written at a path, and returns the path to write it to first.
 pub(super) fn begin_writing(path: &Path) -> io::Result<PathBuf> {
     if path.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "there is a directory at this path"));
@@ -234,7 +234,7 @@ pub(super) fn begin_writing(path: &Path) -> io::Result<PathBuf> {
     Ok(partial)
 }
 
-/// Why an exploration cannot go on from a file.
+/// The reason why an exploration cannot go on from a file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ResumeError {

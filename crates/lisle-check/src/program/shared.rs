@@ -1,9 +1,9 @@
-//! What the atomics and cells of a checked program call.
+//! The functions that the atomics and cells of a checked program call.
 //!
-//! Outside of checks this is one look at a count that nobody changes then. Within one, an operation
-//! gives way first, so that others may come before it, and then asks the model what it reads. If
-//! the model cannot go on from there, because it does not allow what was read, or because of a
-//! race, the fiber gives way once more, and is unwound with all others.
+//! Outside of checks this is one look at a count that does not change then. Within a check, an
+//! operation first lets other fibers run, and then asks the model for the value that it reads. If
+//! the model cannot go on, because it does not allow this value or because of a race, the fiber
+//! gives way once more, and is unwound with all others.
 
 use super::bridge;
 use super::memory::{Access, CellAccess, Done, Operation};
@@ -12,7 +12,7 @@ use lisle_core::shim::model::{Touch, touched};
 use std::panic::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many threads run checks.
+/// The number of threads that run checks.
 static CHECKS: AtomicUsize = AtomicUsize::new(0);
 
 /// Notes that a check begins on this thread.
@@ -43,8 +43,7 @@ pub(crate) struct Asked {
 }
 
 /// Lets a checked program perform an operation on an atomic, whose value `value` returns. Returns
-/// `None` if no checked program does that. It is inlined, since a return after a switch is
-/// mispredicted.
+/// `None` outside of a check. It is inlined, since a return after a switch is mispredicted.
 #[inline(always)]
 pub(crate) fn perform<T>(
     atomic: &T,
@@ -86,7 +85,7 @@ pub(crate) fn make_cell(site: &'static Location<'static>) -> u64 {
 ///
 /// # Panics
 ///
-/// If the access races, and the fiber cannot be unwound otherwise.
+/// If the access races, and the fiber can be unwound in no other way.
 pub(crate) fn access_cell(
     name: u64,
     address: usize,
@@ -97,7 +96,7 @@ pub(crate) fn access_cell(
         bridge.access_cell(process, (name, address), access, site);
         bridge.memory().is_over()
     });
-    // What is dropped is dropped, and whoever drops it may be unwinding.
+    // A drop does not panic: its fiber may be unwinding.
     if is_over == Some(true) && access != CellAccess::Dropped {
         visible();
         panic!("a data race, where the fiber cannot be suspended");

@@ -1,4 +1,4 @@
-//! What the report says of loops that ask again and again.
+//! The part of a report about loops that ask again and again.
 
 use super::asking::{Act, Asker, Asking};
 use super::bridge::Bridge;
@@ -12,12 +12,12 @@ thread_local! {
     static PLACE: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
 }
 
-/// Notes where the next operation of this thread is.
+/// Notes the place of this thread's next operation.
 pub(crate) fn read_at(place: &'static Location<'static>) {
     PLACE.set(Some(place));
 }
 
-/// A fiber or task that asks again and again for what nobody alive will change.
+/// A fiber or task that asks again and again for a change that no process will make.
 #[derive(Debug, Clone)]
 pub struct Spin {
     spawned_at: Option<&'static Location<'static>>,
@@ -27,17 +27,17 @@ pub struct Spin {
 }
 
 impl Spin {
-    /// Returns where it was spawned, or `None` if it is the program itself.
+    /// Returns the place where it was spawned, or `None` for the program itself.
     pub fn spawned_at(&self) -> Option<&'static Location<'static>> {
         self.spawned_at
     }
 
-    /// Returns where it lets others run before it asks again.
+    /// Returns the place where it lets others run before it asks again.
     pub fn asks_at(&self) -> &'static Location<'static> {
         self.asks_at
     }
 
-    /// Returns where it reads atomics of [`atomic`](crate::atomic).
+    /// Returns the places where it reads atomics of [`atomic`](crate::atomic).
     pub fn reads_at(&self) -> &[&'static Location<'static>] {
         &self.reads_at
     }
@@ -46,7 +46,7 @@ impl Spin {
 impl fmt::Display for Spin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.spawned_at {
-            Some(site) => write!(f, "what was spawned at {site}")?,
+            Some(site) => write!(f, "the fiber or task spawned at {site}")?,
             None => write!(f, "the program itself")?,
         }
         write!(f, " asks again and again, at {}", self.asks_at)?;
@@ -61,15 +61,14 @@ impl fmt::Display for Spin {
 }
 
 impl Bridge {
-    /// Notes that the running process has done this, as far as those are concerned that ask again
-    /// and again.
+    /// Notes an access of the running process, for processes that ask again and again.
     #[inline(always)]
     pub(super) fn asked_or_changed(&self, object: Object, kind: Kind) {
         self.asked_or_set(object, kind, None, None);
     }
 
-    /// Does the same for a number, of which it is known what it was and what it is now, and what
-    /// the process has seen.
+    /// Does the same for a number, with its old and new value, and the value that the process has
+    /// seen.
     #[inline(always)]
     pub(super) fn asked_or_set(
         &self,
@@ -88,7 +87,7 @@ impl Bridge {
 
     fn has_asked_or_changed(&self, process: Process, act: Act, values: Option<(u64, u64)>) {
         if act.object == self.objects.borrow().of_process(process) {
-            // Its own stack and cell: nobody else is concerned.
+            // Its own stack and cell, which concern no other process.
             return;
         }
         if act.kind == Kind::Read {
@@ -98,7 +97,7 @@ impl Bridge {
         self.touch_those_that_wait(touched);
     }
 
-    /// Tells the strategy of those that have waited for the step in progress.
+    /// Tells the strategy of the processes that have waited for the step in progress.
     #[inline(always)]
     pub(super) fn touch_those_that_wait(&self, touched: Vec<(Process, bool)>) {
         if !touched.is_empty() {
@@ -132,7 +131,7 @@ impl Bridge {
         site: &'static Location<'static>,
         can_be_alone: bool,
     ) -> Again {
-        // What a task does before it has had to wait is a part of what its spawner does.
+        // Before its first wait, a task is a part of its spawner's step.
         if !self.in_step.get() || self.running.get() != Some(process) {
             return Again::GoOn;
         }
@@ -149,7 +148,7 @@ impl Bridge {
         again
     }
 
-    /// Returns what is left asking when nothing can go on.
+    /// Returns the loops that are left asking when nothing can go on.
     pub(super) fn spins(&self) -> Vec<Spin> {
         let spin = |Asker { process, site, places, sees_anything }| Spin {
             spawned_at: self.site_of(process),
@@ -162,8 +161,8 @@ impl Bridge {
 }
 
 impl Asking {
-    /// Notes that a process takes a step because nothing else can run. It comes after all that the
-    /// others have done.
+    /// Notes that a process takes a step because nothing else can run. The step comes after all
+    /// steps of the others.
     pub(super) fn comes_last(all: &[Process], process: Process, strategy: &mut dyn Strategy) {
         all.iter().filter(|other| **other != process).for_each(|other| strategy.after(*other));
     }

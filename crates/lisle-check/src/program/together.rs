@@ -1,17 +1,17 @@
-//! What the workers of one exploration have in common.
+//! The state that the workers of one exploration share.
 //!
-//! Each worker runs executions on a thread of its own; the strategy, of which each has a part, says
-//! which. They agree on the numbers of processes, for these are taken from one [`Family`], and on
-//! what was learnt: which names are of one object, and how often loops ask again. What an execution
-//! did before is compared with what it does now, so all must know the same. If one of them learns
-//! something, the workers end, and the exploration begins anew. What is explored between two such
-//! moments is a *round*.
+//! Each worker runs executions on a thread of its own, and has a part of the strategy, which
+//! chooses the executions. All workers take the numbers of processes from one [`Family`]. They also
+//! share the learnt facts: the names that belong to one object, and how often loops ask again. The
+//! engine compares steps of different executions, so all executions must run with the same facts.
+//! If a worker learns something, the workers end, and the exploration begins anew. The time between
+//! two such moments is a *round*.
 //!
 //! The workers are plain threads. They cannot be the domains of a runtime, nor the parts of one of
 //! the library's loops: each is itself the only worker of a runtime that its model runs, and a
 //! thread has one runtime at most. A worker that waits for others in the engine would also block
-//! its domain. And the loop over executions is not one over a range: what remains is known when
-//! others end.
+//! its domain. And the executions are no range over which a loop could run: each execution adds
+//! others.
 
 use super::asking::Loops;
 use super::bridge::{Bridge, Cut};
@@ -33,26 +33,28 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
-/// So many workers may be held by what cannot be unwound: their stacks are not given back.
+/// The most threads that may be left with fibers that cannot be unwound, since their stacks are not
+/// freed.
 const MOST_HELD: usize = 200;
 
-/// What a worker leaves when it ends.
+/// The reason why a worker ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Left {
     /// Nothing remains in this round.
     Nothing,
-    /// Something may, but its thread is held by what could not be unwound.
+    /// Something may remain, but fibers that could not be unwound hold its thread.
     Held,
 }
 
-/// What gives each worker its part of the executions.
+/// Gives each worker its part of the executions.
 pub(super) enum Source {
     All(Box<Exhaustive>),
     Drawn(Divided),
 }
 
 impl Source {
-    /// Returns one of which nothing has run: of all schedules, or of what these strategies draw.
+    /// Creates a source before any execution: of all schedules, or of the schedules that these
+    /// strategies draw.
     pub(super) fn new(strategies: Option<&[Drawn]>) -> Self {
         match strategies {
             None => Source::All(Box::new(Exhaustive::new())),
@@ -60,7 +62,8 @@ impl Source {
         }
     }
 
-    /// Returns a worker's part, and where the number of its execution is, if they have numbers.
+    /// Returns a worker's part, with the cell of its execution's number, if executions have
+    /// numbers.
     fn part(&self, is_first: bool) -> (Box<dyn Strategy>, Option<Arc<AtomicU64>>) {
         match self {
             Source::All(exhaustive) if is_first => (Box::new(exhaustive.first_worker()), None),
@@ -101,7 +104,7 @@ impl Source {
         }
     }
 
-    /// Returns an estimate of the explored share, if it can be told.
+    /// Returns an estimate of the explored share, if there is one.
     pub(super) fn explored(&self) -> Option<f64> {
         match self {
             Source::All(exhaustive) => Some(exhaustive.explored()),
@@ -122,44 +125,44 @@ pub(super) struct Together<'a> {
     executing: &'a Executing,
     strategies: Option<Vec<Drawn>>,
     limits: Limits,
-    /// So many executions were run before this exploration went on with them.
+    /// The number of executions before this exploration was resumed.
     before: u64,
-    /// It pauses after so many executions, those of before included, and when its workers have
-    /// computed for so long.
+    /// The number of executions, earlier ones included, and the processor time after which it
+    /// pauses.
     pause: (u64, Duration),
     computed: Computed,
-    /// No execution goes on beyond this point.
+    /// The time at which all executions end.
     end: Option<Instant>,
     common: Mutex<Common>,
     stopped: AtomicBool,
-    /// The number of workers that have been held by what could not be unwound.
+    /// The number of threads with fibers that could not be unwound.
     held: AtomicUsize,
-    /// Signals end the exploration: it catches them, or somebody else does who waits for it.
+    /// Set if signals end the exploration. It has the guard if the exploration itself catches them.
     catching: OnceLock<Option<Catching>>,
     heeds_signals: bool,
 }
 
-/// What changes.
+/// The part that changes.
 pub(super) struct Common {
     pub(super) source: Source,
     pub(super) family: Family,
-    /// Which names are of one object.
+    /// The names that belong to one object.
     pub(super) objects: Objects,
     pub(super) loops: Loops,
     pub(super) classes: Option<Classes>,
-    /// What the memory model has come to.
+    /// The results of the memory model.
     pub(super) seen: Seen,
-    /// Something was chosen in an execution.
+    /// A step of an execution has chosen.
     has_chosen: bool,
     /// The first failure, and its number if executions have numbers.
     pub(super) failure: Option<(u64, Failure)>,
-    /// How much of the memory the next round is to model, if that is more than in this one.
+    /// The detail of the memory in the next round, if it is more than in this one.
     detail: Option<Detail>,
     /// The number of the first execution in which something was learnt.
     learnt: Option<u64>,
-    /// What has ended the exploration, if that was not the strategy.
+    /// The limit that has ended the exploration, if the strategy has not.
     pub(super) limit: Option<Limit>,
-    /// How a worker has panicked. No program does that, but the checker.
+    /// The panic of a worker. Only a fault of the checker causes it, not the program.
     pub(super) broken: Option<String>,
 }
 
@@ -238,7 +241,7 @@ impl<'a> Together<'a> {
         self.heeds_signals || self.catching.get().is_some_and(Option::is_some)
     }
 
-    /// Lets the signals that somebody else catches end the exploration.
+    /// Lets signals that another exploration catches end this one.
     pub(super) fn heed_signals(&mut self) {
         self.heeds_signals = true;
     }
@@ -283,7 +286,7 @@ impl<'a> Together<'a> {
         while self.goes_on() && bridge.begin() {
             let failure = running.execute(&bridge);
             if bridge.was_cut() && failure.is_none() {
-                // It says why.
+                // `goes_on` sets the reason.
                 self.goes_on();
                 break;
             }
@@ -293,7 +296,7 @@ impl<'a> Together<'a> {
             if is_detail || is_late || bridge.has_learnt() || bridge.was_abandoned() {
                 self.learnt(number, running, &bridge);
             }
-            // What needs more detail is run again with it.
+            // A failure that needs more detail is run again with it.
             if let Some(failure) = failure.filter(|_| !is_detail) {
                 self.found(number, failure);
             }
@@ -307,14 +310,14 @@ impl<'a> Together<'a> {
                 break;
             }
         }
-        // Nobody waits for what this worker has begun and does not end.
+        // No other worker waits for an execution that this worker leaves unfinished.
         self.lock().seen.add(&bridge.memory());
         drop(bridge);
         if running.is_stuck() && self.goes_on() { Left::Held } else { Left::Nothing }
     }
 
-    /// Notes that something was chosen. Returns `true` if other executions have been explored as if
-    /// nothing were.
+    /// Notes that a step has chosen. Returns `true` if earlier executions were explored without
+    /// choices.
     fn has_chosen_late(&self) -> bool {
         let mut common = self.lock();
         let is_new = !std::mem::replace(&mut common.has_chosen, true);
@@ -361,8 +364,8 @@ impl<'a> Together<'a> {
         common.source.stop();
     }
 
-    /// Notes what an execution has learnt. The round ends if the next executions are others for
-    /// that.
+    /// Notes the facts that an execution has learnt. The round ends if they change the next
+    /// executions.
     fn learnt(&self, number: u64, running: &Running<'_>, bridge: &Bridge) {
         let detail = bridge.learnt_detail();
         let mut common = self.lock();
@@ -371,9 +374,9 @@ impl<'a> Together<'a> {
         common.loops.adopt(&running.known().loops());
         match &common.source {
             Source::All(_) => self.stop(&common),
-            // What is drawn does not depend on names.
+            // Drawn schedules do not depend on names.
             Source::Drawn(_) if !bridge.was_abandoned() && detail.is_none() => return,
-            // Those with smaller numbers come to their ends: one of them may fail.
+            // Executions with smaller numbers run to their ends: one of them may fail.
             Source::Drawn(divided) => divided.end_after(number),
         }
         common.learnt = Some(common.learnt.map_or(number, |first| first.min(number)));
@@ -385,7 +388,7 @@ impl<'a> Together<'a> {
         if common.failure.as_ref().is_none_or(|(first, _)| number < *first) {
             common.failure = Some((number, failure));
         }
-        // Where executions have numbers, those with smaller ones come to their ends.
+        // Where executions have numbers, the ones with smaller numbers run to their ends.
         if !self.executing.past_failures && matches!(common.source, Source::All(_)) {
             self.stop(&common);
         }
@@ -430,14 +433,14 @@ impl<'a> Together<'a> {
         goes_on
     }
 
-    /// Lets the workers end, each after an execution, when there have been so many, or when they have
-    /// computed for so long.
+    /// Lets each worker end after an execution, once there are `executions`, or once the workers have
+    /// computed for `computed`.
     pub(super) fn pause_at(&mut self, executions: u64, computed: Duration) {
         self.pause = (executions, computed);
         self.set_limits(&self.lock().source, self.before);
     }
 
-    /// Returns `true` if nothing but the pause has ended the workers.
+    /// Returns `true` if only the pause has ended the workers.
     pub(super) fn is_paused(&self) -> bool {
         let common = self.lock();
         let counts = common.source.counts();
@@ -451,12 +454,12 @@ impl<'a> Together<'a> {
             && counts.all() < self.before.saturating_add(self.limits.executions)
     }
 
-    /// Returns how many executions there were.
+    /// Returns the counts of executions.
     pub(super) fn counts(&self) -> Counts {
         self.lock().source.counts()
     }
 
-    /// Returns how long its workers have computed.
+    /// Returns the processor time of its workers.
     pub(super) fn computed(&self) -> Duration {
         self.computed.get()
     }
@@ -466,23 +469,23 @@ impl<'a> Together<'a> {
         self.lock().failure.take().map(|(_, failure)| failure)
     }
 
-    /// Lets no execution go on beyond this point.
+    /// Sets the time at which all executions end.
     pub(super) fn end_at(&mut self, end: Instant) {
         self.end = Some(end);
     }
 
-    /// Returns how far the exploration has come.
+    /// Returns the state of the exploration.
     pub(super) fn progress(&self) -> progress::State {
         let executions = self.lock().source.counts().all();
         progress::State { executions, before: self.before, limits: self.limits }
     }
 
-    /// Returns an estimate of the explored share, if it can be told.
+    /// Returns an estimate of the explored share, if there is one.
     pub(super) fn explored(&self) -> Option<f64> {
         self.lock().source.explored()
     }
 
-    /// Ends the exploration. Returns what it has come to, and whether anything remains.
+    /// Ends the exploration. Returns its results, and whether executions remain.
     pub(super) fn end(self) -> (Common, bool, Option<Catching>) {
         let is_end = self.lock().failure.as_ref().is_some_and(|(_, failure)| self.is_end(failure));
         let mut common = self.common.into_inner().unwrap_or_else(PoisonError::into_inner);

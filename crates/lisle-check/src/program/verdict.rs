@@ -1,4 +1,4 @@
-//! What an exploration has come to, as a value and as text.
+//! The verdict of an exploration, as a value and as text.
 
 use super::failure::Failure;
 use super::limit::{Limit, Seconds};
@@ -10,50 +10,50 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What was looked at.
+/// The extent of an exploration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum How {
     /// Every schedule that could differ.
     Exhaustive,
     /// A part of these.
     Part,
-    /// Those with so few interruptions.
+    /// Every schedule with at most so many interruptions.
     Preemptions(u32),
-    /// A part of these, among them all with so many interruptions or fewer.
+    /// A part of these, among them all with at most `explored` interruptions.
     PartOfPreemptions { most: u32, explored: Option<u32> },
-    /// Some, drawn by chance.
+    /// Some, drawn at random.
     Sampled,
     /// One.
     Replayed,
 }
 
-/// What an exploration has come to.
+/// The verdict of an exploration.
 #[derive(Debug)]
 pub struct Verdict {
     pub(super) counts: Counts,
-    /// What was drawn by chance besides.
+    /// The counts of schedules that were drawn besides.
     pub(super) sampled: Counts,
     pub(super) how: How,
     pub(super) memory: Used,
-    /// What has ended it before its end.
+    /// The limit that has ended it early.
     pub(super) limit: Option<Limit>,
-    /// An estimate of what was looked at, if that was a part.
+    /// An estimate of the explored share, if it is a part.
     pub(super) explored: Option<f64>,
     pub(super) elapsed: Duration,
     pub(super) observed: Option<u64>,
     pub(super) kept: Option<Kept>,
     pub(super) failure: Option<Failure>,
-    /// What was returned first, if it was asked whether all is the same.
+    /// The first result, if results were compared.
     pub(super) result: Option<String>,
-    /// What the one schedule did.
+    /// The trace of the only schedule.
     pub(super) trace: Option<Trace>,
 }
 
-/// Whether what remains has been saved.
+/// Whether the rest of the exploration has been saved.
 #[derive(Debug)]
 pub(super) enum Kept {
     In(PathBuf),
-    /// It could not be, and why.
+    /// It could not be saved at this path, for this reason.
     Not(PathBuf, String),
 }
 
@@ -77,12 +77,12 @@ impl Verdict {
         }
     }
 
-    /// Returns how many executions there were, by their endings.
+    /// Returns the counts of executions, by their endings.
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// Returns how many schedules were drawn by chance beside those that were explored, by their
+    /// Returns the counts of schedules that were drawn at random beside the exploration, by their
     /// endings. They are not among the [counts](Verdict::counts). See
     /// [`Checker::sampling`](super::Checker::sampling).
     pub fn sampled(&self) -> Counts {
@@ -94,21 +94,21 @@ impl Verdict {
         self.how == How::Exhaustive
     }
 
-    /// Returns `true` if nothing has gone wrong in what was looked at, but that was not all: a bound
-    /// was hit, or schedules were drawn by chance. [`Checker::must_be_exhaustive`] makes a failure
-    /// of that.
+    /// Returns `true` if nothing has gone wrong, but not every schedule was explored: a bound was
+    /// reached, or schedules were drawn at random. [`Checker::must_be_exhaustive`] makes this a
+    /// failure.
     ///
     /// [`Checker::must_be_exhaustive`]: super::Checker::must_be_exhaustive
     pub fn is_bounded(&self) -> bool {
         self.failure.is_none() && !matches!(self.how, How::Exhaustive | How::Replayed)
     }
 
-    /// Returns the number of executions that differ for the memory model: in what each fiber does,
-    /// in what its loads read, in the order of the stores to each atomic, and in what it gets from
-    /// channels and locks. Only executions that come to their end are counted, each once however
-    /// often it was run.
+    /// Returns the number of executions that the memory model distinguishes: by the operations of
+    /// each fiber, the stores that its loads read, the order of the stores to each atomic, and the
+    /// messages and locks that it gets. It counts only complete executions, each once however often
+    /// it ran.
     ///
-    /// If no operation can see anything but the newest value that is each of them.
+    /// If each operation can see only the newest value, this is the number of complete executions.
     pub fn graphs(&self) -> u64 {
         match self.memory {
             Used::Weak { graphs, .. } => graphs,
@@ -116,30 +116,30 @@ impl Verdict {
         }
     }
 
-    /// Returns what has ended the exploration before all was explored, if that is how it has ended.
+    /// Returns the limit that has ended the exploration early, if one has.
     pub fn limit(&self) -> Option<Limit> {
         self.limit
     }
 
-    /// Returns an estimate of the explored share of all schedules, from 0 to 1. It takes all
-    /// branches for equally large (Knuth, *Estimating the efficiency of backtrack programs*, 1975),
-    /// and may be far off. It is zero where schedules were drawn by chance.
+    /// Returns an estimate of the explored share of all schedules, from 0 to 1. It assumes that all
+    /// branches are equally large (Knuth, *Estimating the efficiency of backtrack programs*, 1975),
+    /// and may be far off. It is zero where schedules were drawn at random.
     pub fn explored(&self) -> f64 {
         if self.is_exhaustive() { 1.0 } else { self.explored.unwrap_or(0.0) }
     }
 
-    /// Returns how long it has taken, together with what was explored before it was resumed.
+    /// Returns the time of the exploration, with the time before it was resumed.
     pub fn elapsed(&self) -> Duration {
         self.elapsed
     }
 
-    /// Returns how many executions differ in what was observed, if they were
+    /// Returns the number of executions that differ observably, if they were
     /// [counted](super::Checker::observed).
     pub fn observed(&self) -> Option<u64> {
         self.observed
     }
 
-    /// Returns where what remains is saved, if it is.
+    /// Returns the path at which the rest of the exploration is saved, if it is.
     pub fn saved(&self) -> Option<&Path> {
         match &self.kept {
             Some(Kept::In(path)) => Some(path),
@@ -147,17 +147,17 @@ impl Verdict {
         }
     }
 
-    /// Returns what has gone wrong, if anything has.
+    /// Returns the failure, if there is one.
     pub fn failure(&self) -> Option<&Failure> {
         self.failure.as_ref()
     }
 
-    /// Returns what the schedule did, if it was [one](super::Checker::replay).
+    /// Returns the trace of the schedule, if there was only [one](super::Checker::replay).
     pub fn trace(&self) -> Option<&Trace> {
         self.trace.as_ref()
     }
 
-    /// Returns what has gone wrong, if anything has, and gives up the rest.
+    /// Returns the failure, if there is one, and drops the rest.
     pub fn into_failure(self) -> Option<Failure> {
         self.failure
     }
@@ -216,7 +216,7 @@ impl fmt::Display for Verdict {
 }
 
 impl Verdict {
-    /// Writes what was looked at, and what has ended that.
+    /// Writes the extent of the exploration, and the limit that has ended it.
     fn write_how(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let elapsed = Seconds(self.elapsed);
         let is_by_executions = matches!(self.limit, Some(Limit::Executions(_)));

@@ -1,8 +1,8 @@
-//! What workers show of themselves, and who looks at it.
+//! The watch over workers: each shows its state, and a thread looks at it.
 //!
-//! A worker cannot tell that a step of the program does not end, nor end it. So the thread that
-//! waits for the exploration looks at it now and then. It tells the workers that time is over, and
-//! notices a step that lasts.
+//! A worker can neither notice nor end an endless step of the program. So the thread that waits for
+//! the exploration looks at the workers now and then. It tells them that time is over, and notices
+//! a step that lasts.
 
 use super::leaving;
 use crate::explore::{Codes, Schedule};
@@ -13,46 +13,46 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize,
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// It is looked so often.
+/// The time between two looks.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Between two looks no more than this counts: who looks later has been kept from it, and so may others
-/// have been.
+/// The most time between two looks that counts: if a look is later, the system has stopped this thread,
+/// and perhaps others as well.
 const LATE: Duration = Duration::from_millis(400);
 
-/// What a worker is doing.
+/// The stage of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Stage {
-    /// What the checker has to do, which ends.
+    /// Work of the checker, which ends.
     Checker,
     /// A step of the program.
     Step,
-    /// What is left of an execution is unwound.
+    /// The rest of an execution is unwound.
     Unwinding,
 }
 
-/// What a worker shows of the execution in progress.
+/// The state that a worker shows of the execution in progress.
 pub(super) struct Pulse {
-    /// Tells it from others of the process. It is not zero.
+    /// Differs from all others in the operating system's process. It is not zero.
     number: usize,
     stage: AtomicU8,
     /// Changes with each step.
     beat: AtomicU64,
     process: AtomicU32,
-    /// How many steps of the execution have begun.
+    /// The number of steps that have begun.
     count: AtomicU32,
     inner: Mutex<Shown>,
-    /// Where the system tells about the thread, if it does.
+    /// The file of the system about the thread, if there is one.
     thread: Option<std::path::PathBuf>,
 }
 
-/// What changes less often.
+/// The part that changes less often.
 #[derive(Default)]
 struct Shown {
     codes: Arc<Codes>,
     setting: Option<&'static str>,
-    /// Where each process was spawned.
+    /// The place where each process was spawned.
     sites: Vec<Option<&'static Location<'static>>>,
 }
 
@@ -75,7 +75,7 @@ impl Pulse {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Shows what the worker does from now on.
+    /// Shows the worker's stage from now on.
     #[inline]
     pub(super) fn enter(&self, stage: Stage) {
         self.beat.store(self.beat.load(Relaxed) + 1, Relaxed);
@@ -90,18 +90,18 @@ impl Pulse {
         self.enter(Stage::Step);
     }
 
-    /// Shows where the decisions of the executions are from now on.
+    /// Shows the decisions of the executions from now on.
     pub(super) fn decides(&self, codes: Arc<Codes>) {
         self.inner().codes = codes;
     }
 
-    /// Shows that an execution begins, under something that has this name.
+    /// Shows that an execution begins, under the setting with this name.
     pub(super) fn begins(&self, setting: Option<&'static str>) {
         self.inner().setting = setting;
         self.count.store(0, Relaxed);
     }
 
-    /// Shows where a process was spawned.
+    /// Shows the place where a process was spawned.
     pub(super) fn spawned(&self, process: u32, site: &'static Location<'static>) {
         let mut inner = self.inner();
         let process = process as usize;
@@ -117,7 +117,7 @@ impl Pulse {
         inner.codes.schedule().under(inner.setting)
     }
 
-    /// Returns what tells it from others of the process.
+    /// Returns its number.
     pub(super) fn number(&self) -> usize {
         self.number
     }
@@ -126,7 +126,7 @@ impl Pulse {
         self.stage.load(Relaxed) == stage as u8
     }
 
-    /// Returns whether the thread waits in the system, if that can be told.
+    /// Returns whether the thread waits in the system, if the system tells.
     fn waits_in_system(&self) -> Option<bool> {
         let status = std::fs::read_to_string(self.thread.as_ref()?.join("stat")).ok()?;
         // The name before it may have any characters.
@@ -135,9 +135,9 @@ impl Pulse {
     }
 }
 
-/// What is known of an exploration while it runs.
+/// The state of an exploration while it runs.
 pub(super) struct Watch {
-    /// Where the check is.
+    /// The place of the check.
     site: &'static Location<'static>,
     pub(super) begun: Instant,
     time: Option<Duration>,
@@ -145,16 +145,16 @@ pub(super) struct Watch {
     patience: Duration,
     /// The time is over.
     over: Arc<AtomicBool>,
-    /// It has been for so long that what was found is told as it is.
+    /// The time has been over for so long that failures are not made shorter.
     late: Arc<AtomicBool>,
-    /// How many executions have gone well.
+    /// The number of executions that have gone well.
     complete: AtomicU64,
     pulses: Mutex<Vec<Arc<Pulse>>>,
 }
 
 impl Watch {
     pub(super) fn new(site: &'static Location<'static>, time: Option<Duration>, patience: Duration) -> Self {
-        // Whoever has so little time does not wait for longer.
+        // With so little time, the patience is not longer.
         let patience = time.map_or(patience, |time| patience.min(time.max(Duration::from_secs(1))));
         Watch {
             site,
@@ -172,27 +172,27 @@ impl Watch {
         self.pulses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns what another worker shows itself by. This is its thread.
+    /// Creates the pulse of another worker, whose thread this is.
     pub(super) fn pulse(&self) -> Arc<Pulse> {
         let pulse = Arc::new(Pulse::new());
         let mut pulses = self.pulses();
-        // What nobody else has is of a worker that has ended.
+        // Pulses without another owner belong to workers that have ended.
         pulses.retain(|pulse| Arc::strong_count(pulse) > 1);
         pulses.push(pulse.clone());
         pulse
     }
 
-    /// Returns what says that time is over.
+    /// Returns the flag that time is over.
     pub(super) fn over(&self) -> Arc<AtomicBool> {
         self.over.clone()
     }
 
-    /// Returns what says that it has been over for a while.
+    /// Returns the flag that it has been over for a while.
     pub(super) fn late(&self) -> Arc<AtomicBool> {
         self.late.clone()
     }
 
-    /// Returns the time that is over, if it is.
+    /// Returns the limit of time, if it is over.
     pub(super) fn is_over(&self) -> Option<Duration> {
         self.time.filter(|_| self.over.load(Relaxed))
     }
@@ -202,12 +202,12 @@ impl Watch {
         self.complete.fetch_add(1, Relaxed);
     }
 
-    /// Returns how many executions have gone well.
+    /// Returns the number of executions that have gone well.
     pub(super) fn complete(&self) -> u64 {
         self.complete.load(Relaxed)
     }
 
-    /// Has all workers give up what they execute, once they come to the next step.
+    /// Makes all workers give up their executions at the next step.
     pub(super) fn give_up(&self) {
         self.over.store(true, Relaxed);
     }
@@ -218,16 +218,16 @@ impl Watch {
     }
 }
 
-/// Who looks.
+/// The looks of the waiting thread.
 pub(super) struct Looks<'a> {
     watch: &'a Watch,
-    /// Who takes a step, which one, and how long it was seen in it.
+    /// The workers in a step, with the step's number and the time for which they were seen in it.
     lasting: Vec<(Arc<Pulse>, u64, Duration)>,
     last: Instant,
 }
 
 impl Looks<'_> {
-    /// Returns how long to wait before the next look.
+    /// Returns the time until the next look.
     pub(super) fn until_next(&self) -> Duration {
         let Watch { time, over, late, .. } = self.watch;
         let elapsed = self.watch.begun.elapsed();
@@ -238,12 +238,12 @@ impl Looks<'_> {
         [until(*time, over), until(self.late(), late)].into_iter().flatten().fold(look, Duration::min)
     }
 
-    /// Returns when whatever was found is told as it is: a tenth later.
+    /// Returns the time after which failures are not made shorter: a tenth later.
     fn late(&self) -> Option<Duration> {
         self.watch.time.map(|time| time.saturating_add(time / 10))
     }
 
-    /// Looks. Returns what does not end, if anything is known not to.
+    /// Looks. Returns an endless step, if there is one.
     pub(super) fn look(&mut self) -> Option<Hung> {
         let elapsed = self.watch.begun.elapsed();
         let has_passed = |time: Option<Duration>| time.is_some_and(|time| elapsed >= time);
@@ -278,15 +278,15 @@ impl Looks<'_> {
 #[derive(Debug)]
 pub(super) struct Hung {
     pub(super) schedule: Schedule,
-    /// So many steps have come to their ends.
+    /// The number of steps that have ended.
     pub(super) steps: usize,
     pub(super) what: Lasting,
 }
 
-/// What does not end.
+/// The endless step.
 #[derive(Debug)]
 pub(super) struct Lasting {
-    /// Where the process was spawned; `None` for the program itself.
+    /// The place where the process was spawned; `None` for the program itself.
     site: Option<&'static Location<'static>>,
     lasted: Duration,
     unwinds: bool,
@@ -306,8 +306,8 @@ impl Hung {
 impl fmt::Display for Lasting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let who = match (self.unwinds, self.site) {
-            (true, _) => "what is left of the execution, which is unwound,".into(),
-            (false, Some(site)) => format!("what was spawned at {site}"),
+            (true, _) => "the rest of the execution, which is being unwound,".into(),
+            (false, Some(site)) => format!("the fiber or task spawned at {site}"),
             (false, None) => "the program itself".into(),
         };
         let lasted = self.lasted.as_secs_f64();
@@ -324,10 +324,10 @@ impl fmt::Display for Lasting {
     }
 }
 
-const WAITS: &str = "it waits in the system, for a lock, a channel, a thread or a file of `std`, or sleeps: nobody else can \
-                     run meanwhile. Put what Lisle has in its place";
-const RUNS: &str = "it runs: a loop that nobody can end from outside needs `yield_now` or `lisle_check::hint::spin_loop`, and \
-                    what it reads has to be of Lisle's or of `lisle_check::atomic`. If it computes for so long, say so by \
-                    `Checker::patience`";
+const WAITS: &str = "it waits in the system, for a lock, a channel, a thread or a file of `std`, or sleeps: \
+                     no other fiber can run meanwhile. Use the types and functions of Lisle in its place";
+const RUNS: &str = "it runs: a loop that waits needs `yield_now` or `lisle_check::hint::spin_loop`, and \
+                    must read objects of Lisle or of `lisle_check::atomic`. If it computes for so long, say \
+                    so by `Checker::patience`";
 const EITHER: &str = "either it runs, in a loop without `yield_now` or `lisle_check::hint::spin_loop`, or it waits for a lock, \
                       a channel, a thread or a file of `std`";

@@ -1,9 +1,9 @@
-//! Which schedules are run.
+//! The choice of schedules.
 
 use crate::explore::{Drawn, Schedule};
 use std::fmt;
 
-/// Which schedules are run.
+/// The choice of schedules.
 #[derive(Debug, Clone)]
 pub(super) enum Way {
     All,
@@ -15,7 +15,7 @@ pub(super) enum Way {
 }
 
 impl Way {
-    /// Returns the strategies that take turns, if executions are drawn one by one.
+    /// Returns the strategies that take turns, if they draw executions one by one.
     pub(super) fn drawn(&self) -> Option<Vec<Drawn>> {
         match *self {
             Way::All | Way::Replay(_) => None,
@@ -31,12 +31,12 @@ impl Way {
         }
     }
 
-    /// Returns `true` if nobody expects all schedules.
+    /// Returns `true` if the schedules are drawn at random.
     pub(super) fn is_drawn_by_chance(&self) -> bool {
         matches!(self, Way::Random { .. } | Way::Priorities { .. } | Way::Portfolio { .. })
     }
 
-    /// Returns `true` if no execution can begin before another one has ended.
+    /// Returns `true` if each execution begins only after the one before has ended.
     pub(super) fn is_one_after_the_other(&self) -> bool {
         matches!(self, Way::Preemptions(_) | Way::Replay(_))
     }

@@ -194,7 +194,7 @@ fn two_that_give_way_to_each_other_for_ever_are_found() {
     let verdict = explore(polite(u32::MAX));
     let failure = verdict.failure().expect("each is in the way of the other one, again and again");
     let report = failure.to_string();
-    assert!(report.contains("what does not end is this, again and again:"), "{report}");
+    assert!(report.contains("these steps repeat for ever:"), "{report}");
     let again = Checker::new().replay(&failure.token()).unwrap().explore(polite(u32::MAX));
     assert!(again.failure().is_some(), "{again}");
     assert!(explore(polite(2)).failure().is_none());
@@ -222,7 +222,7 @@ fn two_that_withdraw_their_flags_are_found() {
         let [(), ()] = fibers.map(|fiber| fiber.join().unwrap());
     });
     let report = verdict.failure().expect("neither goes first").to_string();
-    assert!(report.contains("what does not end is this, again and again:"), "{report}");
+    assert!(report.contains("these steps repeat for ever:"), "{report}");
 }
 
 #[test]

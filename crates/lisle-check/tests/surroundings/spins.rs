@@ -320,6 +320,6 @@ fn what_changes_for_ever_is_named() {
         change(&turn);
     });
     let report = verdict.failure().expect("it has no end").to_string();
-    assert!(report.contains("what does not end is this, again and again:"), "{report}");
+    assert!(report.contains("these steps repeat for ever:"), "{report}");
     assert!(report.contains("1 step of the program itself"), "{report}");
 }

@@ -1,4 +1,4 @@
-//! Which execution is drawn next, what it depends on, and which of those that are over count.
+//! Chooses the next execution, and counts the executions that are over.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ pub(super) struct Shared {
     pub(super) changed: Condvar,
 }
 
-/// What the workers share.
+/// The state that the workers share.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) members: Vec<Member>,
@@ -24,8 +24,8 @@ pub(super) struct State {
     /// The number of the execution that begins next.
     pub(super) begun: u64,
     pub(super) most: u64,
-    /// Executions that are over before one with a smaller number is, with `None` for those that
-    /// were left in the middle.
+    /// Executions that ended before one with a smaller number, with `None` for an execution that
+    /// was left in the middle.
     #[serde(skip)]
     pub(super) over: BTreeMap<u64, Option<Ending>>,
     /// All executions before this one are in `counts`.
@@ -54,15 +54,15 @@ pub(super) struct Member {
     pub(super) is_finished: bool,
 }
 
-/// What a strategy has to offer.
+/// The offer of a strategy.
 pub(super) enum Offer {
     Execution(Planned),
-    /// Something, when others are over.
+    /// An execution, when others are over.
     Later,
     Nothing,
 }
 
-/// An execution of one of the strategies, by its number among those of that strategy.
+/// An execution of one strategy, by its number within the strategy.
 pub(super) enum Planned {
     Random { seed: u64, number: u64 },
     Priorities { seed: u64, depth: u32, number: u64, assumed: Lengths },
@@ -130,7 +130,7 @@ impl State {
         self.last = Some(self.last.map_or(number, |last| last.min(number)));
     }
 
-    /// Counts what is over, as far as all before it is.
+    /// Counts the finished executions up to the first unfinished one.
     pub(super) fn count(&mut self) {
         while self.last.is_none_or(|last| self.counted <= last)
             && let Some(ending) = self.over.remove(&self.counted)

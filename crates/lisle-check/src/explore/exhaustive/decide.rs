@@ -1,7 +1,7 @@
-//! Which step is next.
+//! Chooses the next step.
 //!
-//! First the known steps, then those that the branch plans, then whatever is awake. A plan that
-//! cannot be run is given up.
+//! First come the known steps, then the steps that the branch plans, then processes that are awake.
+//! A plan that cannot be run is given up.
 
 use super::super::sleep::{Sleeper, covers};
 use super::super::trace::Choice;
@@ -26,7 +26,7 @@ impl Exhaustive {
         }
     }
 
-    /// Notes that a step did not do what it had done before.
+    /// Notes that a step did something else than before.
     pub(super) fn diverge(&mut self, step: usize) {
         let process = self.trace.process(step);
         self.diverged.get_or_insert(Divergence { step, process });
@@ -118,7 +118,7 @@ impl Exhaustive {
         awake.or_else(|| candidates.find(|&process| !self.sleeps(process)))
     }
 
-    /// Makes the way to this branch the one that is run next.
+    /// Makes the path to this branch the next execution.
     pub(super) fn adopt(&mut self, tree: &Tree, taken: u32) {
         self.taken = Some(taken);
         self.plan.clear();
@@ -145,8 +145,7 @@ impl Exhaustive {
             self.plan.push(step_of(tree, id));
             let lefts = tree.left_of(id).iter().map(|&left| {
                 let Planned { process, outcome } = step_of(tree, left);
-                let label =
-                    tree.node(left).label.clone().expect("what is left of a branch that runs has run");
+                let label = tree.node(left).label.clone().expect("branches on the left have run");
                 Sleeper { process, outcome, label }
             });
             self.lefts.push(lefts.collect());

@@ -1,8 +1,8 @@
-//! Where in the tree a reversal belongs.
+//! Finds the place of a reversal in the tree.
 //!
-//! A sequence that reverses a race is followed down the tree, along the branches whose first step
-//! could be the first step of a schedule that begins with the sequence. What is left of it where no
-//! branch is such becomes a new branch. Where it comes to a leaf that has not run, it waits
+//! A sequence that reverses a race goes down the tree, along the branches whose first step could be
+//! the first step of a schedule that begins with the sequence. Where there is no such branch, the
+//! rest of the sequence becomes a new branch. At a leaf that has not run, the sequence waits
 //! (`postponed`).
 
 use super::super::access::{Label, sleeps_on};
@@ -14,7 +14,7 @@ use super::super::{Access, Process};
 use super::{Exhaustive, Reduction};
 
 impl Exhaustive {
-    /// Adds the branch that reverses this race, unless what it leads to is explored elsewhere.
+    /// Adds the branch that reverses this race, unless its schedules are explored elsewhere.
     pub(super) fn reverse(&mut self, tree: &mut Tree, race: Race) {
         let mut steps = std::mem::take(&mut self.scratch);
         let (process, accesses) = self.any_step(race.second);
@@ -28,7 +28,7 @@ impl Exhaustive {
             let mut covered = Covered::new();
             if !self.is_asleep(tree, depth, &sequence, &mut covered) {
                 let parent = self.node_before(depth);
-                // What is left of the first step of the race is among the sleepers.
+                // The branches to the left of the race's first step are among the sleepers.
                 let own = tree.node(parent).children.iter().position(|&child| child == self.path[depth]);
                 self.insert(tree, parent, own.map_or(0, |own| own + 1), &mut sequence, covered);
             }
@@ -37,9 +37,9 @@ impl Exhaustive {
         self.scratch = steps;
     }
 
-    /// Returns `true` if what sleeps at this depth could be the first step of each schedule that
-    /// begins with the sequence, in some order. Adds to `covered` what could be the first step of
-    /// some of them.
+    /// Returns `true` if a sleeper at this depth could be the first step of each schedule that
+    /// begins with the sequence, in some order. Adds to `covered` the sleepers that could be the
+    /// first step of some of them.
     fn is_asleep(&self, tree: &Tree, depth: usize, sequence: &Sequence, covered: &mut Covered) -> bool {
         self.sleepers.at(depth).iter().any(|sleeper| {
             let Sleeper { process, outcome, label } = sleeper;
@@ -51,7 +51,7 @@ impl Exhaustive {
         })
     }
 
-    /// Adds the branch that begins with the sequence below this node, unless what it leads to is
+    /// Adds the branch that begins with the sequence below this node, unless its schedules are
     /// explored elsewhere: follows the branches that such a schedule can begin with, and takes
     /// their steps out of the sequence. The first `skip` branches are known not to be such.
     pub(super) fn insert(
@@ -129,8 +129,8 @@ impl Exhaustive {
         Planned { process: self.trace.process(step), outcome }
     }
 
-    /// Returns where this step stands in the sequence, if a schedule that begins with that can also
-    /// begin with this step.
+    /// Returns the place of this step in the sequence, if a schedule that begins with the sequence
+    /// can also begin with this step.
     fn place(
         &self,
         tree: &Tree,
@@ -161,7 +161,7 @@ impl Exhaustive {
 /// Steps that are to run after a node, one after the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sequence {
-    /// Their numbers, in the execution or among what has waited.
+    /// Their numbers, in the execution or among the postponed steps.
     pub(super) steps: Vec<u32>,
     /// The last step, if it is one that was reversed.
     pub(super) reversed: Option<Reversed>,
@@ -171,7 +171,7 @@ pub(super) struct Sequence {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reversed {
     pub(super) step: u32,
-    /// How many choices it certainly makes in the way in which it made them. What follows is open.
+    /// The number of its choices that are certain. Later choices are open.
     pub(super) certain: usize,
 }
 

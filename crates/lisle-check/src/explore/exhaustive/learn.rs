@@ -1,5 +1,5 @@
-//! What an execution adds to the tree: its own steps, the other ways in which they could have gone,
-//! and the reversals of its races.
+//! Adds an execution to the tree: its own steps, the other ways of its choices, and the reversals
+//! of its races.
 
 use super::super::Process;
 use super::super::access::Label;
@@ -47,8 +47,8 @@ impl Exhaustive {
         true
     }
 
-    /// Takes the planned steps from this depth on out of the tree, and those that lead there only.
-    /// What is left of the branch is to be run later.
+    /// Takes the planned steps from this depth on out of the tree, and the steps that lead only
+    /// there. The rest of the branch runs later.
     fn give_up(&mut self, tree: &mut Tree, mut depth: usize) {
         let first = self.path[depth];
         self.load_postponed(tree, first);

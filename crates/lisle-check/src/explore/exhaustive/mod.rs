@@ -1,11 +1,12 @@
 //! Every class of equivalent schedules, each run once.
 //!
 //! This is optimal dynamic partial-order reduction (Abdulla, Aronis, Jonsson and Sagonas, POPL 2014
-//! and JACM 2017) with the tree of explored branches kept by itself, so that several workers can
-//! add to it. `README.md` says how, and why each class is run exactly once.
+//! and JACM 2017) with a tree of explored branches to which several workers can add. `README.md`
+//! explains the algorithm, and why each class is run exactly once.
 //!
-//! Here stand the state of a worker and what the program calls. `decide` says which step is next,
-//! `learn` adds an execution to the tree, and `insert` finds the place of a reversal in it.
+//! This module has the state of a worker and the functions that the program calls. `decide` chooses
+//! the next step, `learn` adds an execution to the tree, and `insert` finds the place of a reversal
+//! in it.
 
 mod decide;
 mod insert;
@@ -39,19 +40,19 @@ pub struct Exhaustive {
     sleepers: Sleepers,
     /// The nodes of the first steps.
     path: Vec<u32>,
-    /// The branch that is run, and its depth. What is found above that depth is known.
+    /// The branch that runs, and its depth. The races above that depth are known.
     taken: Option<u32>,
     branch: usize,
-    /// What runs from step `known` on.
+    /// The planned steps from step `known` on.
     plan: Vec<Planned>,
-    /// What begins to sleep at the depths from `known` on.
+    /// The steps that begin to sleep at the depths from `known` on.
     lefts: Vec<Vec<Sleeper>>,
-    /// What the planned steps leave to their siblings to the right, where they may choose.
+    /// The ways that the planned steps leave to their siblings to the right, where they may choose.
     rights: Vec<Vec<Outcome>>,
     /// The number of steps that have begun.
     depth: usize,
     in_step: bool,
-    /// How many accesses and choices of a known step have been seen again.
+    /// The numbers of accesses and choices of a known step that have come again.
     seen: (usize, usize),
     /// All ways in which the step in progress can go on sleep.
     doomed: bool,
@@ -60,12 +61,12 @@ pub struct Exhaustive {
     diverged: Option<Divergence>,
     races: Vec<Race>,
     waiting: Vec<(Process, Access)>,
-    /// What has waited for leaves that have run in this execution.
+    /// The sequences that have waited for leaves that have run in this execution.
     loaded: Loaded,
     scratch: Vec<u32>,
 }
 
-/// How much of a reversal is kept.
+/// The part of a reversal that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
     /// Its first step only: source sets. Some executions are begun and found to be redundant.
@@ -75,7 +76,7 @@ pub enum Reduction {
 }
 
 impl Exhaustive {
-    /// Creates an exploration of which nothing has run.
+    /// Creates an exploration without any execution.
     pub fn new() -> Self {
         Self::with_reduction(Reduction::Optimal)
     }
@@ -123,9 +124,9 @@ impl Exhaustive {
         }
     }
 
-    /// Says that steps choose. An exploration that is not told so learns it from the first
-    /// execution in which one does. If others have been run before that, it may miss classes: begin
-    /// anew, and say so.
+    /// Says that steps choose. Otherwise the exploration learns this from the first execution in
+    /// which a step chooses. If there were executions before that one, it may miss classes: then
+    /// begin anew, and call this.
     pub fn expect_choices(&self) {
         self.shared.lock().tree.has_choices = true;
     }
@@ -135,8 +136,8 @@ impl Exhaustive {
         self.shared.lock().tree.has_choices
     }
 
-    /// Sets the number of executions, those of before included, after which no worker begins
-    /// another one.
+    /// Sets the number of executions, earlier ones included, after which no worker begins another
+    /// one.
     pub fn limit(&self, most: u64) {
         self.shared.lock().most = most;
     }
@@ -155,14 +156,14 @@ impl Exhaustive {
 
     /// Returns an estimate of the explored share, from 0 to 1.
     ///
-    /// It takes all branches of a node to be of one size, as Knuth's estimator does ("Estimating
-    /// the efficiency of backtrack programs", 1975), and cannot know of branches that are found
-    /// later. It takes time in proportion to the tree that is held.
+    /// It assumes that all branches of a node are of one size, as Knuth's estimator does
+    /// ("Estimating the efficiency of backtrack programs", 1975), and cannot know of branches that
+    /// are found later. It takes time in proportion to the tree that is held.
     pub fn explored(&self) -> f64 {
         self.shared.lock().tree.explored()
     }
 
-    /// Returns where the program did not do what it had done before, if it ever did not.
+    /// Returns the step at which the program did something else than before, if there was one.
     pub fn divergence(&self) -> Option<Divergence> {
         self.shared.lock().divergence
     }
@@ -242,7 +243,7 @@ impl Strategy for Exhaustive {
         let planned = self.plan.get(step - self.known).and_then(|planned| planned.outcome.get(made.len()));
         let way = match planned {
             Some(planned) if planned.ways == ways => planned.way,
-            // What is reversed may find other ways than it had. If something else does, the plan is
+            // A reversed step may find other ways than it had. If another step does, the plan is
             // wrong.
             Some(_) if step + 1 < self.known + self.plan.len() => {
                 self.doomed = true;
@@ -316,7 +317,7 @@ impl Strategy for Exhaustive {
             common.counts.add(if self.doomed { Ending::Stopped } else { ending });
             common.tree.has_choices |= self.trace.has_choices();
             let has_run = self.lay_path(&mut common.tree, taken);
-            // Others may wait for what this branch wakes.
+            // Other workers may wait for a branch.
             shared.wake(&common);
             if has_run {
                 self.add_branches(&mut common.tree);

@@ -1,22 +1,22 @@
 //! Sequences that wait for a leaf to run.
 //!
-//! What the last step of a pending branch does is a guess: it has run after the step that it was
-//! reversed with, or not at all. Whether a sequence belongs into that branch or to the right of it
-//! depends on what it does. So the sequence waits, and its place is looked for when the leaf has
+//! The label of the last step of a pending branch is a guess: the step has run only after the step
+//! with which it was reversed, or not at all. The real label decides whether a sequence belongs
+//! into that branch or to the right of it. So the sequence waits, and is placed when the leaf has
 //! run. Nothing to the right of the leaf runs before that.
 //!
-//! The steps of what has waited are not of the present execution. They have numbers from [`FIRST`]
-//! on.
+//! The steps of a waiting sequence are not of the present execution. They have numbers from
+//! [`FIRST`] on.
 
 use super::super::access::Label;
 use super::super::tree::{Planned, Postponed, Step, Tree};
 use super::Exhaustive;
 use super::insert::{Covered, Reversed, Sequence};
 
-/// The numbers of steps from here on are those of steps that have waited.
+/// The first number of a step that has waited.
 const FIRST: u32 = 1 << 31;
 
-/// What has waited for the leaf that has run now.
+/// The sequences that have waited for the leaf that has now run.
 #[derive(Debug, Default)]
 pub(super) struct Loaded {
     leaf: u32,
@@ -58,7 +58,7 @@ impl Exhaustive {
         tree.postpone(leaf, Postponed { steps, ends_open, covered });
     }
 
-    /// Takes over what has waited for this leaf.
+    /// Takes over the sequences that have waited for this leaf.
     pub(super) fn load_postponed(&mut self, tree: &mut Tree, leaf: u32) {
         self.loaded.leaf = leaf;
         for postponed in tree.take_postponed(leaf) {
@@ -66,7 +66,7 @@ impl Exhaustive {
         }
     }
 
-    /// Puts what has waited where it belongs, from the leaf on that it has waited for.
+    /// Places the loaded sequences, from their leaf on.
     pub(super) fn go_on_with_loaded(&self, tree: &mut Tree) {
         if !self.loaded.sequences.is_empty() {
             let leaf = self.loaded.leaf;
@@ -74,8 +74,7 @@ impl Exhaustive {
         }
     }
 
-    /// Puts what has waited where it belongs: below the children of this node, the first `skip`
-    /// left out.
+    /// Places the loaded sequences below the children of this node, the first `skip` left out.
     pub(super) fn insert_loaded(&self, tree: &mut Tree, parent: u32, skip: usize) {
         for (sequence, covered) in &self.loaded.sequences {
             self.insert(tree, parent, skip, &mut sequence.clone(), covered.clone());

@@ -1,4 +1,4 @@
-//! What was chosen in the steps of an execution.
+//! The choices of the steps of an execution.
 
 use super::Trace;
 use crate::explore::Access;
@@ -36,8 +36,8 @@ impl Trace {
         !self.choices.is_empty()
     }
 
-    /// Returns how many choices this step makes, and in the same ways, if the `removed` steps do
-    /// not run before it: those that it makes before it first touches what they touch.
+    /// Returns the number of this step's choices that stay the same if the `removed` steps do not
+    /// run before it: the choices before its first access to one of their objects.
     pub(crate) fn certain_choices(&self, step: usize, removed: &[u32]) -> usize {
         let first = self.steps[step].first_access as usize;
         let depends_on = |access: &Access, step: usize| {

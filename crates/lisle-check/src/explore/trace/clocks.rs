@@ -1,10 +1,10 @@
-//! What a step happens after, and with which steps it races.
+//! The clocks of steps, and the races between them.
 //!
-//! The clock of a step is that of all steps that it happens after. What is certain of these comes
-//! first: the previous step of its process, what woke that since, and what it waited for. Then come
-//! the *candidates*, the steps that it does not commute with, from the newest on: one whose clock
-//! is not in yet is a race, and its clock is joined. So what lies between an older one and the step
-//! is in the clock by then.
+//! The clock of a step joins the clocks of all steps before it in the order. The certain ones come
+//! first: the previous step of its process, the steps that woke the process since, and the steps
+//! that it waited for. Then come the *candidates*, the steps with which it does not commute, from
+//! the newest on. If a candidate is not in the clock yet, it is a race, and its clock is joined. So
+//! the steps between an older candidate and this step are in the clock by then.
 
 use super::{Link, NONE, Step, Thread, Trace, Wake};
 use crate::explore::races::Race;
@@ -17,12 +17,12 @@ pub(super) struct Candidate {
     bond: Bond,
 }
 
-/// What the order of two steps that do not commute rests on.
+/// The reason for the order of two steps that do not commute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Bond {
     /// The earlier one let the later one run.
     Enabled,
-    /// Both take what may be enough for one only.
+    /// Both take something that may be enough for one only.
     Contest,
     /// Nothing: they can be reversed.
     Free,
@@ -48,7 +48,7 @@ impl Trace {
         self.clocks.extend_from_slice(&self.clock);
     }
 
-    /// Adds the races of a step that `process` waits to run, after all others, to `races`.
+    /// Adds to `races` the races of the step that `process` is left waiting to run at the end.
     ///
     /// Their second step is `second`.
     pub(crate) fn races_of_waiting(
@@ -65,8 +65,8 @@ impl Trace {
         self.judge_candidates(second, races);
     }
 
-    /// Begins the clock of the next step of `process` with what it certainly happens after: the
-    /// previous step of the process, and those that woke it since.
+    /// Begins the clock of the next step of `process` with the steps that certainly happen before
+    /// it: the previous step of the process, and the steps that woke the process since.
     fn begin_clock(&mut self, process: Process) {
         let Thread { last_step, last_wake } = self.threads[process.index()];
         // The step in progress has no clock yet. It is its own last step.
@@ -104,11 +104,11 @@ impl Trace {
     }
 
     /// Collects the steps before `now` that an access of this kind does not commute with, from the
-    /// newest entry of its object on. What happens before one of them for certain is left out.
+    /// newest entry of its object on. Steps that certainly happen before one of them are left out.
     fn find_candidates(&mut self, kind: Kind, newest: u32, now: u32) {
         let mut position = newest;
-        // What has changed a queue in another way may have left what this step takes of it. Whoever
-        // took the last of it before may have come after this step all the same.
+        // A change of another kind may have left in the queue the message that this step takes.
+        // Even so, the step that took a message before may come after this one.
         let mut only_contests = false;
         while let Some(&Link { step, previous, unlike, .. }) = self.links.get(position as usize) {
             let access = self.accesses[position as usize];
@@ -124,7 +124,7 @@ impl Trace {
                 self.candidates.push(Candidate { step, bond: Bond::Enabled });
                 continue;
             }
-            // A try has left what this step takes, and does not compete with it then.
+            // A try that has left the message which this step takes does not compete with it.
             let has_left =
                 kind.is_of_queue() && self.candidates.contains(&Candidate { step, bond: Bond::Enabled });
             if has_left && access.kind == Kind::Update {
@@ -142,10 +142,11 @@ impl Trace {
 
     /// Joins the clocks of all candidates, and adds those that nothing lies between to `races`.
     ///
-    /// Newer candidates come first: what lies between an older one and `now` is then in the clock.
-    /// Of two that compete, what enabled the later one does not count: if it goes first, it takes
-    /// what the earlier one took. Nor does what else the step does that was taken in between, since
-    /// it cannot come before that without coming before the earlier one. For all others both count.
+    /// Newer candidates come first: the steps between an older one and `now` are then in the clock.
+    /// If two steps compete, the step that enabled the later one does not count: if the later one
+    /// goes first, it takes what the earlier one took. Nor do the other accesses of the step count
+    /// that came in between, since they cannot come before that without coming before the earlier
+    /// one. For all other candidates both count.
     fn judge_candidates(&mut self, now: u32, races: &mut Vec<Race>) {
         match self.candidates[..] {
             [] => return,

@@ -1,4 +1,4 @@
-//! Steps of several processes that may go on for ever: whether they do, is tried.
+//! Steps of several processes that may go on for ever: the checker repeats them to find out.
 
 use super::rounds::State;
 use super::{Asking, ENDLESS};
@@ -8,16 +8,16 @@ use crate::explore::Process;
 #[derive(Debug)]
 pub(super) struct Cycle {
     steps: Vec<Process>,
-    /// Which of them is next.
+    /// The next one of them.
     at: usize,
     /// How often all of them have been repeated.
     count: u32,
 }
 
 impl Asking {
-    /// Begins to repeat steps of the execution if they may be a cycle. `offered` are those that can
-    /// run, with the process that is tired if they are none; then it is taken out. Returns `true`
-    /// if nothing else can run.
+    /// Begins to repeat steps of the execution if they may be a cycle. `offered` has the processes
+    /// that can run. If there are none, it has the tired process; then this is taken out. Returns
+    /// `true` if nothing else can run.
     pub(in crate::program) fn suspects(&mut self, steps: &[Process], offered: &mut Vec<Process>) -> bool {
         let Some((process, from)) = self.suspected.take() else { return false };
         let cycle = &steps[from..];
@@ -33,8 +33,8 @@ impl Asking {
         is_last
     }
 
-    /// Returns the process that is to take the next step if a cycle is repeated. `offered` are
-    /// those that can run.
+    /// Returns the process that takes the next step if a cycle is repeated. `offered` has the
+    /// processes that can run.
     pub(in crate::program) fn repeats(&mut self, offered: &[Process]) -> Option<Process> {
         let cycle = self.cycle.as_ref()?;
         let next = cycle.steps[cycle.at];

@@ -1,8 +1,8 @@
-//! What is known of loops that ask again: after how many rounds they give up, if they do; and
-//! which timers hold up others.
+//! The learnt facts: the number of rounds after which loops give up, and the timers that hold up
+//! others.
 //!
-//! It is learnt in one execution and used in all others, by all workers, and it is saved: so it is
-//! told to others by the names of places, which are the same in another process.
+//! One execution learns a fact, and all later executions of all workers use it. The facts are also
+//! saved. So they have the names of places, which are the same in another process of the system.
 
 use super::Site;
 use crate::program::timers::Holding;
@@ -12,8 +12,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// What is known of loops, by the place where they ask again. Places have names in what is told to
-/// others.
+/// The facts about loops, by the place where they ask again. `Loops` has them by the names of the
+/// places.
 #[derive(Debug, Clone, Default)]
 pub(in crate::program) struct Known(
     Rc<RefCell<FxHashMap<Site, Rounds>>>,
@@ -21,7 +21,7 @@ pub(in crate::program) struct Known(
     Rc<Cell<Holding>>,
 );
 
-/// What is known of loops, by the names of the places where they ask again, and of timers.
+/// The facts about loops, by the names of the places where they ask again, and about timers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::program) struct Loops {
     rounds: BTreeMap<String, Rounds>,
@@ -30,7 +30,7 @@ pub(in crate::program) struct Loops {
 }
 
 impl Loops {
-    /// Notes what others have learnt. Returns `true` if that was not known.
+    /// Adds the facts that others have learnt. Returns `true` if one of them was new.
     pub(in crate::program) fn adopt(&mut self, others: &Loops) -> bool {
         let before = self.clone();
         self.holding = self.holding.max(others.holding);
@@ -45,7 +45,7 @@ impl Loops {
 }
 
 impl Known {
-    /// Returns what is known of the loops at a place.
+    /// Returns the facts about the loops at a place.
     pub(super) fn of(&self, site: Site) -> Rounds {
         let Known(by_place, by_name, _) = self;
         let from_others = || by_name.borrow().rounds.get(&site.to_string()).copied().unwrap_or_default();
@@ -61,18 +61,18 @@ impl Known {
         self.2.get()
     }
 
-    /// Notes that these do.
+    /// Notes that these timers hold up others.
     pub(super) fn learn_holding(&self, holding: Holding) {
         self.2.set(holding);
     }
 
-    /// Forgets which timers hold up others: what one schedule does shows it anew. A schedule that
-    /// was found while less was known could not be run again otherwise.
+    /// Forgets which timers hold up others: a schedule shows this anew. Otherwise a schedule that
+    /// was found with fewer facts could not be run again.
     pub(in crate::program) fn forget_holding(&self) {
         self.2.set(Holding::None);
     }
 
-    /// Returns all that is known.
+    /// Returns all facts.
     pub(in crate::program) fn loops(&self) -> Loops {
         let mut all = self.1.borrow().clone();
         all.holding = self.2.get();
@@ -80,7 +80,7 @@ impl Known {
         all
     }
 
-    /// Notes what others have learnt.
+    /// Adds the facts that others have learnt.
     pub(in crate::program) fn adopt(&self, others: &Loops) {
         let mut all = self.loops();
         all.adopt(others);
@@ -90,19 +90,19 @@ impl Known {
     }
 }
 
-/// How many rounds in vain the loops at one place make.
+/// The numbers of rounds in vain that the loops at one place make.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Rounds {
-    /// Some give up after so many.
+    /// Some loops give up after this number.
     pub(super) few: u32,
-    /// Some give up after so many, since others have made theirs.
+    /// Some give up after this number, since others have made their rounds.
     pub(super) together: u32,
-    /// Some make more than can be tried, or do not give up.
+    /// Some make more rounds than the checker tries, or do not give up.
     pub(super) is_long: bool,
 }
 
 impl Rounds {
-    /// Returns after how many rounds one of the loops may do something new.
+    /// Returns the number of rounds after which one of the loops may do something new.
     pub(super) fn fresh(self) -> u32 {
         self.few.max(self.together)
     }

@@ -1,5 +1,5 @@
-//! Those that go on although they ask in vain: alone, to see whether they leave their loop, or in
-//! turn, since nothing else can run.
+//! Processes that go on although they ask in vain: alone, to see whether they leave their loop, or
+//! in turn, since nothing else can run.
 
 use super::known::Rounds;
 use super::{Alone, Asking, ENDLESS, Site, State};
@@ -11,7 +11,7 @@ impl Asking {
         self.alone = None;
         if is_last {
             let rounder = self.of(process);
-            // What it has done in vain is nothing new to others of its kind.
+            // Its rounds in vain are nothing new to others of its kind.
             rounder.is_tired = rounder.has_changes();
             (rounder.state, rounder.is_hopeless) = (State::Waits, true);
             return Again::Wait;
@@ -43,7 +43,7 @@ impl Asking {
             if !rounder.sees_other {
                 self.learn_of_those_that_wait(process);
             }
-            // Others may see what it has done.
+            // Others may see its changes.
             self.processes.iter_mut().for_each(|rounder| rounder.is_hopeless = false);
             self.turns = 0;
         }
@@ -51,7 +51,7 @@ impl Asking {
             return;
         }
         let before = self.known.of(site);
-        // Others may be waiting for what it changes under a lock: all of its rounds are explored.
+        // Others may wait for a change that it makes under a lock: all of its rounds are explored.
         let most = if has_changes && !has_stopped && !alone.is_last { ENDLESS } else { self.most };
         let known = match rounds <= most {
             true => Rounds { few: before.few.max(rounds), ..before },
@@ -62,8 +62,8 @@ impl Asking {
         self.has_learnt |= !alone.is_last || known.few > before.few.max(1);
     }
 
-    /// Notes that a process has left its loop when all that could run were tired: those have done
-    /// more than could be seen.
+    /// Notes that a process has left its loop when all processes that could run were tired: these
+    /// have changed something that the checker does not see.
     fn learn_of_those_that_wait(&mut self, process: Process) {
         for at in 0..self.asking.len() {
             let other = self.asking[at];
@@ -82,7 +82,7 @@ impl Asking {
         }
     }
 
-    /// Notes that the process that goes on alone has come to where others have to run.
+    /// Notes that the process that goes on alone needs others to run.
     pub(in crate::program) fn stops(&mut self) {
         if let Some(alone) = self.alone {
             self.leaves(alone.process, true);
@@ -97,7 +97,7 @@ impl Asking {
         if hopeful.is_some() || self.turns >= ENDLESS {
             return hopeful;
         }
-        // Where several take locks in vain, one may see what another one has done.
+        // Where several take locks in vain, one may see the changes of another.
         let has_changes = |process: &Process| self.processes[process.index()].has_changes();
         let mut waiting = (0..self.asking.len()).filter(|at| waits(&self.asking[*at]));
         let many = waiting.clone().count() > 1 && waiting.clone().any(|at| has_changes(&self.asking[at]));

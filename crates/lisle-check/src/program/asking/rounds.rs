@@ -1,54 +1,54 @@
-//! The rounds of one process: what it does between two times that it asks again, and whether that
-//! is the same as before.
+//! The rounds of one process: its accesses between two times that it asks, compared with the round
+//! before.
 
 use super::Site;
 use crate::explore::{Kind, Object};
 
-/// A round in which more was done is not compared with others.
+/// A round with more accesses is not compared with others.
 const LONGEST: usize = 256;
 
 /// The rounds of one process.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rounder {
-    /// What it has done in this round, and in the one before.
+    /// Its accesses in this round, and in the one before.
     pub(super) acts: Vec<Act>,
     pub(super) before: Vec<Act>,
-    /// The numbers that it has changed in this round: what they were, and what they are.
+    /// The numbers that it has changed in this round, with the old and the new value.
     changed: Vec<(Object, u64, u64)>,
-    /// This round is another one than that before.
+    /// This round differs from the round before.
     is_other: bool,
-    /// This round changes what others see, also when it is over.
+    /// This round leaves a change that others see.
     pub(super) is_of_use: bool,
-    /// Others have changed something that its rounds touch.
+    /// Others have changed an object of its rounds.
     pub(super) is_changed: bool,
-    /// The same, and they do not ask again themselves.
+    /// The same, by processes that do not ask again themselves.
     pub(super) is_news: bool,
-    /// How many rounds were the same, one after the other, and nobody has changed anything.
+    /// The number of equal rounds in a row without any change.
     pub(super) rounds: u32,
-    /// How many were the same, whatever those have changed that ask again themselves.
+    /// The number of equal rounds in a row, whatever processes have changed that ask again
+    /// themselves.
     pub(super) idle: u32,
-    /// How many were the same, whatever others have changed.
+    /// The number of equal rounds in a row, whatever others have changed.
     pub(super) alike: u32,
-    /// It has seen something else in this round than in the one before.
+    /// It has seen another value in this round than in the one before.
     pub(super) sees_other: bool,
     /// It may go on alone.
     pub(super) can_be_alone: bool,
-    /// It may make so many rounds, since nothing else can run.
+    /// The number of rounds that it may make, since nothing else can run.
     pub(super) patience: u32,
     pub(super) state: State,
-    /// It waits for those only that do not ask again themselves.
+    /// It waits only for processes that do not ask again themselves.
     pub(super) is_tired: bool,
     pub(super) site: Option<Site>,
     pub(super) is_hopeless: bool,
-    /// It has read what is not the newest, and reads nothing so old again.
+    /// It has read an old value, and reads nothing so old again.
     pub(super) catches_up: bool,
-    /// How many steps there were in the execution when it asked last, and whether it was looked
-    /// then for a cycle.
+    /// The number of steps when it asked last, and whether the checker looked for a cycle then.
     pub(super) asked_at: usize,
     pub(super) was_suspected: bool,
 }
 
-/// Something that a process does in a round.
+/// An access of a process in a round.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::program) struct Act {
     pub(in crate::program) object: Object,
@@ -63,12 +63,12 @@ pub(super) enum State {
     #[default]
     Runs,
     Waits,
-    /// What it has waited for has changed, and it has not gone on yet.
+    /// The object that it has waited for has changed, and it has not gone on yet.
     Woken,
 }
 
 impl Act {
-    /// Returns `true` if the other one does the same, whatever it has seen.
+    /// Returns `true` if the other access is the same, whatever it has seen.
     fn is_like(&self, other: &Act) -> bool {
         (self.object, self.kind, self.place) == (other.object, other.kind, other.place)
     }
@@ -85,8 +85,8 @@ impl Rounder {
         *self = Rounder { acts, before, changed, ..Rounder::default() };
     }
 
-    /// Notes what the process does, and of a number what it was and what it is then. Returns `true`
-    /// if it did something else in the round before.
+    /// Notes an access, and for a number the value before and after. Returns `true` if the process
+    /// did something else in the round before.
     pub(super) fn does(&mut self, act: Act, values: Option<(u64, u64)>) -> bool {
         let at = self.acts.len();
         if at >= LONGEST || act.kind.is_of_queue() {
@@ -118,13 +118,12 @@ impl Rounder {
             && self.changed.iter().all(|(_, was, is)| was == is)
     }
 
-    /// Returns `true` if the process has done nothing in this round that it did not do in the one
-    /// before.
+    /// Returns `true` if all accesses of this round were in the round before.
     pub(super) fn is_as_before(&self) -> bool {
         !self.is_of_use && !self.is_other
     }
 
-    /// Returns `true` if it has done this in the round before at the same place.
+    /// Returns `true` if it has done the same in the round before at the same place.
     pub(super) fn does_again(&self, object: Object, kind: Kind) -> bool {
         let before = self.before.get(self.acts.len()).filter(|_| self.is_as_before());
         before.is_some_and(|before| (before.object, before.kind) == (object, kind))
@@ -136,7 +135,7 @@ impl Rounder {
         has(&self.acts) || has(&self.before)
     }
 
-    /// Returns `true` if it has changed something in the last round, as far as others can tell.
+    /// Returns `true` if others can see a change of the last round.
     pub(super) fn has_changes(&self) -> bool {
         self.before.iter().any(|act| act.kind != Kind::Read)
     }
@@ -162,9 +161,9 @@ impl Rounder {
         self.site = Some(site);
     }
 
-    /// Lets it go on if it waits, since another one has changed something. `is_news` tells that the
-    /// other one does not ask again itself. Returns `true` if it goes on, and `false` if it has
-    /// been let go on before and has not yet.
+    /// Lets it go on if it waits, since another process has changed something. `is_news` tells that
+    /// the other process does not ask again itself. Returns `true` if it goes on, and `false` if an
+    /// earlier change has let it go on and it has not done so yet.
     pub(super) fn wake(&mut self, is_news: bool) -> Option<bool> {
         if self.state == State::Waits && self.is_tired && !is_news {
             return None;

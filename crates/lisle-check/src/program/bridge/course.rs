@@ -1,19 +1,19 @@
-//! How an execution has gone so far: its steps, and what must have come before what.
+//! The course of an execution so far: its steps, and the certain order between them.
 //!
 //! Both change with each step, and are kept together, so that a step looks for them once.
 
 use crate::explore::Process;
 use crate::program::causes::{Causes, Moment};
 
-/// How the execution has gone so far.
+/// The course of the execution so far.
 #[derive(Default)]
 pub(super) struct Course {
     /// The process of each step.
     pub(super) steps: Vec<Process>,
-    /// Those that have taken steps.
+    /// The processes that have taken steps.
     pub(super) processes: Vec<Process>,
     pub(super) causes: Causes,
-    /// What the next step is chosen from; kept for its memory.
+    /// The processes among which the next step is chosen; kept for its memory.
     pub(super) offered: Vec<Process>,
 }
 

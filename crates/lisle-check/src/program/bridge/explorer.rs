@@ -1,4 +1,4 @@
-//! What the worker tells, and what it asks.
+//! The calls of the worker: its reports and questions.
 
 use super::{Bridge, Course, TIME, of};
 use crate::explore::{Decision, Kind, Process, Strategy};
@@ -152,7 +152,7 @@ impl Explorer for Bridge {
         }
         let mut strategy = self.strategy.borrow_mut();
         offered.clear();
-        // They are few: to copy them one by one is faster than to prepare for many.
+        // They are few: a loop copies them faster than a function for many.
         offered.reserve(ready.len());
         for ready in ready {
             offered.push(Process(*ready));
@@ -175,7 +175,7 @@ impl Explorer for Bridge {
             asking.goes_last(process);
             memory.comes_last(process.0);
         } else if is_again {
-            // The orders of what is repeated so often are not told apart.
+            // The orders of such repeated rounds are not told apart.
             Asking::comes_last(processes, process, &mut *strategy);
             memory.comes_last(process.0);
         }
@@ -197,7 +197,7 @@ impl Explorer for Bridge {
 
     fn about_to_touch(&self, address: usize, size: usize, made: Option<&'static Location<'static>>) {
         self.note(|recorder| recorder.about_to_touch(address, size));
-        // What is unwound, or only looked at, is no part of an execution.
+        // Unwinding and looks from outside are no part of an execution.
         if !self.in_step.get() {
             return;
         }

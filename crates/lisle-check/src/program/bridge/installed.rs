@@ -1,4 +1,4 @@
-//! The bridge of this thread, and what reaches it from code that has none at hand.
+//! The bridge of this thread, for code that has no reference to it.
 
 use super::Bridge;
 use crate::explore::Process;
@@ -11,13 +11,13 @@ use std::panic::Location;
 use std::rc::Rc;
 
 thread_local! {
-    /// [`Installed`] takes it out: what has no destructor is found without a look whether that has
-    /// run.
+    /// [`Installed`] takes it out: without a destructor, an access does not check whether the
+    /// destructor has run.
     static CURRENT: RefCell<Option<ManuallyDrop<Rc<Bridge>>>> = const { RefCell::new(None) };
 }
 
 impl Bridge {
-    /// Makes this what the library reports to on this thread, until the guard is dropped.
+    /// Makes the library report to this bridge on this thread, until the guard is dropped.
     pub(in crate::program) fn install(self: &Rc<Self>) -> Installed {
         let before = CURRENT.replace(Some(ManuallyDrop::new(self.clone())));
         drop(before.map(ManuallyDrop::into_inner));
@@ -40,8 +40,8 @@ fn touched(address: usize, touch: Touch) {
     }
 }
 
-/// Calls `f` with what the library reports to on this thread, if a step of an execution is in
-/// progress, and with the process whose code runs.
+/// Calls `f` with the bridge of this thread and the process whose code runs, if a step of an
+/// execution is in progress.
 #[inline(always)]
 pub(in crate::program) fn in_step<R>(f: impl FnOnce(&Bridge, Process) -> R) -> Option<R> {
     let bridge = current().filter(|bridge| bridge.in_step.get())?;
@@ -53,19 +53,19 @@ pub(in crate::program) fn is_unwinding() -> bool {
     current().is_some_and(|bridge| bridge.is_unwinding.get())
 }
 
-/// Returns why the execution of this thread is being unwound, if it is.
+/// Returns the reason why the execution of this thread is being unwound, if it is.
 pub(in crate::program) fn why_unwound() -> Option<&'static str> {
     let bridge = current().filter(|bridge| bridge.is_unwinding.get())?;
     Some(if bridge.is_blocked.get() { "nothing could go on" } else { "it was given up" })
 }
 
-/// Leaves with the execution of this thread what the program returns.
+/// Gives the program's result to the execution of this thread.
 pub(in crate::program) fn leave(result: Box<dyn Any + Send>) {
     let bridge = current().expect("an execution runs here");
     drop(bridge.result.replace(Some(result)));
 }
 
-/// Notes a panic of the step in progress, if it is noted what this execution does.
+/// Notes a panic of the step in progress, if this execution is recorded.
 pub(in crate::program) fn panicked(message: impl FnOnce() -> String, site: Option<&Location<'_>>) {
     if let Some(bridge) = current() {
         bridge.note(|recorder| recorder.panicked(message(), site));

@@ -1,4 +1,4 @@
-//! What the atomics and cells of a program tell, and what they are told.
+//! The calls of a program's atomics and cells.
 
 use super::Bridge;
 use crate::explore::{Kind, Process, Strategy};
@@ -10,12 +10,12 @@ use std::panic::Location;
 use std::sync::atomic::Ordering;
 
 impl Bridge {
-    /// Returns how much of the memory the program asks for, if that is more than was known.
+    /// Returns the detail of the memory that the program needs, if that is more than was known.
     pub(in crate::program) fn learnt_detail(&self) -> Option<Detail> {
         self.memory.borrow().learnt()
     }
 
-    /// Returns what is known of the memory.
+    /// Returns the model of the memory.
     pub(in crate::program) fn memory(&self) -> Ref<'_, Modelled> {
         self.memory.borrow()
     }
@@ -26,7 +26,7 @@ impl Bridge {
         self.memory.borrow().race(|process| *sites.get(process as usize)?)
     }
 
-    /// Performs an access to an atomic, as the memory model has it.
+    /// Performs an access to an atomic in the memory model.
     pub(in crate::program) fn access(&self, operation: Operation, access: Access<'_>) -> Done {
         let (kind, touch) = match access {
             Access::Load => (Kind::Read, Touch::Read),
@@ -36,8 +36,7 @@ impl Bridge {
         let object = self.objects.borrow().at(operation.address);
         let stored = if let Access::Store(value) = access { Some(value) } else { None };
         let choose = |ways: usize| {
-            // The ways are those that the object has now: a choice rests on what was told before
-            // it.
+            // The access is reported before the choice, whose ways depend on the object.
             if let Some(object) = object {
                 self.strategy.borrow_mut().access(object, Kind::Read);
             }
@@ -48,7 +47,7 @@ impl Bridge {
         self.note(|recorder| recorder.touched(operation.address, touch));
         if let Some(object) = object {
             // An update that leaves the value as it is has only read it, unless it orders
-            // something. A store that does so has still taken the place of others.
+            // something. A store of the same value has still replaced other writes.
             let is_same = stored.unwrap_or(done.newest) == operation.value;
             let has_read = is_same && stored.is_none() && !self.memory.borrow().is_modelled();
             let told = if is_same { Kind::Read } else { kind };
@@ -56,7 +55,7 @@ impl Bridge {
                 self.strategy.borrow_mut().access(object, if has_read { Kind::Read } else { kind });
             }
             read_at(operation.site);
-            // What is stored below the newest is there to stay.
+            // A store below the newest one changes the graph for good.
             let was = stored.filter(|stored| *stored != done.newest).unwrap_or(operation.value);
             let saw = stored.is_none().then_some(done.read);
             self.asked_or_set(object, told, Some((was, done.newest)), saw);

@@ -1,4 +1,4 @@
-//! Exploring a program, once it is said how.
+//! Explores a program with the settings of a checker.
 
 use super::super::executing::Executing;
 use super::super::exploration::Plan;
@@ -22,26 +22,25 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 impl Checker {
-    /// Checks a program. Returns what was found if nothing goes wrong.
+    /// Checks a program. Returns the verdict if nothing goes wrong.
     ///
-    /// The environment has a say in it:
+    /// Environment variables change the check:
     ///
     /// - `LISLE_CHECK_REPLAY=token`: only the schedule of that token is run.
-    /// - `LISLE_CHECK_HTML=file`: [what goes wrong](crate::Failure::html) is written there as a
+    /// - `LISLE_CHECK_HTML=file`: writes [the failure](crate::Failure::html) to this file as a
     ///   page.
     /// - `LISLE_CHECK_SAVE=directory`: as [`save_to`](Checker::save_to), for each check a file of
     ///   its own.
     /// - `LISLE_CHECK_RESUME=path`: as [`resume`](Checker::resume). If the path is a directory,
-    ///   each check goes on that has a file there, of the program as it is built now.
-    /// - `LISLE_CHECK_PROGRESS=1` writes lines to the standard error that say how far a long
-    ///   exploration has come. On a terminal there is a bar without that, which
-    ///   `LISLE_CHECK_PROGRESS=0` switches off. While either is shown, Ctrl-C ends all
-    ///   explorations, says what they have found and where they are saved, and then ends the
-    ///   process.
+    ///   each check goes on that has a file there of this build of the program.
+    /// - `LISLE_CHECK_PROGRESS=1` writes lines with the progress of a long exploration to the
+    ///   standard error. A terminal has a bar without this; `LISLE_CHECK_PROGRESS=0` switches it
+    ///   off. While either is shown, Ctrl-C ends all explorations, prints their verdicts and where
+    ///   they are saved, and then ends the process.
     ///
     /// # Panics
     ///
-    /// As [`check`](crate::check), and if what the environment says cannot be done.
+    /// As [`check`](crate::check), and if an environment variable asks for something impossible.
     #[track_caller]
     pub fn check(&self, program: impl Fn() + Send + Sync + 'static) -> Verdict {
         let site = Location::caller();
@@ -65,7 +64,7 @@ impl Checker {
                 "{verdict}\nnothing has gone wrong, but the check is to be exhaustive"
             );
             if verdict.limit().is_some() && !self.way.is_drawn_by_chance() {
-                // Not by the macro, whose output a test keeps to itself.
+                // Not by `eprintln!`, whose output a test captures.
                 let _ = writeln!(stderr(), "{}: {verdict}", Location::caller());
             }
             if is_interrupted {
@@ -83,43 +82,42 @@ impl Checker {
         panic!("{verdict}\n{page}");
     }
 
-    /// Explores a program until something goes wrong, or all is explored. A schedule that goes
-    /// wrong is made shorter, as far as that can be done in some hundred executions.
+    /// Explores a program until something goes wrong, or all is explored. If a schedule goes wrong,
+    /// some hundred executions look for a shorter one.
     ///
-    /// The environment has a say in it as for [`check`](Checker::check), but `LISLE_CHECK_REPLAY`
+    /// The environment variables of [`check`](Checker::check) apply, except `LISLE_CHECK_REPLAY`
     /// and `LISLE_CHECK_HTML`.
     ///
     /// # Panics
     ///
-    /// If this is called in a fiber, or if the program does not do the same again in the same
-    /// schedule. If the exploration cannot be saved where it is to be, or the one to go on with is
-    /// of another program or another choice of schedules.
+    /// If this is called in a fiber, or if the program does something else in the same schedule. If
+    /// the exploration cannot be saved at its path, or if the saved exploration belongs to another
+    /// program or another choice of schedules.
     #[track_caller]
     pub fn explore(&self, program: impl Fn() + Send + Sync + 'static) -> Verdict {
         self.explore_at(program, Location::caller())
     }
 
-    /// Explores a program as [`explore`](Checker::explore) does, and tells `each` how each
-    /// execution has ended, once everything of it is gone. It is not told of executions that were
-    /// redundant.
+    /// Explores a program as [`explore`](Checker::explore) does, and calls `each` with the ending
+    /// of each execution, once everything of it is gone. It does not call `each` for redundant
+    /// executions.
     ///
-    /// This is for what executions leave somewhere else, also those that go wrong: the caller looks
-    /// there while no other execution runs. So there is one worker, whatever
-    /// [`workers`](Checker::workers) says. How *many* executions end in which way is in the
-    /// [counts](crate::Verdict::counts); what those have returned that end well is told by
+    /// `each` can look at state outside of the program that an execution has changed, also one that
+    /// goes wrong: no other execution runs meanwhile. So there is one worker, whatever
+    /// [`workers`](Checker::workers) says. For the numbers of endings alone, see the
+    /// [counts](crate::Verdict::counts). For the results of executions that end well, see
     /// [`outcomes`](Checker::outcomes). Like `explore` it ends when something goes wrong, unless it
-    /// is to go on [past failures](Checker::past_failures). If the exploration begins anew with
-    /// what it has learnt of the program, such as how often a loop asks, it tells of executions
-    /// again.
+    /// goes on [past failures](Checker::past_failures). If the exploration begins anew because it
+    /// has learnt something, such as how often a loop asks, `each` gets executions again.
     ///
     /// # Panics
     ///
-    /// As [`explore`](Checker::explore), and if the exploration is to be saved, or to go on with
-    /// what was: what `each` has been told is not in the file.
+    /// As [`explore`](Checker::explore), and if the exploration is saved or resumed: the file does
+    /// not have the earlier calls of `each`.
     ///
     /// # Examples
     ///
-    /// What is left of two accounts where nothing can go on:
+    /// The states of two accounts in a deadlock:
     ///
     /// ```
     /// use lisle::sync::Mutex;
@@ -180,12 +178,12 @@ impl Checker {
         self.run(Arc::new(program), None, check, (save, resume), None)
     }
 
-    /// Explores a program that was written at `site`, and asks of its results what is to be asked.
-    /// What it has asked is not saved.
+    /// Explores the program at `site`, and has a judge look at its results. The state of the judge
+    /// is not saved.
     ///
     /// # Panics
     ///
-    /// If it is to be saved, or to go on with what was.
+    /// If the exploration is saved or resumed.
     pub(in crate::program) fn explore_judged(
         &self,
         program: Arc<dyn Fn() + Send + Sync>,

@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 impl Checker {
-    /// Saves the exploration in a file if it is ended by a limit, or by the first SIGINT or
-    /// SIGTERM, so that it can [go on](Checker::resume). Once all is explored, the file is removed.
+    /// Saves the exploration in a file if a limit, or the first SIGINT or SIGTERM, ends it, so that
+    /// it can [go on](Checker::resume). Once all is explored, the file is removed.
     ///
     /// Until the exploration is over, the signals do not end the process: the first one ends all
-    /// explorations, and only [`check`](Checker::check) ends the process then, as the signal would
-    /// have. A second one ends it at once.
+    /// explorations, and then [`check`](Checker::check), but no other method, ends the process as
+    /// the signal would have. A second one ends it at once.
     pub fn save_to(mut self, path: impl Into<PathBuf>) -> Self {
         self.save = Some(path.into());
         self
     }
 
-    /// Goes on with an exploration that was saved: with the same program, built from the same code,
-    /// and the same choice of schedules. The verdict is about both parts.
+    /// Goes on with a saved exploration of the same program, built from the same code, with the
+    /// same choice of schedules. The verdict is about both parts.
     ///
     /// # Errors
     ///
@@ -55,15 +55,14 @@ impl Checker {
         Ok(self)
     }
 
-    /// Panics if the exploration is to be saved, or to go on with what was. `why` says why it
-    /// cannot.
+    /// Panics with the reason `why` if the exploration is saved or resumed.
     pub(super) fn assert_not_kept(&self, why: &str) {
         let is_kept = self.save.is_some() || self.resume.is_some();
-        assert!(!is_kept, "this exploration cannot be saved, nor go on with what was: {why}");
+        assert!(!is_kept, "this exploration can be neither saved nor resumed: {why}");
     }
 }
 
-/// What the environment says about a check.
+/// The environment variables about a check.
 pub(super) struct Environment {
     pub(super) save: Option<PathBuf>,
     pub(super) resume: Option<(PathBuf, Saved)>,
@@ -90,7 +89,7 @@ impl Environment {
             }
             Some((file, saved))
         });
-        // One file is of one check; a test may have several, of which the others begin anew.
+        // A file belongs to one check. Other checks of the same test begin anew.
         Environment { save, resume: resume.filter(|(_, saved)| !check.is_beside(saved)) }
     }
 }

@@ -1,19 +1,19 @@
-//! How far an exploration goes, and how many help.
+//! The limits of an exploration, and the number of its workers.
 
 use super::Checker;
 use std::time::Duration;
 
 impl Checker {
-    /// Sets the number of executions after which the exploration is given up. Those before a
+    /// Sets the number of executions after which the exploration is given up. Executions before a
     /// [resumption](Checker::resume) do not count.
     pub fn executions(mut self, most: u64) -> Self {
         self.limits.executions = most;
         self
     }
 
-    /// Sets the time after which the exploration is given up. What is being executed then is given
-    /// up before its next step. A failure that was found is made shorter for a tenth of the time
-    /// more, at most.
+    /// Sets the time after which the exploration is given up. A running execution is then given up
+    /// before its next step. If there is a failure, the search for a shorter schedule takes at most
+    /// a tenth of the time more.
     ///
     /// ```
     /// use lisle::sync::Mutex;
@@ -42,8 +42,8 @@ impl Checker {
     }
 
     /// Makes [`check`](Checker::check) and [`check_same_result`](Checker::check_same_result) panic
-    /// if not every schedule was explored: if a bound was hit, or schedules are drawn by chance.
-    /// Without it they write to the standard error that a limit has ended them.
+    /// if not every schedule was explored: a bound was reached, or schedules are drawn at random.
+    /// By default they write to the standard error that a limit has ended them.
     ///
     /// ```should_panic
     /// use lisle::sync::Mutex;
@@ -70,12 +70,12 @@ impl Checker {
         self
     }
 
-    /// Sets how long a step may last before it counts as one that does not end. Without it that is 20
-    /// seconds, or the [time](Checker::time) of the exploration if that is shorter.
+    /// Sets the time after which a step counts as endless. The default is 20 seconds, or the
+    /// [time](Checker::time) of the exploration if that is shorter.
     ///
-    /// A step lasts until the next operation that others could see. So does not end what loops
-    /// without coming to one, and what waits for something that is not Lisle's: then nobody else
-    /// can run. The failure names it. Its thread cannot be ended, and is left behind.
+    /// A step lasts until the next operation that others could see. So a step is endless if it
+    /// loops without such an operation, or waits for something outside of Lisle: then no other
+    /// fiber can run. The failure names it. Its thread cannot be ended, and is left behind.
     ///
     /// ```
     /// use lisle_check::Checker;
@@ -98,9 +98,9 @@ impl Checker {
         self
     }
 
-    /// Goes on when something has gone wrong. The verdict has the first failure, and its
-    /// [counts](crate::Verdict::counts) say how many executions went wrong, and how. What each of
-    /// them has come to is told by [`explore_each`](Checker::explore_each).
+    /// Goes on after a failure. The verdict has the first failure, and its
+    /// [counts](crate::Verdict::counts) say how many executions went wrong, and how.
+    /// [`explore_each`](Checker::explore_each) tells the ending of each execution.
     ///
     /// ```
     /// use lisle::sync::Mutex;
@@ -124,12 +124,13 @@ impl Checker {
 
     /// Sets the number of threads that run executions, each its own, at the same time.
     ///
-    /// By default the calling thread is alone for a thousand executions, and most programs do not
-    /// have more; then the other processors help. With [`preemptions`](Checker::preemptions), where
-    /// one execution follows from the other, it stays alone.
+    /// By default one thread runs a thousand executions, and most programs do not have more; then
+    /// the other processors help. With [`preemptions`](Checker::preemptions), where each execution
+    /// follows from the one before, it stays alone.
     ///
-    /// The counts do not depend on it, except that of redundant executions. Which failure is found
-    /// may, but not whether one is; what is drawn from a seed is the same in any case.
+    /// Only the count of redundant executions depends on the number. With another number the first
+    /// failure may be another one, but a program that fails always fails. Schedules that are drawn
+    /// from a seed are always the same.
     ///
     /// # Panics
     ///
@@ -153,7 +154,7 @@ impl Checker {
     /// assert_eq!(alone.counts(), together.counts());
     /// ```
     pub fn workers(mut self, number: usize) -> Self {
-        assert!(number > 0, "somebody has to run the executions: the number of workers cannot be 0");
+        assert!(number > 0, "the number of workers cannot be 0: a worker runs the executions");
         self.workers = Some(number);
         self
     }

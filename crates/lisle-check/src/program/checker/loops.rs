@@ -1,15 +1,15 @@
-//! What becomes of loops: those over all cores, and those that ask again and again.
+//! The settings for loops over all cores, and for loops that ask again and again.
 
 use super::Checker;
 
 impl Checker {
     /// Sets the number of parts into which a loop of [`par`](lisle::par) is divided at most; 16 if
-    /// it is not set. A loop of so many blocks or fewer is divided into single blocks, and all
-    /// orders of what they do are explored. In a longer one, neighbouring blocks make one part,
+    /// it is not set. A loop with at most this many blocks is divided into single blocks, and all
+    /// orders of their operations are explored. In a longer one, neighbouring blocks make one part,
     /// which runs them in their order. A block is one step of the loop, or as many as
     /// [`grain`](lisle::par::iter::ParallelIterator::grain) says. Sorts and scans are divided into
-    /// about as many parts, which are shorter than those that pay on a runtime; with one part they
-    /// run as on one core.
+    /// about as many parts, which are shorter than on a runtime; with one part they run as on one
+    /// core.
     ///
     /// # Panics
     ///
@@ -20,12 +20,12 @@ impl Checker {
         self
     }
 
-    /// Divides each loop of [`par`](lisle::par) in every way, not only into as many parts as can
-    /// be. This shows a result that depends on how a loop is divided: that of a `reduce` whose
-    /// operation is not associative, or of steps that share the state of their part. A loop of 2,
-    /// 3, 4, 5 blocks can be divided in 2, 5, 15, 51 ways, and each way costs executions of its
-    /// own. A sort is tried with one worker and with several, and each chunk of a scan with and
-    /// without being added up before it is scanned.
+    /// Divides each loop of [`par`](lisle::par) in every way, not only into the most parts. This
+    /// shows a result that depends on the division: of a `reduce` whose operation is not
+    /// associative, or of steps that share the state of their part. A loop of 2, 3, 4, 5 blocks can
+    /// be divided in 2, 5, 15, 51 ways, and each way costs executions of its own. A sort is tried
+    /// with one worker and with several, and each chunk of a scan with and without being added up
+    /// before it is scanned.
     ///
     /// # Examples
     ///
@@ -45,18 +45,17 @@ impl Checker {
         self
     }
 
-    /// Sets how often a loop may ask in vain before it gives up, for all that it does to be
-    /// explored; 10 if it is not set. This is for loops as
-    /// `for _ in 0..3 { if is_so() { return } yield_now() }`. Each time costs executions of its
-    /// own. Of a loop that asks more often, the schedules are explored in which what it asks for
-    /// happens, and those in which it gives up when nothing else can run. With `u32::MAX` no loop
-    /// waits, and all go on for ever: that is for schedules that are [drawn at
-    /// random](Checker::random), which let others run by themselves.
+    /// Sets the number of rounds in vain that are explored of a loop that gives up; 10 if it is not
+    /// set. This is for loops as `for _ in 0..3 { if is_so() { return } yield_now() }`. Each round
+    /// costs executions of its own. If a loop asks more often, the checker explores the schedules
+    /// in which its condition comes true, and the schedules in which the loop gives up when nothing
+    /// else can run. With `u32::MAX` no loop waits, and all go on for ever: use this with schedules
+    /// that are [drawn at random](Checker::random), which let others run by themselves.
     ///
-    /// A round may take locks and give them back. What they protect cannot be seen, so that such a
-    /// loop may change it though its rounds look alike. If it ends by itself, whatever others do, all of its
-    /// rounds are explored. If several such loops end only together, so many rounds of each are told
-    /// apart, and after these they go on in turn.
+    /// A round may take locks and release them. The checker does not see the data under a lock, so such a
+    /// loop may change it although its rounds look alike. If the loop ends by itself, whatever others do,
+    /// all of its rounds are explored. If several such loops end only together, this number of rounds of
+    /// each is told apart, and after these they go on in turn.
     ///
     /// A loop asks again where it calls [`yield_now`](lisle::fiber::yield_now) or
     /// [`spin_loop`](crate::hint::spin_loop).

@@ -1,4 +1,4 @@
-//! Which schedules are run.
+//! The choice of schedules.
 
 use super::super::memory::{Detail, Memory};
 use super::super::way::Way;
@@ -6,8 +6,8 @@ use super::Checker;
 use crate::explore::{Schedule, TokenError};
 
 impl Checker {
-    /// Explores the schedules in which a fiber that could go on is interrupted at most so often,
-    /// those with fewer interruptions first.
+    /// Explores the schedules with at most `most` interruptions of a fiber that could go on, fewer
+    /// interruptions first.
     pub fn preemptions(mut self, most: u32) -> Self {
         self.way = Way::Preemptions(most);
         self
@@ -34,33 +34,31 @@ impl Checker {
     }
 
     /// Draws schedules in several ways in turn: at random, by priorities for bugs of depth 2 and 3,
-    /// and with few interruptions. For programs of which little is known.
+    /// and with few interruptions. This is for programs of which little is known.
     pub fn portfolio(mut self, seed: u64) -> Self {
         self.way = Way::Portfolio { seed };
         self
     }
 
-    /// Sets whether schedules are drawn by chance beside those that are explored, which is so by
-    /// default.
+    /// Sets whether the exploration also draws schedules at random, as it does by default.
     ///
     /// An exploration begins with a thousand executions, or a second of processor time; less, if there
-    /// is a limit of [time](Checker::time). If more remains, it pauses, and draws schedules at random
-    /// and by [priorities](Checker::priorities): a thousand at first, or for as long as it has taken so
-    /// far, and later for a tenth of the time. So what many schedules have is found though the
-    /// exploration is far from them. These executions have [counts](crate::Verdict::sampled) of their
-    /// own, and do not count as [executions](Checker::executions). A failure of one is told as any
-    /// other is.
+    /// is a limit of [time](Checker::time). If it is not over then, it pauses, and draws schedules at
+    /// random and by [priorities](Checker::priorities): a thousand at first, or for as long as it has
+    /// taken so far, and later for a tenth of the time. So it finds a bug of many schedules although it
+    /// is far from them. These executions have [counts](crate::Verdict::sampled) of their own, and do
+    /// not count as [executions](Checker::executions). Their failures are reported like any other.
     ///
-    /// None are drawn where executions are compared or counted: with
+    /// It draws none where executions are compared or counted: with
     /// [`past_failures`](Checker::past_failures), [`observed`](Checker::observed),
-    /// [`explore_each`](Checker::explore_each), and where results are asked for.
+    /// [`explore_each`](Checker::explore_each), and where results are compared or collected.
     pub fn sampling(mut self, samples: bool) -> Self {
         self.samples = samples;
         self
     }
 
-    /// Runs one schedule again, that of a [token](crate::Failure::token). The token also says under
-    /// which memory model it was found, if that matters.
+    /// Runs the schedule of a [token](crate::Failure::token) again. The token also names the memory
+    /// model, if that matters.
     ///
     /// # Errors
     ///

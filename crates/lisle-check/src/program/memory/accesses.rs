@@ -1,4 +1,4 @@
-//! What a program does to its atomics and cells.
+//! The accesses of a program to its atomics and cells.
 
 use super::cells::Name;
 use super::graph::{Does, Orders};
@@ -7,12 +7,12 @@ use super::{CellAccess, Detail, Memory, Modelled};
 use std::panic::Location as Site;
 use std::sync::atomic::Ordering;
 
-/// How an access has gone on.
+/// The outcome of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Done {
-    /// What it has read.
+    /// The value that it has read.
     pub(crate) read: u64,
-    /// What is newest in the order of writes now.
+    /// The newest value in the order of writes now.
     pub(crate) newest: u64,
     /// Whether it has written.
     pub(crate) has_written: bool,
@@ -23,7 +23,7 @@ pub(crate) struct Done {
 pub(in crate::program) struct Operation {
     pub(in crate::program) process: u32,
     pub(in crate::program) address: usize,
-    /// What is there.
+    /// The value in the atomic itself.
     pub(in crate::program) value: u64,
     pub(in crate::program) order: Ordering,
     /// The order of an update that writes nothing.
@@ -42,7 +42,7 @@ impl Modelled {
         }
     }
 
-    /// Performs an access. `choose` returns one of so many ways in which it can go on.
+    /// Performs an access. `choose` gets the number of ways in which it can go on, and returns one.
     pub(in crate::program) fn access(
         &mut self,
         operation: Operation,
@@ -78,7 +78,7 @@ impl Modelled {
         Done { read, newest: self.graph.newest(location).value, has_written: way.does != Does::Load }
     }
 
-    /// Performs an access to what is newest.
+    /// Performs an access to the newest value.
     fn access_newest(
         &mut self,
         operation: Operation,
@@ -112,7 +112,7 @@ impl Modelled {
         if self.detail > Detail::None {
             let orders = match self.memory {
                 Memory::Rc11 => Orders::from(order),
-                // What orders nothing more than the accesses do is left out.
+                // A fence that orders no more than the accesses do is left out.
                 Memory::Sc | Memory::Tso if order != Ordering::SeqCst => return,
                 Memory::Sc | Memory::Tso => Orders::from(order),
             };
@@ -131,7 +131,7 @@ impl Modelled {
         name
     }
 
-    /// Notes an access to a cell. `name` is what it was given when it was made, or zero.
+    /// Notes an access to a cell. `name` is the name from `make_cell`, or zero.
     pub(in crate::program) fn access_cell(
         &mut self,
         name: Name,
@@ -150,14 +150,14 @@ impl Modelled {
         }
     }
 
-    /// Notes that what was at an address is gone.
+    /// Notes that the objects at an address are gone.
     pub(in crate::program) fn forget(&mut self, address: usize) {
         if self.detail > Detail::None {
             self.graph.forget(address);
         }
     }
 
-    /// Notes that what was at these addresses is gone.
+    /// Notes that the objects at these addresses are gone.
     pub(in crate::program) fn forget_within(&mut self, begin: usize, size: usize) {
         if self.detail > Detail::None {
             self.graph.forget_within(begin, begin + size);

@@ -1,9 +1,9 @@
-//! Accesses to cells, and those that race.
+//! The accesses to cells, and their races.
 //!
-//! Of each cell the last write is known, and the first read of each process since. Two accesses
-//! race if one of them writes and neither happens before the other. That does not depend on the
-//! order in which the schedule had them, so a race is found in each execution that has both
-//! accesses (Flanagan and Freund, "FastTrack", PLDI 2009).
+//! For each cell this module has the last write, and the first read of each process since. Two
+//! accesses race if one of them writes and neither happens before the other. The order of the two
+//! in the schedule does not matter, so a race is found in each execution with both accesses
+//! (Flanagan and Freund, "FastTrack", PLDI 2009).
 
 use super::clock::{Clock, Moment};
 use super::graph::{Graph, Id};
@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use std::fmt;
 use std::panic::Location as Site;
 
-/// What is done to a cell.
+/// The kind of an access to a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CellAccess {
@@ -37,7 +37,7 @@ impl fmt::Display for CellAccess {
     }
 }
 
-/// What tells cells from each other: a number, or an address where there is none.
+/// The name of a cell: a number, or its address if it has none.
 pub(super) type Name = u64;
 
 #[derive(Debug, Clone, Copy)]
@@ -128,8 +128,8 @@ impl Cells {
     }
 }
 
-/// Returns a write by the process of `earlier` after it that `process` has read from, if neither of
-/// the two orders anything.
+/// Returns a write by the process of `earlier` after it that `process` has read from, if the write
+/// or the read lacks an order.
 fn hint(graph: &Graph, earlier: Moment, process: u32, happens: &Clock) -> Option<Hint> {
     let read_from = |read: &Id| {
         let read = graph.event(*read);
@@ -137,7 +137,7 @@ fn hint(graph: &Graph, earlier: Moment, process: u32, happens: &Clock) -> Option
         let is_after = write.moment.process == earlier.process && write.moment.count > earlier.count;
         (is_after && !happens.has(earlier)).then_some((write, read))
     };
-    // If both did their part, the accesses would be in order.
+    // If the write released and the read acquired, the accesses would be in order.
     let (write, read) = graph.threads[process as usize].events.iter().rev().find_map(read_from)?;
     Some(Hint {
         write: write.site?,

@@ -1,8 +1,8 @@
-//! Vector clocks: of each process, how many of its events come before something.
+//! Vector clocks: for each process, the number of its events that come before something.
 
 use smallvec::SmallVec;
 
-/// What has an event: a process, and the how-many-th event of it this is, from 1 on.
+/// An event: its process, and its number among the events of the process, from 1 on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Moment {
     pub(super) process: u32,
@@ -14,7 +14,7 @@ impl Moment {
     pub(super) const START: Moment = Moment { process: 0, count: 0 };
 }
 
-/// Of each process, the number of its events that come before something.
+/// For each process, the number of its events that come before something.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Clock(SmallVec<[u32; 8]>);
 
@@ -24,7 +24,7 @@ impl Clock {
         self.0.get(moment.process as usize).copied().unwrap_or(0) >= moment.count
     }
 
-    /// Adds an event, and those of its process before it.
+    /// Adds an event, and the earlier events of its process.
     pub(super) fn add(&mut self, moment: Moment) {
         let process = moment.process as usize;
         if self.0.len() <= process {
@@ -33,7 +33,7 @@ impl Clock {
         self.0[process] = self.0[process].max(moment.count);
     }
 
-    /// Adds all that comes before something else.
+    /// Adds all events of another clock.
     pub(super) fn join(&mut self, other: &Clock) {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), 0);

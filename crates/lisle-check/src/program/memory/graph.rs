@@ -1,10 +1,9 @@
-//! The events of an execution, and what is known of each: who reads from whom, and the order of the
+//! The events of an execution: their clocks, the write that each reads from, and the order of the
 //! writes of each location.
 //!
-//! Invariants: an event stands after those of its process that came before it, and after the one
-//! that it reads from. `order` of a location begins with the value that was there first; an update
-//! stands directly after the write that it reads from. Clocks contain the event that they belong
-//! to.
+//! Invariants: an event stands after the earlier events of its process, and after the write that it
+//! reads from. `order` of a location begins with the first value; an update stands directly after
+//! the write that it reads from. The clocks of an event contain the event.
 
 use super::clock::{Clock, Moment};
 use rustc_hash::FxHashMap;
@@ -12,7 +11,7 @@ use smallvec::SmallVec;
 use std::panic::Location as Site;
 use std::sync::atomic::Ordering;
 
-/// What an access or a fence orders.
+/// The order of an access or a fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Orders {
     pub(super) acquires: bool,
@@ -33,12 +32,12 @@ impl From<Ordering> for Orders {
     }
 }
 
-/// What an event does.
+/// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Does {
     Load,
     Store,
-    /// It reads, and writes directly after what it has read.
+    /// It reads, and writes directly after the write that it has read.
     Update,
     Fence,
 }
@@ -59,20 +58,20 @@ pub(super) struct Event {
     pub(super) is_exchange: bool,
     /// The location, or `NOWHERE` for a fence.
     pub(super) location: u32,
-    /// What it reads from.
+    /// The write that it reads from.
     pub(super) source: Option<Id>,
-    /// What it has written.
+    /// The value that it has written.
     pub(super) value: u64,
-    /// What happens before it, as the model defines it.
+    /// The events that happen before it, as the model defines that.
     pub(super) happens: Clock,
-    /// What it comes after in every schedule of the same graph that goes against the order of
-    /// writes no more often than this one.
+    /// The events that come before it in every schedule of the same graph with no more backward
+    /// edges than this one.
     pub(super) forward: Clock,
-    /// What happens before those who acquire by reading from it.
+    /// The events that happen before an acquire load that reads from it.
     pub(super) message: Clock,
-    /// Of each process, its first event that reads from it.
+    /// For each process, its first event that reads from it.
     pub(super) readers: SmallVec<[Moment; 2]>,
-    /// What comes before those who read from it, in the sense of `forward`.
+    /// The events before its readers, in the sense of `forward`.
     pub(super) read: Clock,
     pub(super) site: Option<&'static Site<'static>>,
 }
@@ -90,26 +89,26 @@ impl Event {
 /// An atomic.
 #[derive(Debug, Default)]
 pub(super) struct Location {
-    /// Its writes, as all agree on their order.
+    /// Its writes, in the order on which all agree.
     pub(super) order: Vec<Id>,
-    /// What comes before one of its writes or reads, in the sense of `forward`.
+    /// The events before its writes and reads, in the sense of `forward`.
     pub(super) touched: Clock,
 }
 
-/// What a process has done so far.
+/// The events of a process so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Thread {
     pub(super) count: u32,
     pub(super) events: Vec<Id>,
     pub(super) happens: Clock,
     pub(super) forward: Clock,
-    /// What a fence that acquires would add.
+    /// The events that an acquire fence would add.
     pub(super) awaits_fence: Clock,
-    /// What the last fence that releases has released.
+    /// The events that the last release fence has released.
     pub(super) fenced: Clock,
-    /// What it has read or written since it has asked again last, and the write that it knows.
+    /// The locations that it has accessed since it last asked again, with the write that it knows.
     pub(super) looked: SmallVec<[(u32, Id); 2]>,
-    /// Of some locations, the oldest write that it may still read.
+    /// For some locations, the oldest write that it may still read.
     pub(super) floors: FxHashMap<u32, Id>,
 }
 
@@ -145,7 +144,7 @@ impl Graph {
         &self.events[id as usize]
     }
 
-    /// Returns what a process has done.
+    /// Returns the events of a process.
     pub(super) fn thread(&mut self, process: u32) -> &mut Thread {
         if self.threads.len() <= process as usize {
             self.threads.resize_with(process as usize + 1, Thread::default);
@@ -153,8 +152,8 @@ impl Graph {
         &mut self.threads[process as usize]
     }
 
-    /// Returns the location at an address, where `value` is now. What is written there by others
-    /// than the model was written when nobody else could know the place.
+    /// Returns the location at an address, where `value` is now. A write without the model happened
+    /// when no other process could know the address.
     pub(super) fn location_at(&mut self, address: usize, value: u64) -> u32 {
         if let Some(&known) = self.places.get(&address)
             && self.newest(known).value == value
@@ -184,12 +183,12 @@ impl Graph {
         location
     }
 
-    /// Forgets what is at an address.
+    /// Forgets the location at an address.
     pub(super) fn forget(&mut self, address: usize) {
         self.places.remove(&address);
     }
 
-    /// Forgets what is at addresses from `begin` up to `end`.
+    /// Forgets the locations from `begin` up to `end`.
     pub(super) fn forget_within(&mut self, begin: usize, end: usize) {
         self.places.retain(|address, _| !(begin..end).contains(address));
     }
@@ -203,13 +202,13 @@ impl Graph {
         self.event(*self.order(location).last().expect("a location has a first value"))
     }
 
-    /// Returns the place of a write among those of its location.
+    /// Returns the place of a write in the order of its location.
     pub(super) fn rank(&self, id: Id) -> usize {
         let order = self.order(self.event(id).location);
-        order.iter().rposition(|write| *write == id).expect("a write is among those of its location")
+        order.iter().rposition(|write| *write == id).expect("a write is in the order of its location")
     }
 
-    /// Returns the place of a write, or that of the write that a load reads from.
+    /// Returns the place of a write; for a load, the place of the write that it reads from.
     pub(super) fn rank_seen(&self, id: Id) -> usize {
         let event = self.event(id);
         self.rank(if event.writes() { id } else { event.source.expect("a load reads from a write") })
@@ -220,15 +219,15 @@ impl Graph {
         from != to && self.event(to).happens.has(self.event(from).moment)
     }
 
-    /// Returns `true` if a process has read something since it has asked last that is not what is
-    /// there now.
+    /// Returns `true` if a process has read a value since it last asked that is not the newest now.
     pub(super) fn sees_old(&self, process: u32) -> bool {
         let looked = self.threads.get(process as usize).map_or(&[][..], |thread| &thread.looked[..]);
         looked.iter().any(|(location, write)| self.newest(*location).value != self.event(*write).value)
     }
 
-    /// Notes that a process asks again. If it `looks`, that comes after all writes of what it has
-    /// read. If it `catches_up`, it reads nothing older than the newest of them from now on.
+    /// Notes that a process asks again. If it `looks`, this comes after all writes of the locations
+    /// that it has read. If it `catches_up`, it reads nothing older than the newest of these writes
+    /// from now on.
     pub(super) fn asks_again(&mut self, process: u32, looks: bool, catches_up: bool) {
         for (location, _) in std::mem::take(&mut self.thread(process).looked) {
             if !looks {
@@ -248,8 +247,8 @@ impl Graph {
     }
 
     /// Ends a step, in which the code of some processes ran. A step is not divided: in the sense of
-    /// `forward`, all of it comes after what any part of it comes after, and what it has enabled
-    /// comes after it. Returns that past.
+    /// `forward`, all of it comes after the events before any part of it, and the enabled processes
+    /// come after all of it. Returns these events.
     pub(super) fn end_step(&mut self, running: &[u32], enabled: &[u32]) -> Clock {
         let mut past = Clock::default();
         running.iter().for_each(|process| past.join(&self.thread(*process).forward));
@@ -271,7 +270,7 @@ impl Graph {
         past
     }
 
-    /// Adds an event. A write is put at this place of its location's order.
+    /// Adds an event, and a write at this place of its location's order.
     pub(super) fn push(&mut self, event: Event, place: usize) -> Id {
         let id = self.events.len() as Id;
         if event.writes() {

@@ -1,18 +1,18 @@
-//! What the library's own objects order.
+//! The orders that the library's own objects make.
 //!
-//! Channels, locks, joins and wakes are made of the library's atomics, and what a step has touched
-//! of them is reported. They run sequentially consistent. Each touched word of an object has a
-//! clock for each kind of touch: who changes it leaves there what happened before, and who comes
-//! later and does not commute with that takes it up. So a lock orders its critical sections. A
-//! message orders what comes before it is sent with what comes after it is received, as a free
-//! place does; two who send are not ordered by that.
+//! Channels, locks, joins and wakes are made of the library's atomics, and report the accesses of a
+//! step to them. They run sequentially consistent. Each word of such an object has a clock for each
+//! kind of access. A step that changes the word joins its own clock into that clock, and a later
+//! step that does not commute with the change takes the clock up. So a lock orders its critical
+//! sections. A message orders the events before its send and the events after its receive, and so
+//! does a free place. Two sends are not ordered by this.
 //!
-//! This takes every write for a release and every read for an acquire. It promises somewhat more
-//! than the documentation of the library does: a try of a lock that fails, and a look at the length
-//! of a channel, order as well. A race that only such an order hides is not found.
+//! This takes every write for a release and every read for an acquire, and so promises somewhat
+//! more than the documentation of the library: a `try_lock` that fails, and a look at the length of
+//! a channel, order as well. The checker does not find a race that only such an order hides.
 //!
-//! In the sense of `forward` whole steps come one after the other, whatever of them has touched
-//! what. So at the end of a step all that was left in it is completed.
+//! In the sense of `forward` whole steps follow each other, whichever of their parts has the
+//! access. So the clocks that a step leaves are completed at its end.
 
 use super::clock::Clock;
 use super::graph::Graph;
@@ -20,24 +20,24 @@ use crate::explore::{Kind, Object, mix};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// What comes before in the two senses: of the memory model, and of the schedules; see `Event`.
+/// The events before, in two senses: of the memory model, and of the schedules; see `Event`.
 #[derive(Debug, Clone, Default)]
 struct Both {
     happens: Clock,
     forward: Clock,
 }
 
-/// What was done to a word in one way, since the last touch that commutes with nothing.
+/// The accesses of one kind to a word, since the last access that commutes with nothing.
 #[derive(Debug)]
 struct Touched {
     kind: Kind,
     left: Both,
-    /// What names the touches: all of them if their order makes no difference, or else the last
-    /// one.
+    /// The name of the accesses: of all of them if their order makes no difference, or else of the
+    /// last one.
     name: u64,
 }
 
-/// What a step has left for one that follows it.
+/// The clock that a step has left for a step that follows it.
 #[derive(Debug, Default)]
 struct Left {
     left: Both,
@@ -51,7 +51,7 @@ pub(super) struct Library {
     /// By the marks of the steps.
     left: FxHashMap<u32, Left>,
     histories: Vec<u64>,
-    /// What the step in progress has touched and left.
+    /// The accesses of the step in progress.
     step: Vec<(Object, Kind)>,
     marks: SmallVec<[u32; 2]>,
 }
@@ -107,7 +107,7 @@ impl Library {
             Some(own) => own,
             None => {
                 word.push(Touched { kind, left: Both::default(), name: 0 });
-                // What was seen is seen in one order.
+                // The accesses are hashed in one order.
                 word.sort_unstable_by_key(|touched| touched.kind);
                 word.iter().position(|touched| touched.kind == kind).expect("it was just added")
             }
@@ -122,8 +122,7 @@ impl Library {
         *self.history(process) = name;
     }
 
-    /// Notes that the step in progress, which has this mark, leaves something that another one
-    /// takes.
+    /// Notes that the step in progress, with this mark, leaves something for another step.
     pub(super) fn leave(&mut self, graph: &mut Graph, process: u32, mark: u32) {
         let thread = graph.thread(process);
         let left = Both { happens: thread.happens.clone(), forward: thread.forward.clone() };
@@ -132,7 +131,7 @@ impl Library {
         self.marks.push(mark);
     }
 
-    /// Notes that a process goes on after what was left by the step with this mark.
+    /// Notes that a process takes something that the step with this mark has left.
     pub(super) fn follow(&mut self, graph: &mut Graph, process: u32, mark: u32) {
         let Some(Left { left, history }) = self.left.get(&mark) else { return };
         let thread = graph.thread(process);
@@ -142,8 +141,7 @@ impl Library {
         self.observe(process, history);
     }
 
-    /// Notes that a process goes on after something that another one has done, which tells it
-    /// nothing.
+    /// Notes that a process goes on after a step of another one, but learns nothing from it.
     pub(super) fn comes_after(&mut self, graph: &mut Graph, process: u32, other: u32) {
         let forward = graph.thread(other).forward.clone();
         graph.thread(process).forward.join(&forward);
@@ -179,7 +177,7 @@ impl Library {
         }
     }
 
-    /// Returns a number for all that the processes have seen of the library.
+    /// Returns a hash of everything that the processes have seen of the library.
     pub(super) fn shape(&self) -> u64 {
         self.histories.iter().fold(0, |sum, history| mix(sum, *history))
     }

@@ -37,12 +37,13 @@ pub(super) struct Modelled {
     graph: Graph,
     library: Library,
     cells: Cells,
-    /// Whose code runs in the step in progress, and who can go on after it.
+    /// The processes whose code runs in the step in progress, and the processes that it lets go on.
     running: Vec<u32>,
     enabled: Vec<u32>,
-    /// Whose exchange of what has failed without a reason, and has not succeeded since.
+    /// The processes and addresses of exchanges that have failed without a reason, and have not
+    /// succeeded since.
     failed: FxHashSet<(u32, usize)>,
-    /// The model does not allow what the execution has come to. Nothing else happens in it.
+    /// The model does not allow the execution, which does not go on.
     is_impossible: bool,
     race: Option<Found>,
     has_weaker_orders: bool,
@@ -96,41 +97,41 @@ impl Modelled {
         }
     }
 
-    /// Returns how much has to be modelled, if that is more than was known.
+    /// Returns the detail that the program needs, if that is more than was known.
     pub(super) fn learnt(&self) -> Option<Detail> {
         (self.needed > self.detail).then_some(self.needed)
     }
 
-    /// Begins to model as much as is known to be needed.
+    /// Begins to model the detail that is known to be needed.
     pub(super) fn begin_anew(&mut self) {
         self.detail = self.needed;
         self.shapes.clear();
     }
 
-    /// Returns what the model has come to.
+    /// Returns the use of the model.
     pub(super) fn used(&self) -> Used {
         let mut seen = Seen::default();
         seen.add(self);
         seen.used()
     }
 
-    /// Returns `true` if it is known what happens before what.
+    /// Returns `true` if the model keeps happens-before.
     pub(super) fn is_modelled(&self) -> bool {
         self.detail > Detail::None
     }
 
-    /// Returns the model, if operations can see what is not the newest.
+    /// Returns the model, if operations can see old values.
     pub(super) fn weak(&self) -> Option<Memory> {
         (self.detail == Detail::Weak).then_some(self.memory)
     }
 
-    /// Returns `true` if the execution is not to go on.
+    /// Returns `true` if the execution must not go on.
     pub(super) fn is_over(&self) -> bool {
         self.is_impossible || self.race.is_some()
     }
 
-    /// Returns the race that the execution has shown. `spawned_at` says where a process was
-    /// spawned.
+    /// Returns the race that the execution has shown. `spawned_at` returns the place where a
+    /// process was spawned.
     pub(super) fn race(
         &self,
         spawned_at: impl Fn(u32) -> Option<&'static Site<'static>>,

@@ -1,25 +1,25 @@
-//! Which memory model, and how much of it a program asks for.
+//! The memory models, and the detail that a program needs.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What the atomics of a checked program may do: a memory model.
+/// The memory model of a checked program's atomics.
 ///
-/// It decides what the operations of [`atomic`](crate::atomic) may read. The library's own objects
-/// are always run in one order in which all agree, and order what the program does as they promise.
+/// It decides which values the operations of [`atomic`](crate::atomic) may read. The library's own
+/// objects always run in one order on which all fibers agree, and give the orders that they
+/// promise.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Memory {
-    /// Sequential consistency: an operation sees all that was done before it, whatever its order
-    /// says, and whoever reads what another one has written comes after it.
+    /// Sequential consistency: an operation sees all earlier operations, whatever its `Ordering`,
+    /// and a read comes after the write from which it reads.
     Sc,
-    /// x86-TSO, as processors of that kind work and compilers translate for them: a store that is
-    /// not sequentially consistent may wait while later loads of its fiber are done. Loads acquire
-    /// and stores release.
+    /// x86-TSO, the model of x86 processors and of compiled code for them: later loads of a fiber
+    /// may overtake a store that is not sequentially consistent. Loads acquire and stores release.
     Tso,
-    /// RC11, the repaired model of C11, which is that of Rust, with the release sequences of C++20:
-    /// each operation promises what its order says, and nothing else. It forbids load buffering,
-    /// where each of two loads reads the store after the other one; ISO C++ does not, and some
+    /// RC11, the repaired model of C11, which is the model of Rust, with the release sequences of
+    /// C++20: each operation promises its `Ordering`, and nothing else. It forbids load buffering,
+    /// where each of two loads reads the store after the other load; ISO C++ does not, and some
     /// processors do it.
     ///
     /// Programs whose operations are all sequentially consistent are run as under
@@ -45,30 +45,30 @@ impl fmt::Display for Memory {
     }
 }
 
-/// How much of the memory is modelled. It is learnt in the first execution that asks for more; then
-/// the exploration begins anew.
+/// The detail of the memory that is modelled. The first execution that needs more sets it, and the
+/// exploration begins anew.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(in crate::program) enum Detail {
     /// Nothing: all operations are sequentially consistent, and there are no cells.
     #[default]
     None,
-    /// What happens before what, for races.
+    /// Happens-before, for races.
     Clocks,
-    /// Also that an operation may see what is not the newest.
+    /// Also old values that an operation may see.
     Weak,
 }
 
-/// What the memory model has come to in an exploration.
+/// The use of the memory model in an exploration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::program) enum Used {
     /// Every operation was sequentially consistent.
     Newest,
-    /// There were operations of weaker orders, which were taken for sequentially consistent.
+    /// There were operations of weaker orders, which ran as sequentially consistent.
     Sc,
-    /// There were operations that could see what is not the newest.
+    /// There were operations that could see old values.
     Weak {
         memory: Memory,
-        /// How many complete executions differ in what the model distinguishes.
+        /// The number of complete executions that the model distinguishes.
         graphs: u64,
     },
 }

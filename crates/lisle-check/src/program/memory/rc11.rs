@@ -1,11 +1,11 @@
-//! What RC11 demands of an execution beyond coherence: an order of what is sequentially consistent.
+//! The demand of RC11 beyond coherence: an order of the sequentially consistent accesses.
 //!
 //! Source: Lahav, Vafeiadis, Kang, Hur and Dreyer, "Repairing Sequential Consistency in C/C++11"
-//! (PLDI 2017). The axioms of coherence and of the atomicity of updates are kept by what an access
-//! is offered, and program order and reads-from have no cycle since the program is run in an order
-//! that extends both. What is left is that the relation *psc* has none. The litmus tests have the
-//! same axioms as equations on whole relations; here a relation is a question about two events,
-//! which their clocks answer.
+//! (PLDI 2017). The ways that an access is offered keep the axioms of coherence and of the
+//! atomicity of updates. Program order and reads-from have no cycle, since the program runs in an
+//! order that extends both. The last axiom is that the relation *psc* has no cycle. The litmus
+//! tests have the same axioms as equations on whole relations; here a relation is a question about
+//! two events, which their clocks answer.
 
 use super::clock::Clock;
 use super::graph::{Event, Graph, Id};
@@ -27,7 +27,7 @@ enum Colour {
     Done,
 }
 
-/// A part of a graph that contains all that happens before something in it.
+/// A part of a graph that contains all events that happen before its events.
 struct Part<'a> {
     graph: &'a Graph,
     all: Vec<Id>,
@@ -100,7 +100,7 @@ impl<'a> Part<'a> {
             || self.happens_elsewhere(from, to)
     }
 
-    /// Returns `true` if `to` writes after what `from` has written or read.
+    /// Returns `true` if `to` writes after the write that `from` has made or read.
     fn is_overwritten(&self, from: Id, to: Id) -> bool {
         let (first, second) = (self.graph.event(from), self.graph.event(to));
         second.writes() && is_same_place(first, second) && self.graph.rank_seen(from) < self.graph.rank(to)
@@ -113,12 +113,12 @@ impl<'a> Part<'a> {
             return false;
         }
         let (seen, found) = (self.graph.rank_seen(from), self.graph.rank_seen(to));
-        // Who reads a write comes after it; two who read it do not come one after the other.
+        // A read of a write comes after it; two reads of one write have no order.
         seen < found || seen == found && first.writes() && !second.writes()
     }
 
-    /// Returns `true` if program order leads from `from` to another location, from there what
-    /// happens before leads on, and program order leads to `to` from another location.
+    /// Returns `true` if program order leads from `from` to another location, happens-before leads
+    /// on from there, and program order leads to `to` from another location.
     fn happens_elsewhere(&self, from: Id, to: Id) -> bool {
         let next = |id: Id| self.neighbours(id).1.iter().copied().find(|other| self.is_elsewhere(id, *other));
         let last = |id: Id| {

@@ -13,17 +13,18 @@ pub struct RaceSide {
 }
 
 impl RaceSide {
-    /// Returns what is done to the cell.
+    /// Returns the kind of the access.
     pub fn access(&self) -> CellAccess {
         self.access
     }
 
-    /// Returns where in the program that is done. It is not known of a drop.
+    /// Returns the place of the access in the program. For a drop it is not known.
     pub fn site(&self) -> Option<&'static Site<'static>> {
         self.site
     }
 
-    /// Returns where the fiber or task was spawned that does it, or `None` for the program itself.
+    /// Returns the place where the fiber or task of the access was spawned, or `None` for the
+    /// program itself.
     pub fn spawned_at(&self) -> Option<&'static Site<'static>> {
         self.spawned
     }
@@ -36,7 +37,7 @@ impl fmt::Display for RaceSide {
             write!(f, " at {site}")?;
         }
         match self.spawned {
-            Some(spawned) => write!(f, " by what was spawned at {spawned}"),
+            Some(spawned) => write!(f, " by the fiber or task spawned at {spawned}"),
             None => write!(f, " by the program itself"),
         }
     }
@@ -44,8 +45,7 @@ impl fmt::Display for RaceSide {
 
 /// Two accesses to a cell, at least one of which writes, neither of which happens before the other.
 ///
-/// They were made in this order in the schedule that was run, and nothing in the program sees to
-/// that.
+/// The schedule had them in this order, but nothing in the program enforces it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataRace {
     sides: [RaceSide; 2],
@@ -53,7 +53,7 @@ pub struct DataRace {
 }
 
 impl DataRace {
-    /// `spawned_at` says of a process where it was spawned.
+    /// `spawned_at` returns the place where a process was spawned.
     pub(super) fn new(found: &Found, spawned_at: impl Fn(u32) -> Option<&'static Site<'static>>) -> Self {
         let side = |n: usize| RaceSide {
             access: found.accesses[n],
@@ -87,7 +87,7 @@ impl fmt::Display for DataRace {
                 "    there is no release after the first one that is acquired before the second one"
             );
         };
-        write!(f, "    the load at {read} reads what is stored at {write}, but ")?;
+        write!(f, "    the load at {read} reads the value stored at {write}, but ")?;
         f.write_str(match (releases, acquires) {
             (false, false) => "the store does not release the first access, and the load does not acquire",
             (false, true) => "the store does not release the first access",

@@ -1,10 +1,10 @@
-//! What executions have come to for the model, each once, by all workers.
+//! The executions of all workers that the model distinguishes, each once.
 
 use super::{Memory, Modelled, Used, graph};
 use crate::explore::mix;
 use rustc_hash::FxHashSet;
 
-/// What the memories of several workers have come to.
+/// The results of the memories of several workers.
 #[derive(Debug, Default)]
 pub(in crate::program) struct Seen {
     weak: Option<Memory>,
@@ -13,24 +13,24 @@ pub(in crate::program) struct Seen {
 }
 
 impl Seen {
-    /// Returns what had come to these numbers for what the model distinguishes.
+    /// Creates the results from these hashes of executions.
     pub(in crate::program) fn of(shapes: &[u64]) -> Self {
         Seen { shapes: shapes.iter().copied().collect(), ..Seen::default() }
     }
 
-    /// Adds what the memory of one worker has come to.
+    /// Adds the results of one worker's memory.
     pub(in crate::program) fn add(&mut self, modelled: &Modelled) {
         self.weak = self.weak.or(modelled.weak());
         self.has_weaker_orders |= modelled.has_weaker_orders;
         self.shapes.extend(&modelled.shapes);
     }
 
-    /// Returns the numbers for what the model distinguishes.
+    /// Returns the hashes of the executions.
     pub(in crate::program) fn shapes(&self) -> Vec<u64> {
         self.shapes.iter().copied().collect()
     }
 
-    /// Returns what they have come to together.
+    /// Returns the use of the model by all of them.
     pub(in crate::program) fn used(&self) -> Used {
         match self.weak {
             Some(memory) => Used::Weak { memory, graphs: self.shapes.len() as u64 },
@@ -41,8 +41,9 @@ impl Seen {
 }
 
 impl Modelled {
-    /// Returns a number for all that the model distinguishes in the execution: what each process
-    /// did, what it read, the order of the writes, and what it has seen of the library.
+    /// Returns a hash of everything that the model distinguishes in the execution: the accesses of
+    /// each process, the writes that it read from, the order of the writes, and its view of the
+    /// library.
     pub(super) fn shape(&self) -> u64 {
         let name = |id: graph::Id| {
             let event = self.graph.event(id);
@@ -53,7 +54,7 @@ impl Modelled {
             for &id in &thread.events {
                 let event = self.graph.event(id);
                 let source = event.source.map_or(0, &name);
-                // What it writes follows from what the process has read.
+                // The written values follow from the read ones.
                 shape = mix(shape, mix(mix(name(id), event.does as u64), source));
             }
         }

@@ -1,5 +1,5 @@
-//! What happens besides accesses, and orders them: what the library does, steps that let others go
-//! on, and what the checker chooses.
+//! Events that order accesses: operations of the library, steps that let others go on, and choices
+//! of the checker.
 
 use super::{Detail, Modelled};
 use crate::explore::{Kind, Mark, Object};
@@ -12,23 +12,22 @@ impl Modelled {
         }
     }
 
-    /// Notes that the step in progress, which has this mark, leaves something that another one
-    /// takes.
+    /// Notes that the step in progress, with this mark, leaves something for another step.
     pub(in crate::program) fn leave(&mut self, process: u32, mark: Mark) {
         if self.detail > Detail::None {
             self.library.leave(&mut self.graph, process, mark.0);
         }
     }
 
-    /// Notes that a process goes on after what was left by the step with this mark.
+    /// Notes that a process takes something that the step with this mark has left.
     pub(in crate::program) fn follow(&mut self, process: u32, mark: Mark) {
         if self.detail > Detail::None {
             self.library.follow(&mut self.graph, process, mark.0);
         }
     }
 
-    /// Notes that a process, which asks again and again, can go on since another one has changed
-    /// something. That orders their steps, and nothing that they do.
+    /// Notes that a process that asks again and again can go on, since another one has changed
+    /// something. That orders their steps, but not their accesses.
     pub(in crate::program) fn wake(&mut self, process: u32, other: u32) {
         if self.detail > Detail::None {
             self.enabled.push(other);
@@ -36,8 +35,7 @@ impl Modelled {
         }
     }
 
-    /// Notes that a process takes a step since nothing else can run: after all that the others have
-    /// done.
+    /// Notes that a process takes a step since nothing else can run: after all steps of the others.
     pub(in crate::program) fn comes_last(&mut self, process: u32) {
         if self.detail > Detail::None {
             for other in 0..self.graph.threads.len() as u32 {
@@ -46,14 +44,13 @@ impl Modelled {
         }
     }
 
-    /// Returns `true` if a process has read something since it has asked last that was not the
-    /// newest.
+    /// Returns `true` if a process has read an old value since it last asked.
     pub(in crate::program) fn sees_old(&self, process: u32) -> bool {
         self.detail == Detail::Weak && self.graph.sees_old(process)
     }
 
-    /// Notes that a process asks again. If it `looks`, it does so where all that it has read is as
-    /// it is now; if it `catches_up`, it reads nothing older from now on.
+    /// Notes that a process asks again. If it `looks`, it comes after all writes of the locations
+    /// that it has read; if it `catches_up`, it reads nothing older from now on.
     pub(in crate::program) fn asks_again(&mut self, process: u32, looks: bool, catches_up: bool) {
         if self.detail == Detail::Weak {
             self.graph.asks_again(process, looks || catches_up, catches_up);
@@ -92,7 +89,7 @@ impl Modelled {
         }
     }
 
-    /// Notes which way a process has gone on by the choice of the checker.
+    /// Notes the way that the checker has chosen for a process.
     pub(in crate::program) fn chosen(&mut self, process: u32, way: usize) {
         if self.detail == Detail::Weak {
             self.library.observe(process, way as u64 + 1);

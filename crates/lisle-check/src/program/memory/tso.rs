@@ -1,12 +1,12 @@
-//! What x86-TSO demands of an execution beyond coherence: one order in which all agree, but for a
-//! store that waits in its process's queue while later loads of the process are done.
+//! The demand of x86-TSO beyond coherence: one order on which all processes agree, except that
+//! later loads of a process may overtake a store in the process's queue.
 //!
 //! Source: Owens, Sarkar and Sewell, "A Better x86 Memory Model: x86-TSO" (TPHOLs 2009), as axioms
 //! in the manner of "Herding Cats" (Alglave, Maranget and Tautschnig, TOPLAS 2014). A sequentially
 //! consistent store is compiled to XCHG, an update has a LOCK prefix, and a sequentially consistent
 //! fence is MFENCE: these wait for the queue to be empty. Other fences do nothing.
 //!
-//! A cycle that the newest event closes goes through it, for the rest has been found without one.
+//! Only cycles through the newest event are new: the rest of the graph has none.
 
 use super::clock::Clock;
 use super::graph::{Does, Event, Graph, Id};
@@ -43,7 +43,7 @@ fn is_before(graph: &Graph, from: Id, to: Id) -> bool {
         && !first.is_fence()
         && graph.rank_seen(from) < graph.rank(to);
     if first.moment.process != second.moment.process {
-        // Who reads from a store of another process reads from the common memory.
+        // A read from a store of another process reads from the common memory.
         return is_overwritten || graph.happens_before(from, to);
     }
     is_overwritten || first.moment.count < second.moment.count && is_kept(graph, from, to)
@@ -64,7 +64,7 @@ fn empties_queue(event: &Event) -> bool {
     event.is_exchange || event.does != Does::Load && event.orders.is_strong
 }
 
-/// Returns `true` unless the event is a fence that x86 has no need of.
+/// Returns `true` unless the event is a fence that x86 does not need.
 fn is_visible(event: &Event) -> bool {
     !event.is_fence() || empties_queue(event)
 }

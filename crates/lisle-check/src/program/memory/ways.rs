@@ -1,8 +1,8 @@
-//! In which ways an access can go on: what it may read, and where its write may stand.
+//! The ways of an access: the writes that it may read, and the places of its own write.
 //!
-//! The first way is that of an execution that is sequentially consistent so far: to read the newest
-//! write, and to write after it. Each other way goes against the order of writes, and is offered
-//! only where it has to be; `README.md` says where that is, and why nothing is missed.
+//! The first way is sequentially consistent: to read the newest write, and to write after it. Each
+//! other way goes against the order of writes, and is offered only where it has to be; `README.md`
+//! says where that is, and why nothing is missed.
 
 use super::clock::{Clock, Moment};
 use super::graph::{Does, Event, Graph, Id, NOWHERE, Orders};
@@ -10,15 +10,15 @@ use super::{Memory, rc11, tso};
 use smallvec::SmallVec;
 use std::panic::Location as Site;
 
-/// What an access does.
+/// The kind of an access, with its values.
 pub(crate) enum Access<'a> {
     Load,
     Store(u64),
-    /// Writes what the function returns for the value before, if it returns something.
+    /// Writes the result of the function for the value before, unless this is `None`.
     Update(&'a mut dyn FnMut(u64) -> Option<u64>),
 }
 
-/// An access that is to be made.
+/// An access that a program asks for.
 pub(super) struct Request {
     pub(super) process: u32,
     pub(super) location: u32,
@@ -35,10 +35,10 @@ pub(super) struct Request {
 pub(super) struct Way {
     pub(super) does: Does,
     orders: Orders,
-    /// Where in the order of its location the write stands that it reads, and after which it
-    /// writes.
+    /// The place of the write that it reads, and after which it writes, in the order of the
+    /// location.
     after: usize,
-    /// What it writes.
+    /// The value that it writes.
     value: u64,
     is_exchange: bool,
     /// It could have written.
@@ -51,8 +51,8 @@ pub(super) struct Way {
 pub(super) type Ways = SmallVec<[Way; 4]>;
 
 impl Graph {
-    /// Returns the ways in which an access can go on, as far as that follows from what comes before
-    /// it in each schedule that is equivalent to this one.
+    /// Returns the ways of an access, as far as they follow from the events before it in each
+    /// equivalent schedule.
     pub(super) fn ways(&mut self, memory: Memory, request: &Request, access: &mut Access<'_>) -> Ways {
         let newest = self.order(request.location).len() - 1;
         let floor = if memory == Memory::Sc { newest } else { self.floor(request) };
@@ -88,8 +88,8 @@ impl Graph {
         ways
     }
 
-    /// Returns the place of the oldest write that the process may still see: the newest one that
-    /// happened before, or was read by something that did.
+    /// Returns the place of the oldest write that the process may still see: the newest write that
+    /// happened before, or that an event before has read.
     fn floor(&mut self, request: &Request) -> usize {
         self.thread(request.process);
         let happens = &self.threads[request.process as usize].happens;
@@ -114,7 +114,7 @@ impl Graph {
         later.iter().all(|write| past.has(self.event(*write).moment))
     }
 
-    /// Returns what comes before the access by steps that follow the schedule.
+    /// Returns the events before the access by forward edges.
     fn forward_of(&self, request: &Request, way: &Way) -> Clock {
         let mut past = self.threads[request.process as usize].forward.clone();
         let location = &self.locations[request.location as usize];
@@ -171,7 +171,7 @@ impl Graph {
         }
     }
 
-    /// Returns `true` if what comes before the access allows this way, whatever else there is.
+    /// Returns `true` if the events before the access allow this way, whatever else there is.
     fn allows_past(&mut self, memory: Memory, request: &Request, way: &Way) -> bool {
         let event = self.event_of(request, way);
         let past = event.forward.clone();
@@ -181,8 +181,8 @@ impl Graph {
         allows
     }
 
-    /// Returns `true` if the model allows the graph, or that part of it that `within` has, where
-    /// all but the newest event are known to be allowed.
+    /// Returns `true` if the model allows the graph, or the part of it in `within`. All but the
+    /// newest event are known to be allowed.
     fn is_consistent(&self, memory: Memory, within: Option<&Clock>) -> bool {
         match memory {
             Memory::Sc => true,
@@ -191,8 +191,8 @@ impl Graph {
         }
     }
 
-    /// Lets the access go on in this way. Returns what it has read, and whether the model allows
-    /// that.
+    /// Lets the access go on in this way. Returns the value that it has read, and whether the model
+    /// allows that.
     pub(super) fn take(&mut self, memory: Memory, request: &Request, way: &Way) -> (u64, bool) {
         let event = self.event_of(request, way);
         let (moment, source) = (event.moment, event.source);
@@ -222,7 +222,7 @@ impl Graph {
         (read, allowed)
     }
 
-    /// Notes who reads from a write.
+    /// Notes a reader of a write.
     fn is_read(&mut self, write: Id, reader: Moment, forward: &Clock) {
         let write = &mut self.events[write as usize];
         write.read.join(forward);

@@ -1,7 +1,7 @@
 //! A trace in a terminal: a column for each fiber and task, with time going down.
 //!
-//! Of a long trace the beginning and the end are shown, which is more: what goes wrong shows at the
-//! end. Of many columns those are shown that wait for each other, then those that wait, then those
+//! A long trace shows its beginning, and more of its end, where the failure is. Of many columns,
+//! the shown ones are first fibers that wait for each other, then fibers that wait, then fibers
 //! that ran last. The others share one column.
 
 use super::{Step, Trace};
@@ -9,11 +9,11 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Table};
 use std::fmt;
 
-/// So many characters are in a line.
+/// The number of characters in a line.
 const WIDTH: u16 = 110;
-/// So many columns are shown.
+/// The number of columns.
 const COLUMNS: usize = 5;
-/// So many of the first steps are shown of a long trace, and so many of the last.
+/// The numbers of first and last steps of a long trace that are shown.
 const FIRST: usize = 12;
 const LAST: usize = 28;
 
@@ -82,9 +82,9 @@ pub(super) fn write(trace: &Trace, from: usize, f: &mut fmt::Formatter<'_>) -> f
     objects(trace, f)
 }
 
-/// Which columns there are.
+/// The columns of a table.
 struct Columns {
-    /// Those that are one fiber's or task's.
+    /// The columns with one fiber or task.
     shown: Vec<usize>,
     has_others: bool,
 }
@@ -104,7 +104,7 @@ fn columns(trace: &Trace) -> Columns {
     Columns { has_others: shown.len() < all, shown }
 }
 
-/// Returns a row: what it begins with, and a cell for each column; `None` is for the others.
+/// Returns a row: its beginning, and a cell for each column. `None` stands for the shared column.
 fn row(columns: &Columns, begin: &str, cell: impl Fn(Option<usize>) -> String) -> Vec<String> {
     let shown = columns.shown.iter().copied().map(Some).chain(columns.has_others.then_some(None));
     [begin.to_owned()].into_iter().chain(shown.map(cell)).collect()
@@ -119,10 +119,10 @@ fn cell(step: &Step) -> String {
     text
 }
 
-/// So many objects are listed.
+/// The number of objects in the list.
 const OBJECTS: usize = 12;
 
-/// Writes where the objects were made.
+/// Writes the places where the objects were made.
 fn objects(trace: &Trace, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let made = trace.objects.iter().filter_map(|object| Some((&object.name, object.site.as_ref()?)));
     for (place, (name, site)) in made.clone().take(OBJECTS).enumerate() {

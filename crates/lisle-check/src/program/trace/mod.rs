@@ -1,10 +1,10 @@
-//! What an execution did, for people.
+//! The trace of an execution, for people.
 //!
-//! Exploring notes nothing of this: it would cost more than the execution. A schedule that goes
-//! wrong is run once more, and then a [`Recorder`](recorder::Recorder) is told what each step does.
-//! It asks the names of the objects, and where in the program the operation is. What comes of it is
-//! a [`Trace`]: values alone, of which nothing refers to the execution any more. [`columns`] shows
-//! it in a terminal, [`page`] as a page with a slider.
+//! An exploration records no trace: that would cost more than the execution. A failing schedule
+//! runs once more, with a [`Recorder`](recorder::Recorder) of each step. It asks the objects for
+//! their names, and looks up the places of operations in the program. The result is a [`Trace`],
+//! which has only values and does not refer to the execution. [`columns`] shows it in a terminal,
+//! [`page`] as a page with a slider.
 
 mod columns;
 mod names;
@@ -16,10 +16,10 @@ mod words;
 use serde::Serialize;
 use std::fmt;
 
-/// What an execution did, step by step.
+/// The steps of an execution.
 ///
-/// Its `Display` form has a column for each fiber and task, with time going down. Long traces are
-/// cut in the middle there, and of many columns those are shown that have most to do with the end.
+/// Its `Display` form has a column for each fiber and task, with time going down. A long trace is
+/// cut in the middle there. Of many columns, it shows the ones that have most to do with the end.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Trace {
     who: Vec<Who>,
@@ -27,9 +27,9 @@ pub struct Trace {
     steps: Vec<Step>,
     /// After so many of the steps, how many more there were.
     left_out: Option<(usize, usize)>,
-    /// How those wait that are left at the end.
+    /// The waits that are left at the end.
     waits: Vec<Wait>,
-    /// Those of them that wait for each other, each for the next.
+    /// The cycle of these waits, each for the next.
     cycle: Vec<usize>,
 }
 
@@ -54,50 +54,50 @@ struct Object {
 struct Place {
     file: String,
     line: u32,
-    /// What is shown of it.
+    /// The short text that is shown.
     short: String,
 }
 
-/// What one fiber or task has done from one operation to the next.
+/// A step of a fiber or task, from one operation to the next.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct Step {
     /// The number of the step in the execution, from one on.
     number: usize,
     who: usize,
-    /// What it has done: the operation that others see.
+    /// The operation, as others see it.
     what: String,
-    /// Where that is in the program.
+    /// The place of the operation in the program.
     place: Option<Place>,
-    /// What else there is to say, such as which fiber it has woken.
+    /// Further effects, such as the fiber that it has woken.
     notes: Vec<String>,
-    /// Of whom the state is another one after this step.
+    /// The fibers and tasks whose states have changed, with the new states.
     states: Vec<(usize, State)>,
-    /// It decides nothing, such as a timer that nobody waits for any more.
+    /// It decides nothing, as a timer for which nothing waits any more.
     is_idle: bool,
-    /// It is one of those that make a difference.
+    /// It is one of the steps that make the difference.
     is_marked: bool,
 }
 
-/// What a fiber or a task is up to.
+/// The state of a fiber or a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum State {
-    /// It can go on, with this.
+    /// It can go on, with this operation.
     Ready(String),
-    /// It waits, as this says.
+    /// It waits, as the text says.
     Waits(String),
     Ended,
 }
 
-/// Who is left waiting at the end.
+/// A wait that is left at the end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct Wait {
     who: usize,
-    /// For the first of these.
+    /// The operations of which the first one ends the wait.
     what: Vec<String>,
-    /// The same as a text that its name is put before.
+    /// The same as a text to follow its name.
     told: String,
-    /// Those who could end it, as far as that is known.
+    /// The fibers and tasks that are known to be able to end it.
     held_by: Vec<usize>,
 }
 
@@ -113,7 +113,7 @@ impl Trace {
         self.steps.iter().any(|step| is_time(&self.who[step.who]))
     }
 
-    /// Returns `true` if the execution had no steps, or if nothing is known of it.
+    /// Returns `true` if the execution had no steps, or was not recorded.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
@@ -131,7 +131,7 @@ impl Trace {
         columns::From(self, number)
     }
 
-    /// Returns what a step did, and who took it.
+    /// Returns a step as text, with its fiber or task.
     pub(super) fn told(&self, number: usize) -> Option<String> {
         let step = self.steps.iter().find(|step| step.number == number)?;
         let place = step.place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default();
@@ -139,8 +139,8 @@ impl Trace {
     }
 
     /// Returns a page of HTML, which needs no other file, with a slider through the steps. The
-    /// arrow keys move it. `title` is its heading, and `report` what is said of the execution
-    /// besides.
+    /// arrow keys move it. `title` is its heading, and `report` is further text about the
+    /// execution.
     pub fn html(&self, title: &str, report: &str) -> String {
         page::write(title, report, &[("", self)])
     }
@@ -153,7 +153,7 @@ impl fmt::Display for Trace {
 }
 
 impl Place {
-    /// Creates a place that is shown by the file's name and the line, and by the folder where the
+    /// Creates a place. Its short text has the file's name and the line, and the folder where the
     /// name alone says nothing.
     fn new(file: String, line: u32) -> Self {
         let mut parts = file.rsplit(['/', '\\']);

@@ -1,7 +1,7 @@
 //! The names of fibers and objects in a trace.
 //!
-//! What has a name of the user's is called by it. All else is numbered in the order in which it
-//! comes, for each kind: addresses would say nothing, and differ in the next run.
+//! A name given by the user is used. Other objects get numbers in the order of their coming, for
+//! each kind: addresses would say nothing, and differ in the next run.
 
 use super::places::is_in_library;
 use super::{Object, Place};
@@ -15,7 +15,7 @@ impl From<&Location<'_>> for Place {
     }
 }
 
-/// A text that speaks of fibers and objects whose names are not known before the end.
+/// A text with fibers and objects whose names are not known before the end.
 pub(super) type Text = Vec<Part>;
 
 /// A part of a text.
@@ -65,14 +65,14 @@ impl Objects {
         self.by_address.get(&address).copied()
     }
 
-    /// Notes how large the object at an address is.
+    /// Notes the size of the object at an address.
     pub(super) fn has_size(&mut self, address: usize, size: usize) {
         if let Some(&known) = self.by_address.get(&address) {
             self.all[known].size = self.all[known].size.max(size);
         }
     }
 
-    /// Notes that what has been at an address is gone: what comes there is another object.
+    /// Notes that the object at an address is gone: the next one there is another object.
     pub(super) fn gone(&mut self, address: usize) {
         let all = &self.all;
         self.by_address

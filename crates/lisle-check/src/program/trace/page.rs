@@ -1,20 +1,20 @@
 //! A trace as a page: a table with a column for each fiber and task, a slider through the steps,
-//! and what each of them is up to at that step.
+//! and the state of each fiber and task at the chosen step.
 //!
-//! The page needs no other file. What it shows is in it as JSON, and its script puts texts into the
-//! page as texts, so that a name is never read as markup.
+//! The page needs no other file. It has the trace as JSON, and its script inserts texts as texts,
+//! so that a name is never read as markup.
 
 use super::Trace;
 use serde_json::json;
 
-/// The page without what it shows. A part in double braces stands for each of that.
+/// The template of the page. Words in double braces stand for the inserted parts.
 const TEMPLATE: &str = include_str!("page.html");
 
 /// Writes a page of traces, each with a heading.
 pub(in crate::program) fn write(title: &str, report: &str, traces: &[(&str, &Trace)]) -> String {
     let traces: Vec<_> =
         traces.iter().map(|(heading, trace)| json!({ "heading": heading, "trace": trace })).collect();
-    // Nothing in it ends the element that it is in.
+    // The text must not end the element around it.
     let traces = json!(traces).to_string().replace('<', "\\u003c");
     let mut page = String::new();
     let mut parts = TEMPLATE.split("{{");
@@ -32,7 +32,7 @@ pub(in crate::program) fn write(title: &str, report: &str, traces: &[(&str, &Tra
     page
 }
 
-/// Returns the text as it stands in an element.
+/// Returns the text escaped for an element.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

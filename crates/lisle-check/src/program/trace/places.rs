@@ -1,18 +1,19 @@
-//! Where in the program an operation is.
+//! The place of an operation in the program.
 //!
-//! The library's functions are not told by whom they are called: that would make each call dearer.
-//! While a schedule is recorded, the stack is looked at instead. The place is that of the innermost
-//! function that is neither the library's nor that of `std`. Without line tables in the binary
-//! there is none.
+//! The library's functions do not get the places of their callers, which would make each call
+//! dearer. Instead the recorder looks at the stack. It takes the place in the innermost function
+//! that belongs neither to the library nor to `std`. Without line tables in the binary there is no
+//! place.
 
 use super::Place;
 use rustc_hash::FxHashMap;
 use std::ffi::c_void;
 
-/// So many frames are looked at. The library's own are fewer.
+/// The most frames that it looks at. The library's own are fewer.
 const FRAMES: usize = 64;
 
-/// Returns the frames of the caller's stack, innermost first. They are looked up when all has run.
+/// Returns the frames of the caller's stack, innermost first. Their places are looked up after the
+/// execution.
 pub(super) fn stack() -> Vec<usize> {
     let mut frames = Vec::with_capacity(FRAMES);
     backtrace::trace(|frame| {
@@ -27,13 +28,13 @@ pub(super) fn stack() -> Vec<usize> {
 pub(super) struct Places(FxHashMap<usize, Option<Place>>);
 
 impl Places {
-    /// Returns the place in the program at which this stack was.
+    /// Returns the place in the program for this stack.
     pub(super) fn of(&mut self, stack: &[usize]) -> Option<Place> {
         stack.iter().find_map(|&frame| self.0.entry(frame).or_insert_with(|| of_program(frame)).clone())
     }
 }
 
-/// Returns the place of a frame if it is in a function of the program's.
+/// Returns the place of a frame if it is in a function of the program.
 fn of_program(frame: usize) -> Option<Place> {
     let mut found = None;
     backtrace::resolve(std::ptr::without_provenance_mut::<c_void>(frame), |symbol| {
@@ -45,13 +46,14 @@ fn of_program(frame: usize) -> Option<Place> {
     found
 }
 
-/// The crates whose functions are none of the program's. Those of `std` are told by their files.
+/// The crates whose functions do not belong to the program. Functions of `std` are recognized by
+/// their files.
 const LIBRARY: [&str; 7] =
     ["backtrace", "corosensei", "lisle", "lisle-check", "lisle-core", "lisle-par", "lisle-runtime"];
 
-/// Returns `true` if the file is one of the library's, or of `std`: if it is in the folder `src` of
-/// such a crate, the name of which may have a version after it. Functions that are compiled into
-/// others need not have a name.
+/// Returns `true` if the file belongs to the library or to `std`: it is in the folder `src` of such
+/// a crate, whose name may have a version after it. The file decides, since inlined functions need
+/// not have a name.
 pub(super) fn is_in_library(file: &str) -> bool {
     let file = file.replace('\\', "/");
     let is_own = |folder: &str| {

@@ -1,10 +1,11 @@
-//! What is noted while a schedule is run once more.
+//! Records a schedule that runs once more.
 //!
-//! The bridge passes on what the worker tells it. A step begins with the operation that its process
-//! was about to do when it gave way, and goes up to the next one. At the end of each step it is
-//! looked at who can go on and who cannot: nobody has to say that it waits.
+//! The bridge forwards the worker's reports. A step begins with the operation that its process was
+//! about to do when it gave way, and goes up to the next one. At the end of each step the recorder
+//! looks which processes can go on, so no process has to report that it waits.
 //!
-//! An execution may be as long as the checker lets it be. The first and the last steps are kept.
+//! An execution may have as many steps as the checker allows. The recorder keeps the first and the
+//! last ones.
 
 use super::names::{Objects, Part, Text};
 use super::places::{Places, is_in_library, stack};
@@ -19,11 +20,11 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::panic::Location;
 
-/// So many of the first steps are kept, and so many of the last.
+/// The number of first steps that are kept, and of last steps.
 const FIRST: usize = 500;
 const LAST: usize = 2_000;
 
-/// What stands for the time is called so.
+/// The name of the fiber that stands for the time.
 pub(super) const TIME: &str = "time";
 
 type Site = Option<&'static Location<'static>>;
@@ -32,18 +33,18 @@ type Site = Option<&'static Location<'static>>;
 pub(in crate::program) struct Recorder {
     people: Vec<Person>,
     numbers: FxHashMap<u32, usize>,
-    /// When each timer is due.
+    /// The time at which each timer is due.
     timers: FxHashMap<u32, u64>,
-    /// When the last one was that has fired.
+    /// The deadline of the last timer that has fired.
     now: u64,
-    /// The one that stands for the time, if there are timers.
+    /// The fiber that stands for the time, if there are timers.
     clock: Option<usize>,
-    /// Memory that belongs to people.
+    /// The memory of fibers and tasks.
     owned: Vec<(std::ops::Range<usize>, usize)>,
     objects: Objects,
     operations: IndexSet<Operation>,
     stacks: IndexSet<Vec<usize>>,
-    /// Where the next to be introduced was spawned.
+    /// The place where the next process was spawned.
     site: Site,
     row: Option<Row>,
     first: Vec<Row>,
@@ -60,17 +61,17 @@ struct Person {
     kind: &'static str,
     name: Option<String>,
     site: Site,
-    /// What it does when it goes on.
+    /// The operation with which it goes on.
     pending: Option<usize>,
-    /// What it has begun to do last.
+    /// The operation that it has begun last.
     current: Option<usize>,
-    /// It has had to wait in the middle of that.
+    /// It has had to wait in the middle of this operation.
     has_waited: bool,
     doings: Doings,
 }
 
 impl Recorder {
-    /// Notes where the process was spawned that is introduced next.
+    /// Notes the place where the next process was spawned.
     pub(in crate::program) fn spawned(&mut self, site: &'static Location<'static>) {
         self.site = Some(site);
     }
@@ -95,8 +96,8 @@ impl Recorder {
         self.note(Note::Spawns(number));
     }
 
-    /// Notes that the timer fires whose step is in progress. One that is late is later than those
-    /// before it.
+    /// Notes that the timer of the step in progress fires. A late timer does not turn the time
+    /// back.
     pub(in crate::program) fn fires(&mut self) {
         if let Some(Row { what: What::Time(time), .. }) = &mut self.row {
             self.now = self.now.max(*time);
@@ -141,7 +142,7 @@ impl Recorder {
         }
     }
 
-    /// Notes what a process is about to do. What it was about to do before, it has done without
+    /// Notes the operation that a process is about to do. It has done its previous one without
     /// giving way.
     pub(in crate::program) fn about_to(&mut self, process: u32, doing: Doing<'_>) {
         let Some(&who) = self.numbers.get(&process).filter(|_| !self.is_over) else { return };
@@ -203,7 +204,7 @@ impl Recorder {
         self.row = Some(Row { number, who, what, touched, notes: Vec::new(), doings: Vec::new() });
     }
 
-    /// Notes that the step in progress has ended, and who can go on.
+    /// Notes that the step in progress has ended, and the processes that can go on.
     pub(in crate::program) fn ends_step(&mut self, ready: &[u32]) {
         let Some(mut row) = self.row.take() else { return };
         for (who, person) in self.people.iter_mut().enumerate() {
@@ -264,7 +265,7 @@ impl Recorder {
         text
     }
 
-    /// Returns what was noted. `left` says how those wait that are left, if there are any.
+    /// Returns the trace. `left` has the waits that are left, if there are any.
     pub(in crate::program) fn finish(mut self, left: Option<&WaitGraph>) -> Trace {
         if let (Some(row), false) = (self.last.front_mut(), self.skipped.is_empty()) {
             let skipped = std::mem::take(&mut self.skipped).into_iter();
@@ -288,7 +289,7 @@ impl Recorder {
         Trace { who, objects: words.objects, steps, left_out, waits, cycle }
     }
 
-    /// Returns how those wait that are left, and the cycle.
+    /// Returns the waits that are left, and the cycle.
     fn left(&self, left: &WaitGraph, words: &Words<'_>) -> (Vec<Wait>, Vec<usize>) {
         let mut all = Vec::new();
         for blocked in left.fibers.iter().chain(&left.tasks) {
@@ -319,7 +320,7 @@ impl Person {
         Person { kind, name, site, pending: None, current: None, has_waited: false, doings: Doings::New }
     }
 
-    /// Returns what it is called. The numbers are those of fibers and tasks so far.
+    /// Returns its name. `numbers` has the numbers of fibers and tasks so far.
     fn called(&self, numbers: &mut [usize; 2]) -> String {
         let number = match self.kind {
             TIME => return TIME.into(),

@@ -1,4 +1,4 @@
-//! What was recorded, and the words for it when all has run and the names are known.
+//! The recorded steps, and the words for them once the execution is over and the names are known.
 
 use super::names::{Part, Text};
 use super::places::Places;
@@ -7,10 +7,10 @@ use indexmap::IndexSet;
 use lisle_core::shim::model::Touch;
 use std::time::Duration;
 
-/// What stands between operations of which one is done.
+/// The words between operations of which one happens.
 pub(super) const OR: Part = Part::Words(", or ");
 
-/// What a person is up to, with the number of the operation.
+/// The state of a fiber or task, with the number of its operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Doings {
     New,
@@ -22,7 +22,7 @@ pub(super) enum Doings {
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Operation {
     pub(super) text: Text,
-    /// If the text begins with no verb: the address of the object.
+    /// The address of the object, if the text does not begin with a verb.
     pub(super) nameless: Option<usize>,
     pub(super) stack: usize,
 }
@@ -43,7 +43,7 @@ pub(super) enum What {
     Begins,
     Does(usize),
     GoesOn(Option<usize>),
-    /// So many nanoseconds after the beginning.
+    /// The nanoseconds since the beginning.
     Time(u64),
 }
 
@@ -59,7 +59,7 @@ pub(super) enum Note {
     WaitsTo(usize),
 }
 
-/// Returns a text that says of somebody that it waits to do this.
+/// Returns a text that says that a fiber or task waits for this operation.
 fn waits(operation: &str) -> String {
     match operation.strip_prefix("wait ") {
         Some(rest) => format!("waits {rest}"),
@@ -132,7 +132,7 @@ impl Words<'_> {
 
     pub(super) fn wait(&self, who: usize, what: Vec<String>, held_by: Vec<usize>) -> Wait {
         let mut told = waits(&what.join(", or ")).replacen("waits", "waits for ever", 1);
-        // That one is joined who is waited for need not be said.
+        // The holder of a join is the joined fiber, which the text names already.
         let holders = held_by.iter().map(|who| self.who[*who].as_str());
         let holders: Vec<_> = holders.filter(|who| !what.iter().any(|what| what.ends_with(who))).collect();
         if !holders.is_empty() {
@@ -152,7 +152,7 @@ impl Words<'_> {
         for (place, note) in row.notes.iter().enumerate() {
             let before = place.checked_sub(1).map(|before| &row.notes[before]);
             match (before, note, notes.last_mut()) {
-                // One line for what is spawned or woken together.
+                // Fibers that are spawned or woken together share a line.
                 (Some(Note::Spawns(_)), Note::Spawns(who), Some(last))
                 | (Some(Note::Wakes(_)), Note::Wakes(who), Some(last)) => {
                     *last += &format!(", {}", self.who[*who]);
