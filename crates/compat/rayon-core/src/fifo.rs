@@ -1,20 +1,58 @@
 //! Lists whose oldest job runs first.
 
-use crate::queue::Job;
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use crate::queue::{Job, Owner, Run, Woke};
+use crossbeam_deque::{Injector, Steal};
+use std::sync::Arc;
 
-/// A list of jobs. Each of its jobs has an entry in a queue, which says only that the oldest job of the list
-/// is to run: so the jobs of a list run in their order, while the queue is served from its newest entry.
+/// A list of jobs. Each of its jobs has a job in a queue, which says only that the oldest job of the list is to
+/// run: so the jobs of a list run in their order, while the queue is served from its newest job.
 #[derive(Clone, Default)]
-pub(crate) struct Fifo(Arc<Mutex<VecDeque<Job>>>);
+pub(crate) struct Fifo(Arc<Injector<Job>>);
 
 impl Fifo {
-    pub(crate) fn push(&self, job: Job) {
-        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push_back(job);
+    /// Adds a job, and returns the one that belongs into a queue for it.
+    pub(crate) fn push(&self, job: Job) -> Job {
+        let owner = job.owner();
+        self.0.push(job);
+        Box::new(Oldest { list: self.clone(), owner, has_run: false })
     }
 
-    pub(crate) fn pop(&self) -> Option<Job> {
-        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop_front()
+    fn pop(&self) -> Option<Job> {
+        loop {
+            match self.0.steal() {
+                Steal::Success(job) => return Some(job),
+                Steal::Empty => return None,
+                Steal::Retry => std::hint::spin_loop(),
+            }
+        }
+    }
+}
+
+/// The oldest job of a list. There are as many of these as the list has jobs.
+struct Oldest {
+    list: Fifo,
+    owner: Owner,
+    has_run: bool,
+}
+
+impl Run for Oldest {
+    fn run(mut self: Box<Self>) -> Woke {
+        self.has_run = true;
+        let list = self.list.clone();
+        drop(self);
+        list.pop().map_or(Woke::None, |job| job.run())
+    }
+
+    fn owner(&self) -> Owner {
+        self.owner
+    }
+}
+
+impl Drop for Oldest {
+    fn drop(&mut self) {
+        if !self.has_run {
+            // A job that nothing says to run would never be dropped.
+            drop(self.list.pop());
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::current::{current, global};
 use crate::handlers::handled;
-use crate::registry::Registry;
+use crate::registry::{Registry, Which};
 use lisle_runtime::fiber;
 use lisle_runtime::loops::owner;
 
@@ -60,5 +60,5 @@ pub fn current_thread_has_pending_tasks() -> Option<bool> {
 
 /// Returns the same for this domain, which has the given index in `registry`.
 pub(crate) fn has_pending_tasks(registry: &Registry, index: usize) -> bool {
-    registry.has_pending(index) || !owner::pending().is_empty()
+    !registry.is_empty(Which::Of(index)) || !owner::pending().is_empty()
 }

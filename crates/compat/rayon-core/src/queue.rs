@@ -1,18 +1,19 @@
 //! The jobs that wait on a domain, or for any domain of a pool.
-//!
-//! Fibers run the jobs, since jobs may wait. A fiber that serves a queue is a *server*. A queue that is not
-//! empty always has one server that has not begun: the code that puts a job into a queue without one spawns it,
-//! and so does a server that takes a job and leaves others behind. So a server that waits within a job does
-//! not keep the other jobs waiting, and as long as no job waits, one server runs all of them.
 
-use crate::fifo::Fifo;
-use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard};
+use crossbeam_deque::{Injector, Steal, Stealer, Worker};
 
-/// A job in a box. Returns whether it has woken code that waited for it.
+/// A job in a box.
 ///
-/// If it is dropped, it tells those who wait for it that it will not run.
-pub(crate) type Job = Box<dyn FnOnce() -> Woke + Send>;
+/// If it is dropped, it tells the code that waits for it that it will not run.
+pub(crate) type Job = Box<dyn Run + Send>;
+
+pub(crate) trait Run {
+    /// Runs the job. Returns whether it has woken code that waited for it.
+    fn run(self: Box<Self>) -> Woke;
+
+    /// Returns the scope that waits for the job.
+    fn owner(&self) -> Owner;
+}
 
 /// Whether a job has woken code that waited for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,12 +24,6 @@ pub(crate) enum Woke {
     None,
 }
 
-/// An entry of a queue.
-pub(crate) struct Entry {
-    owner: Owner,
-    work: Work,
-}
-
 /// The scope that waits for a job, by its address, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Owner(usize);
@@ -36,131 +31,101 @@ pub(crate) struct Owner(usize);
 impl Owner {
     pub(crate) const NONE: Owner = Owner(0);
 
-    pub(crate) fn of<T>(scope: &T) -> Self {
-        Owner(std::ptr::from_ref(scope).addr())
+    pub(crate) fn of<T>(scope: *const T) -> Self {
+        Owner(scope.addr())
     }
 }
 
-enum Work {
-    This(Job),
-    OldestOf(Oldest),
-}
-
-/// The oldest job of a list. There are as many of these as the list has jobs.
-struct Oldest(Option<Fifo>);
-
-impl Oldest {
-    fn take(&mut self) -> Option<Job> {
-        self.0.take()?.pop()
-    }
-}
-
-impl Drop for Oldest {
-    fn drop(&mut self) {
-        // A job that nothing says to run would never be dropped.
-        drop(self.take());
-    }
-}
-
-impl Entry {
-    pub(crate) fn new(owner: Owner, job: Job) -> Self {
-        Entry { owner, work: Work::This(job) }
-    }
-
-    /// Creates the entry of a job that has been put into `fifo`.
-    pub(crate) fn oldest_of(owner: Owner, fifo: Fifo) -> Self {
-        Entry { owner, work: Work::OldestOf(Oldest(Some(fifo))) }
-    }
-
-    pub(crate) fn run(self) -> Woke {
-        match self.work {
-            Work::This(job) => job(),
-            Work::OldestOf(mut oldest) => oldest.take().map_or(Woke::None, |job| job()),
-        }
-    }
-}
-
-/// A queue of jobs.
-#[derive(Default)]
-#[repr(align(128))] // Each is written by a domain of its own.
-pub(crate) struct Queue(Mutex<Jobs>);
-
-#[derive(Default)]
-struct Jobs {
-    /// The newest last.
-    entries: VecDeque<Entry>,
-    /// Set while there is a server that has not begun.
-    has_server: bool,
-}
-
-/// Where a job is taken from a queue.
-#[derive(Debug, Clone, Copy)]
+/// Where a domain takes the next job of its own queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     Newest,
     Oldest,
 }
 
-impl Queue {
-    #[inline]
-    fn jobs(&self) -> MutexGuard<'_, Jobs> {
-        // No code of users runs under the lock.
-        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
+/// The jobs that wait on a domain.
+///
+/// The `unsafe` functions are for the domain alone: its code must run the caller.
+#[repr(align(128))] // Each is written by a domain of its own.
+pub(crate) struct DomainQueue {
+    own: Worker<Job>,
+    others: Stealer<Job>,
+    first: End,
+}
 
-    /// Adds an entry. Returns `true` if the caller must spawn a server.
-    #[must_use]
-    pub(crate) fn push(&self, entry: Entry) -> bool {
-        let mut jobs = self.jobs();
-        jobs.entries.push_back(entry);
-        !std::mem::replace(&mut jobs.has_server, true)
-    }
+// SAFETY: only the domain uses `own`, by the functions that say so, and its code runs on one thread at a time. The
+// stealer is made to be shared.
+unsafe impl Sync for DomainQueue {}
 
-    /// Notes that the server has begun.
-    pub(crate) fn server_begins(&self) {
-        self.jobs().has_server = false;
-    }
-
-    /// Takes an entry, for a server that has begun. The second value is `true` if the caller must spawn
-    /// another server.
-    pub(crate) fn take(&self, end: End) -> Option<(Entry, bool)> {
-        let mut jobs = self.jobs();
-        let entry = jobs.pop(end)?;
-        let needs_server = !jobs.entries.is_empty() && !std::mem::replace(&mut jobs.has_server, true);
-        Some((entry, needs_server))
-    }
-
-    /// Takes an entry, for code that is no server. If others are left, the queue has a server for them.
-    pub(crate) fn take_aside(&self, end: End) -> Option<Entry> {
-        self.jobs().pop(end)
-    }
-
-    /// Takes the newest entry if it is a job of `owner`.
-    pub(crate) fn take_own(&self, owner: Owner) -> Option<Entry> {
-        let mut jobs = self.jobs();
-        jobs.entries.back().filter(|newest| newest.owner == owner)?;
-        jobs.entries.pop_back()
-    }
-
-    /// Drops all jobs: the server that would have run them will not begin.
-    pub(crate) fn give_up(&self) {
-        let entries = {
-            let mut jobs = self.jobs();
-            jobs.has_server = false;
-            std::mem::take(&mut jobs.entries)
+impl DomainQueue {
+    pub(crate) fn new(first: End) -> Self {
+        let own = match first {
+            End::Newest => Worker::new_lifo(),
+            End::Oldest => Worker::new_fifo(),
         };
-        drop(entries);
+        DomainQueue { others: own.stealer(), own, first }
+    }
+
+    /// Adds a job.
+    #[inline]
+    pub(crate) unsafe fn push(&self, job: Job) {
+        self.own.push(job);
+    }
+
+    /// Takes the job that comes next.
+    #[inline]
+    pub(crate) unsafe fn take(&self) -> Option<Job> {
+        self.own.pop()
+    }
+
+    /// Takes the newest job if it is one of `owner`. An job of another owner is the error: it is out of
+    /// the queue, and must be put back.
+    #[inline]
+    pub(crate) unsafe fn take_own(&self, owner: Owner) -> Result<Option<Job>, Job> {
+        if self.first == End::Oldest {
+            return Ok(None);
+        }
+        match self.own.pop() {
+            Some(job) if job.owner() != owner => Err(job),
+            own => Ok(own),
+        }
+    }
+
+    /// Takes the oldest job, on any thread. It is likely the largest, and the domain comes to it last.
+    pub(crate) fn steal(&self) -> Option<Job> {
+        until_decided(|| self.others.steal())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.jobs().entries.is_empty()
+        self.others.is_empty()
     }
 }
 
-impl Jobs {
-    fn pop(&mut self, end: End) -> Option<Entry> {
-        match end {
-            End::Newest => self.entries.pop_back(),
-            End::Oldest => self.entries.pop_front(),
+/// The jobs of threads that are not in the pool. The oldest comes first.
+#[derive(Default)]
+pub(crate) struct InjectedQueue(Injector<Job>);
+
+impl InjectedQueue {
+    pub(crate) fn push(&self, job: Job) {
+        self.0.push(job);
+    }
+
+    pub(crate) fn take(&self) -> Option<Job> {
+        until_decided(|| self.0.steal())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Repeats `steal` until no other thread has been faster.
+fn until_decided(steal: impl Fn() -> Steal<Job>) -> Option<Job> {
+    loop {
+        match steal() {
+            Steal::Success(job) => return Some(job),
+            Steal::Empty => return None,
+            Steal::Retry => std::hint::spin_loop(),
         }
     }
 }

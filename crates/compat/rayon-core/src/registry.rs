@@ -1,8 +1,8 @@
 //! What a pool is: a runtime, the jobs that wait on its domains, and its handlers.
 
 use crate::fifo::Fifo;
-use crate::queue::{End, Entry, Job, Owner, Queue};
-use crate::server::{Broadcaster, Server};
+use crate::queue::{DomainQueue, End, InjectedQueue, Job, Owner};
+use crate::server::{Broadcaster, Server, ServerFlag};
 use lisle_core::event::is_interruption;
 use lisle_runtime::{Handle, Runtime, fiber};
 use std::any::Any;
@@ -19,10 +19,9 @@ pub(crate) struct Registry {
     handle: Handle,
     /// By the index of the domain.
     domains: Box<[Domain]>,
-    /// The jobs of threads that are not in the pool.
-    injected: Queue,
-    /// Which job of its own queue a domain takes first.
-    first: End,
+    injected: InjectedQueue,
+    /// Of the injected jobs.
+    server: ServerFlag,
     panic_handler: Option<Box<PanicHandler>>,
     /// How many still use the pool: its `ThreadPool`, and each job that was spawned without a scope.
     users: AtomicUsize,
@@ -31,9 +30,10 @@ pub(crate) struct Registry {
 }
 
 /// The jobs that wait on a domain.
-#[derive(Default)]
 struct Domain {
-    queue: Queue,
+    queue: DomainQueue,
+    /// Of the queue.
+    server: ServerFlag,
     /// Those of `spawn_fifo`.
     fifo: Fifo,
     broadcasts: Mutex<VecDeque<Job>>,
@@ -44,6 +44,17 @@ struct Domain {
 pub(crate) enum Which {
     Of(usize),
     Injected,
+}
+
+impl Domain {
+    fn new(first: End) -> Self {
+        Domain {
+            queue: DomainQueue::new(first),
+            server: ServerFlag::default(),
+            fifo: Fifo::default(),
+            broadcasts: Mutex::default(),
+        }
+    }
 }
 
 thread_local! {
@@ -58,10 +69,10 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Registry {
     pub(crate) fn new(handle: Handle, first: End, panic_handler: Option<Box<PanicHandler>>) -> Self {
         Registry {
-            domains: (0..handle.domains()).map(|_| Domain::default()).collect(),
+            domains: (0..handle.domains()).map(|_| Domain::new(first)).collect(),
             handle,
-            injected: Queue::default(),
-            first,
+            injected: InjectedQueue::default(),
+            server: ServerFlag::default(),
             panic_handler,
             users: AtomicUsize::new(1),
             runtime: Mutex::new(None),
@@ -146,21 +157,20 @@ impl Registry {
     }
 
     /// Has a job run, on this domain first if it belongs to the pool.
-    pub(crate) fn push(self: &Arc<Self>, owner: Owner, job: Job) {
-        self.enter(self.index(), Entry::new(owner, job));
+    pub(crate) fn push(self: &Arc<Self>, job: Job) {
+        self.enter(self.index(), job);
     }
 
     /// Does the same, after the jobs that were put into `fifo` before. `fifo` is that of the domain `index`.
-    pub(crate) fn push_fifo(self: &Arc<Self>, index: usize, owner: Owner, fifo: &Fifo, job: Job) {
-        fifo.push(job);
-        self.enter(Some(index), Entry::oldest_of(owner, fifo.clone()));
+    pub(crate) fn push_fifo(self: &Arc<Self>, index: usize, fifo: &Fifo, job: Job) {
+        self.enter(Some(index), fifo.push(job));
     }
 
     /// Does the same, with the list of this domain itself.
     pub(crate) fn push_in_order(self: &Arc<Self>, job: Job) {
         match self.index() {
-            Some(index) => self.push_fifo(index, Owner::NONE, &self.domains[index].fifo, job),
-            None => self.enter(None, Entry::new(Owner::NONE, job)),
+            Some(index) => self.push_fifo(index, &self.domains[index].fifo, job),
+            None => self.enter(None, job),
         }
     }
 
@@ -171,17 +181,28 @@ impl Registry {
         drop(self.handle.spawn_on(index, move || broadcaster.run()));
     }
 
-    fn enter(self: &Arc<Self>, index: Option<usize>, entry: Entry) {
-        let which = index.map_or(Which::Injected, Which::Of);
-        if self.queue(which).push(entry) {
+    /// Adds a job to the queue of the domain `index`, which is this one, or of none.
+    fn enter(self: &Arc<Self>, index: Option<usize>, job: Job) {
+        let which = match index {
+            Some(index) => {
+                // SAFETY: it is the queue of this domain.
+                unsafe { self.domains[index].queue.push(job) };
+                Which::Of(index)
+            }
+            None => {
+                self.injected.push(job);
+                Which::Injected
+            }
+        };
+        if self.server_flag(which).raise() {
             self.spawn_server(which);
         }
     }
 
-    pub(crate) fn queue(&self, which: Which) -> &Queue {
+    pub(crate) fn server_flag(&self, which: Which) -> &ServerFlag {
         match which {
-            Which::Of(index) => &self.domains[index].queue,
-            Which::Injected => &self.injected,
+            Which::Of(index) => &self.domains[index].server,
+            Which::Injected => &self.server,
         }
     }
 
@@ -193,18 +214,27 @@ impl Registry {
         }
     }
 
-    /// Returns the end of a queue from which the code that runs here takes jobs.
-    pub(crate) fn end(&self, which: Which) -> End {
+    /// Takes a job from a queue, on any thread.
+    pub(crate) fn take(&self, which: Which) -> Option<Job> {
         match which {
-            Which::Of(index) if self.index() == Some(index) => self.first,
-            // What was put off first is likely the largest, and its domain comes to it last.
-            _ => End::Oldest,
+            Which::Of(index) if self.index() == Some(index) => self.take_queued(index),
+            Which::Of(index) => self.domains[index].queue.steal(),
+            Which::Injected => self.injected.take(),
+        }
+    }
+
+    pub(crate) fn is_empty(&self, which: Which) -> bool {
+        match which {
+            Which::Of(index) => self.domains[index].queue.is_empty(),
+            Which::Injected => self.injected.is_empty(),
         }
     }
 
     /// Takes a job from the queue of this domain, which has the given index.
-    pub(crate) fn take_queued(&self, index: usize) -> Option<Entry> {
-        self.domains[index].queue.take_aside(self.first)
+    pub(crate) fn take_queued(&self, index: usize) -> Option<Job> {
+        debug_assert_eq!(self.index(), Some(index));
+        // SAFETY: it is the queue of this domain.
+        unsafe { self.domains[index].queue.take() }
     }
 
     /// Takes the oldest job of a broadcast on this domain.
@@ -213,30 +243,28 @@ impl Registry {
     }
 
     /// Takes a job that waits on this domain, which has the given index.
-    pub(crate) fn take_local(&self, index: usize) -> Option<Entry> {
-        let broadcast = || Some(Entry::new(Owner::NONE, self.take_broadcast(index)?));
-        self.take_queued(index).or_else(broadcast)
+    pub(crate) fn take_local(&self, index: usize) -> Option<Job> {
+        self.take_queued(index).or_else(|| self.take_broadcast(index))
     }
 
     /// Takes a job that waits anywhere in the pool, on this domain first.
-    pub(crate) fn take_any(&self, index: usize) -> Option<Entry> {
+    pub(crate) fn take_any(&self, index: usize) -> Option<Job> {
         let others = (index + 1..self.domains.len()).chain(0..index);
         self.take_local(index)
-            .or_else(|| {
-                others.into_iter().find_map(|other| self.domains[other].queue.take_aside(End::Oldest))
-            })
-            .or_else(|| self.injected.take_aside(End::Oldest))
+            .or_else(|| others.into_iter().find_map(|other| self.domains[other].queue.steal()))
+            .or_else(|| self.injected.take())
     }
 
     /// Takes a job of the scope `owner`, if that is what the domain with this index, which is this one,
     /// would run next.
-    pub(crate) fn take_own(&self, index: usize, owner: Owner) -> Option<Entry> {
-        self.domains[index].queue.take_own(owner)
-    }
-
-    /// Returns `true` if jobs wait on the domain with this index.
-    pub(crate) fn has_pending(&self, index: usize) -> bool {
-        !self.domains[index].queue.is_empty()
+    pub(crate) fn take_own(self: &Arc<Self>, index: usize, owner: Owner) -> Option<Job> {
+        debug_assert_eq!(self.index(), Some(index));
+        // SAFETY: it is the queue of this domain.
+        unsafe { self.domains[index].queue.take_own(owner) }.unwrap_or_else(|others| {
+            // The server that was to run it may have found none, and have ended.
+            self.enter(Some(index), others);
+            None
+        })
     }
 }
 

@@ -5,7 +5,6 @@ mod base;
 use crate::context::BroadcastContext;
 use crate::current::current;
 use crate::fifo::Fifo;
-use crate::queue::Owner;
 use crate::registry::Registry;
 use base::Base;
 use std::fmt;
@@ -52,8 +51,10 @@ where
     OP: FnOnce(&Scope<'scope>) -> R + Send,
     R: Send,
 {
-    let registry = current();
-    registry.install(|| in_place(registry.clone(), op))
+    match current() {
+        here if here.index().is_some() => in_place(here, op),
+        there => there.clone().install(|| in_place(there, op)),
+    }
 }
 
 /// Does the same as [`scope`], but the jobs of one thread run in the order in which they were spawned.
@@ -80,8 +81,10 @@ where
     OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
     R: Send,
 {
-    let registry = current();
-    registry.install(|| in_place_fifo(registry.clone(), op))
+    match current() {
+        here if here.index().is_some() => in_place_fifo(here, op),
+        there => there.clone().install(|| in_place_fifo(there, op)),
+    }
 }
 
 /// Does the same as [`scope`], but `op` runs on the calling thread, also if that is in no pool. So it need
@@ -183,7 +186,7 @@ impl<'scope> Scope<'scope> {
         let scope = Waiting::on(self);
         // SAFETY: the job belongs to the scope.
         let job = self.base.job(move || body(unsafe { scope.get() }));
-        self.base.registry().push(Owner::of(&self.base), job);
+        self.base.registry().push(job);
     }
 
     /// Spawns a job for each thread of the pool.
@@ -232,10 +235,10 @@ impl<'scope> ScopeFifo<'scope> {
         let scope = Waiting::on(self);
         // SAFETY: the job belongs to the scope.
         let job = self.base.job(move || body(unsafe { scope.get() }));
-        let (registry, owner) = (self.base.registry(), Owner::of(&self.base));
+        let registry = self.base.registry();
         match registry.index() {
-            Some(index) => registry.push_fifo(index, owner, &self.fifos[index], job),
-            None => registry.push(owner, job),
+            Some(index) => registry.push_fifo(index, &self.fifos[index], job),
+            None => registry.push(job),
         }
     }
 

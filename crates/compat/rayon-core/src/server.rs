@@ -1,4 +1,19 @@
 //! The fibers that run jobs.
+//!
+//! Jobs may wait, so fibers run them. A fiber that serves a queue is a *server*. For each job that waits, there
+//! is a server of its queue that has not begun: the code that puts a job into a queue without one spawns it, and
+//! so does a server that takes a job and leaves others behind. So a server that waits within a job does not keep
+//! the other jobs waiting, and as long as no job waits, one server runs all of them.
+//!
+//! A flag says whether a queue has a server that has not begun. The code that adds a job raises it then, and a
+//! server lowers it when it begins, before it looks at the queue. Both are read-modify-writes, and so in one
+//! order:
+//!
+//! - Code that adds a job and finds the flag lowered spawns a server, which comes after the job.
+//! - Code that finds the flag raised has come before the server that will lower it. That server sees the job.
+//! - A server that leaves a job behind has seen it after having lowered the flag. If the flag is raised now, it was
+//!   raised after that, and the server that will lower it comes later still: it sees the job too. So this look at
+//!   the flag needs no order.
 
 use crate::queue::Woke;
 use crate::registry::{Registry, Which};
@@ -6,6 +21,32 @@ use lisle_runtime::fiber;
 use lisle_runtime::jobs::heartbeat;
 use lisle_runtime::loops::owner;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether a queue has a server that has not begun.
+#[derive(Default)]
+pub(crate) struct ServerFlag(AtomicBool);
+
+impl ServerFlag {
+    /// Notes that a job was added. Returns `true` if the caller must spawn a server.
+    #[inline]
+    #[must_use]
+    pub(crate) fn raise(&self) -> bool {
+        !self.0.swap(true, Ordering::AcqRel)
+    }
+
+    /// Notes that the server has begun, or never will.
+    fn lower(&self) {
+        self.0.swap(false, Ordering::AcqRel);
+    }
+
+    /// Does what [`raise`](Self::raise) does, for a server that leaves jobs behind.
+    #[inline]
+    #[must_use]
+    fn raise_for_the_rest(&self) -> bool {
+        !self.0.load(Ordering::Relaxed) && self.raise()
+    }
+}
 
 /// A fiber that is to run the jobs of a queue.
 pub(crate) struct Server {
@@ -21,14 +62,14 @@ impl Server {
 
     pub(crate) fn run(mut self) {
         self.has_begun = true;
-        let registry = &self.registry;
-        let (queue, end) = (registry.queue(self.which), registry.end(self.which));
-        queue.server_begins();
-        while let Some((entry, needs_server)) = queue.take(end) {
-            if needs_server {
-                registry.spawn_server(self.which);
+        let (registry, which) = (&self.registry, self.which);
+        let flag = registry.server_flag(which);
+        flag.lower();
+        while let Some(job) = registry.take(which) {
+            if !registry.is_empty(which) && flag.raise_for_the_rest() {
+                registry.spawn_server(which);
             }
-            match entry.run() {
+            match job.run() {
                 // It has waited for the job, and comes first.
                 Woke::One => fiber::yield_now(),
                 Woke::None => let_others_pass(),
@@ -41,7 +82,10 @@ impl Drop for Server {
     fn drop(&mut self) {
         if !self.has_begun {
             // The runtime ends.
-            self.registry.queue(self.which).give_up();
+            self.registry.server_flag(self.which).lower();
+            while let Some(job) = self.registry.take(self.which) {
+                drop(job);
+            }
         }
     }
 }
@@ -60,13 +104,13 @@ impl Broadcaster {
 
     pub(crate) fn run(mut self) {
         self.has_begun = true;
-        while let Some(entry) = self.registry.take_queued(self.index) {
-            entry.run();
+        while let Some(job) = self.registry.take_queued(self.index) {
+            job.run();
             let_others_pass();
         }
         // If there is none, code that yields has run it.
         if let Some(job) = self.registry.take_broadcast(self.index) {
-            job();
+            job.run();
         }
     }
 }

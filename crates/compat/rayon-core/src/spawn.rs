@@ -2,7 +2,7 @@
 
 use crate::context::BroadcastContext;
 use crate::current::current;
-use crate::queue::{Job, Owner, Woke};
+use crate::queue::{Job, Owner, Run, Woke};
 use crate::registry::{Registry, User};
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ where
 }
 
 pub(crate) fn spawn_in(registry: &Arc<Registry>, f: impl FnOnce() + Send + 'static) {
-    registry.push(Owner::NONE, job(registry.used(), f));
+    registry.push(job(registry.used(), f));
 }
 
 pub(crate) fn spawn_fifo_in(registry: &Arc<Registry>, f: impl FnOnce() + Send + 'static) {
@@ -75,8 +75,23 @@ pub(crate) fn spawn_broadcast_in(
 }
 
 fn job(user: User, f: impl FnOnce() + Send + 'static) -> Job {
-    Box::new(move || {
+    Box::new(Unscoped { user, f })
+}
+
+/// A job that nothing waits for.
+struct Unscoped<F> {
+    user: User,
+    f: F,
+}
+
+impl<F: FnOnce()> Run for Unscoped<F> {
+    fn run(self: Box<Self>) -> Woke {
+        let Unscoped { user, f } = *self;
         user.registry().contain(f);
         Woke::None
-    })
+    }
+
+    fn owner(&self) -> Owner {
+        Owner::NONE
+    }
 }

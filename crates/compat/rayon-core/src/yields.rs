@@ -60,12 +60,12 @@ pub fn yield_local() -> Option<Yield> {
 
 /// Runs a job that waits in the pool, of which this is the domain with the given index.
 pub(crate) fn yield_in(registry: &Registry, index: usize) -> Yield {
-    ran(registry.take_any(index).map(|entry| entry.run()).is_some())
+    ran(registry.take_any(index).map(|job| job.run()).is_some())
 }
 
 /// Runs a job that waits on this domain, which has the given index.
 pub(crate) fn yield_local_in(registry: &Registry, index: usize) -> Yield {
-    ran(registry.take_local(index).map(|entry| entry.run()).is_some())
+    ran(registry.take_local(index).map(|job| job.run()).is_some())
 }
 
 fn ran(one: bool) -> Yield {

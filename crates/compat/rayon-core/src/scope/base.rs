@@ -1,7 +1,7 @@
 //! What a scope knows of its jobs: how many there are, and whether one has panicked.
 
 use crate::context::BroadcastContext;
-use crate::queue::{Job, Owner, Woke};
+use crate::queue::{Job, Owner, Run, Woke};
 use crate::registry::Registry;
 use crate::server::let_others_pass;
 use lisle_core::event::{Interrupted, sync_masked};
@@ -50,8 +50,10 @@ impl<'scope> Base<'scope> {
     /// Runs `op`, which may spawn jobs, waits for these, and returns the result.
     pub(super) fn complete<R>(&self, op: impl FnOnce() -> R) -> R {
         let result = self.contain(op);
+        self.run_own();
         if self.running.fetch_sub(1, Ordering::AcqRel) != 1 {
-            self.wait();
+            // Not even the end of the runtime ends this wait, since jobs borrow from what would be unwound.
+            sync_masked(&self.ended.wait_evt());
         }
         if let Some(panic) = self.panic.lock().unwrap_or_else(PoisonError::into_inner).take() {
             owner::raise(panic);
@@ -62,18 +64,18 @@ impl<'scope> Base<'scope> {
         result.expect("without a result there is a panic")
     }
 
-    /// Runs the scope's own jobs, and waits for those that others run.
-    fn wait(&self) {
-        // Others' jobs do not run here: they may wait for something that comes after the scope, and the
-        // scope would not end before them.
-        while let Some(index) = self.registry.index()
-            && let Some(entry) = self.registry.take_own(index, Owner::of(self))
+    /// Runs the scope's own jobs.
+    ///
+    /// Others' jobs do not run here: they may wait for something that comes after the scope, and the scope would
+    /// not end before them.
+    fn run_own(&self) {
+        while self.running.load(Ordering::Relaxed) != 1
+            && let Some(index) = self.registry.index()
+            && let Some(job) = self.registry.take_own(index, Owner::of(self))
         {
-            entry.run();
+            job.run();
             let_others_pass();
         }
-        // Not even the end of the runtime ends this wait, since jobs borrow from what would be unwound.
-        sync_masked(&self.ended.wait_evt());
     }
 
     /// Calls `f`, and notes its panic.
@@ -110,10 +112,10 @@ impl<'scope> Base<'scope> {
     /// Makes a job of `f`, for which the scope waits.
     pub(super) fn job<F: FnOnce() + Send + 'scope>(&self, f: F) -> Job {
         self.running.fetch_add(1, Ordering::Relaxed);
-        let mut counted = Counted { base: NonNull::from(self), f: ManuallyDrop::new(f), is_left: true };
-        let job: Box<dyn FnOnce() -> Woke + Send + 'scope> = Box::new(move || counted.run());
+        let counted = Counted { base: NonNull::from(self), f: ManuallyDrop::new(f), is_left: true };
+        let job: Box<dyn Run + Send + 'scope> = Box::new(counted);
         // SAFETY: the scope, and so 'scope, does not end before the job has run or has been dropped.
-        unsafe { std::mem::transmute::<Box<dyn FnOnce() -> Woke + Send + 'scope>, Job>(job) }
+        unsafe { std::mem::transmute::<Box<dyn Run + Send + 'scope>, Job>(job) }
     }
 
     /// Spawns a job for each domain of the pool.
@@ -148,8 +150,8 @@ struct Counted<'scope, F> {
 // SAFETY: the base is shared, which is what it is made for, and `f` may go to another thread.
 unsafe impl<F: Send> Send for Counted<'_, F> {}
 
-impl<F: FnOnce()> Counted<'_, F> {
-    fn run(&mut self) -> Woke {
+impl<F: FnOnce()> Run for Counted<'_, F> {
+    fn run(mut self: Box<Self>) -> Woke {
         self.is_left = false;
         // SAFETY: the scope waits for this job.
         let base = unsafe { self.base.as_ref() };
@@ -158,6 +160,10 @@ impl<F: FnOnce()> Counted<'_, F> {
         base.contain(f);
         // SAFETY: the job has ended, and nothing of it is left.
         unsafe { Base::exit(self.base) }
+    }
+
+    fn owner(&self) -> Owner {
+        Owner::of(self.base.as_ptr())
     }
 }
 
