@@ -1,6 +1,6 @@
 //! Lists whose oldest job runs first.
 
-use crate::queue::{Job, Owner, Run, Woke};
+use crate::queue::{Ended, Job, Owner, Run, Runner};
 use crossbeam_deque::{Injector, Steal};
 use std::sync::Arc;
 
@@ -36,11 +36,11 @@ struct Oldest {
 }
 
 impl Run for Oldest {
-    fn run(mut self: Box<Self>) -> Woke {
+    fn run(mut self: Box<Self>, runner: Runner) -> Ended {
         self.has_run = true;
         let list = self.list.clone();
         drop(self);
-        list.pop().map_or(Woke::None, |job| job.run())
+        list.pop().map_or(Ended::Job, |job| job.run(runner))
     }
 
     fn owner(&self) -> Owner {

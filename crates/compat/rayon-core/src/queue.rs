@@ -8,20 +8,29 @@ use crossbeam_deque::{Injector, Steal, Stealer, Worker};
 pub(crate) type Job = Box<dyn Run + Send>;
 
 pub(crate) trait Run {
-    /// Runs the job. Returns whether it has woken code that waited for it.
-    fn run(self: Box<Self>) -> Woke;
+    /// Runs the job. Returns whether the code that waits for it need not wait any more.
+    fn run(self: Box<Self>, runner: Runner) -> Ended;
 
     /// Returns the scope that waits for the job.
     fn owner(&self) -> Owner;
 }
 
-/// Whether a job has woken code that waited for it.
+/// The code that runs a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Woke {
-    /// It has.
-    One,
-    /// It has not.
-    None,
+pub(crate) enum Runner {
+    /// The code that waits for it, which need not be woken.
+    Owner,
+    /// Other code.
+    Other,
+}
+
+/// What ends with a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// The job alone.
+    Job,
+    /// All jobs of its owner. Unless the owner has run this one, it has been woken.
+    Scope,
 }
 
 /// The scope that waits for a job, by its address, or none.

@@ -6,9 +6,8 @@ use crate::context::BroadcastContext;
 use crate::current::current;
 use crate::fifo::Fifo;
 use crate::registry::Registry;
-use base::Base;
+use base::{Base, Scoped, broadcast, job};
 use std::fmt;
-use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// A scope into which jobs are spawned, see [`scope`].
@@ -156,9 +155,8 @@ pub(crate) fn in_place_fifo<'scope, R>(
 
 /// Runs `f` with the index of each domain of the pool, on that domain, and returns when all have ended.
 pub(crate) fn on_each_domain(registry: Arc<Registry>, f: impl Fn(BroadcastContext<'_>) + Sync) {
-    let base = Base::new(registry);
     let f = &f;
-    base.complete(|| base.broadcast(f));
+    in_place(registry, |scope: &Scope<'_>| scope.spawn_broadcast(move |_, context| f(context)));
 }
 
 impl<'scope> Scope<'scope> {
@@ -183,10 +181,7 @@ impl<'scope> Scope<'scope> {
     where
         BODY: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
-        let scope = Waiting::on(self);
-        // SAFETY: the job belongs to the scope.
-        let job = self.base.job(move || body(unsafe { scope.get() }));
-        self.base.registry().push(job);
+        self.base.registry().push(job(self, body));
     }
 
     /// Spawns a job for each thread of the pool.
@@ -207,9 +202,7 @@ impl<'scope> Scope<'scope> {
     where
         BODY: Fn(&Scope<'scope>, BroadcastContext<'_>) + Send + Sync + 'scope,
     {
-        let scope = Waiting::on(self);
-        // SAFETY: the jobs belong to the scope.
-        self.base.broadcast(move |context| body(unsafe { scope.get() }, context));
+        broadcast(self, body);
     }
 }
 
@@ -232,9 +225,7 @@ impl<'scope> ScopeFifo<'scope> {
     where
         BODY: FnOnce(&ScopeFifo<'scope>) + Send + 'scope,
     {
-        let scope = Waiting::on(self);
-        // SAFETY: the job belongs to the scope.
-        let job = self.base.job(move || body(unsafe { scope.get() }));
+        let job = job(self, body);
         let registry = self.base.registry();
         match registry.index() {
             Some(index) => registry.push_fifo(index, &self.fifos[index], job),
@@ -258,33 +249,23 @@ impl<'scope> ScopeFifo<'scope> {
     where
         BODY: Fn(&ScopeFifo<'scope>, BroadcastContext<'_>) + Send + Sync + 'scope,
     {
-        let scope = Waiting::on(self);
-        // SAFETY: the jobs belong to the scope.
-        self.base.broadcast(move |context| body(unsafe { scope.get() }, context));
+        broadcast(self, body);
     }
 }
 
-/// A reference to a scope, for its jobs: the scope waits for them.
-struct Waiting<S>(NonNull<S>);
-
-impl<S> Waiting<S> {
-    fn on(scope: &S) -> Self {
-        Waiting(NonNull::from(scope))
-    }
-
-    /// # Safety
-    ///
-    /// A job of the scope calls this.
-    unsafe fn get(&self) -> &S {
-        // SAFETY: the scope stays in place until its jobs have ended.
-        unsafe { self.0.as_ref() }
+impl<'scope> Scoped<'scope> for Scope<'scope> {
+    #[inline]
+    fn base(&self) -> &Base<'scope> {
+        &self.base
     }
 }
 
-// SAFETY: it is a shared reference.
-unsafe impl<S: Sync> Send for Waiting<S> {}
-// SAFETY: as above.
-unsafe impl<S: Sync> Sync for Waiting<S> {}
+impl<'scope> Scoped<'scope> for ScopeFifo<'scope> {
+    #[inline]
+    fn base(&self) -> &Base<'scope> {
+        &self.base
+    }
+}
 
 impl fmt::Debug for Scope<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -15,7 +15,7 @@
 //!   raised after that, and the server that will lower it comes later still: it sees the job too. So this look at
 //!   the flag needs no order.
 
-use crate::queue::Woke;
+use crate::queue::{Ended, Runner};
 use crate::registry::{Registry, Which};
 use lisle_runtime::fiber;
 use lisle_runtime::jobs::heartbeat;
@@ -40,11 +40,10 @@ impl ServerFlag {
         self.0.swap(false, Ordering::AcqRel);
     }
 
-    /// Does what [`raise`](Self::raise) does, for a server that leaves jobs behind.
+    /// Returns `true` if there seems to be none, so that a server that leaves jobs behind must see to another.
     #[inline]
-    #[must_use]
-    fn raise_for_the_rest(&self) -> bool {
-        !self.0.load(Ordering::Relaxed) && self.raise()
+    fn is_lowered(&self) -> bool {
+        !self.0.load(Ordering::Relaxed)
     }
 }
 
@@ -66,13 +65,13 @@ impl Server {
         let flag = registry.server_flag(which);
         flag.lower();
         while let Some(job) = registry.take(which) {
-            if !registry.is_empty(which) && flag.raise_for_the_rest() {
+            if flag.is_lowered() && !registry.is_empty(which) && flag.raise() {
                 registry.spawn_server(which);
             }
-            match job.run() {
-                // It has waited for the job, and comes first.
-                Woke::One => fiber::yield_now(),
-                Woke::None => let_others_pass(),
+            match job.run(Runner::Other) {
+                // The code that has waited for it comes first.
+                Ended::Scope => fiber::yield_now(),
+                Ended::Job => let_others_pass(),
             }
         }
     }
@@ -105,12 +104,12 @@ impl Broadcaster {
     pub(crate) fn run(mut self) {
         self.has_begun = true;
         while let Some(job) = self.registry.take_queued(self.index) {
-            job.run();
+            job.run(Runner::Other);
             let_others_pass();
         }
         // If there is none, code that yields has run it.
         if let Some(job) = self.registry.take_broadcast(self.index) {
-            job.run();
+            job.run(Runner::Other);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::context::BroadcastContext;
 use crate::current::current;
-use crate::queue::{Job, Owner, Run, Woke};
+use crate::queue::{Ended, Job, Owner, Run, Runner};
 use crate::registry::{Registry, User};
 use std::sync::Arc;
 
@@ -85,10 +85,10 @@ struct Unscoped<F> {
 }
 
 impl<F: FnOnce()> Run for Unscoped<F> {
-    fn run(self: Box<Self>) -> Woke {
+    fn run(self: Box<Self>, _: Runner) -> Ended {
         let Unscoped { user, f } = *self;
         user.registry().contain(f);
-        Woke::None
+        Ended::Job
     }
 
     fn owner(&self) -> Owner {

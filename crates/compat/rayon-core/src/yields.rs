@@ -1,6 +1,7 @@
 //! Letting other jobs run.
 
 use crate::current::current;
+use crate::queue::Runner;
 use crate::registry::Registry;
 use crate::server::let_others_pass;
 use lisle_runtime::fiber;
@@ -60,12 +61,12 @@ pub fn yield_local() -> Option<Yield> {
 
 /// Runs a job that waits in the pool, of which this is the domain with the given index.
 pub(crate) fn yield_in(registry: &Registry, index: usize) -> Yield {
-    ran(registry.take_any(index).map(|job| job.run()).is_some())
+    ran(registry.take_any(index).map(|job| job.run(Runner::Other)).is_some())
 }
 
 /// Runs a job that waits on this domain, which has the given index.
 pub(crate) fn yield_local_in(registry: &Registry, index: usize) -> Yield {
-    ran(registry.take_local(index).map(|job| job.run()).is_some())
+    ran(registry.take_local(index).map(|job| job.run(Runner::Other)).is_some())
 }
 
 fn ran(one: bool) -> Yield {

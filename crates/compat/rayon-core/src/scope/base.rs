@@ -1,7 +1,7 @@
 //! What a scope knows of its jobs: how many there are, and whether one has panicked.
 
 use crate::context::BroadcastContext;
-use crate::queue::{Job, Owner, Run, Woke};
+use crate::queue::{Ended, Job, Owner, Run, Runner};
 use crate::registry::Registry;
 use crate::server::let_others_pass;
 use lisle_core::event::{Interrupted, sync_masked};
@@ -50,8 +50,7 @@ impl<'scope> Base<'scope> {
     /// Runs `op`, which may spawn jobs, waits for these, and returns the result.
     pub(super) fn complete<R>(&self, op: impl FnOnce() -> R) -> R {
         let result = self.contain(op);
-        self.run_own();
-        if self.running.fetch_sub(1, Ordering::AcqRel) != 1 {
+        if self.running.fetch_sub(1, Ordering::AcqRel) != 1 && !self.run_own() {
             // Not even the end of the runtime ends this wait, since jobs borrow from what would be unwound.
             sync_masked(&self.ended.wait_evt());
         }
@@ -64,18 +63,20 @@ impl<'scope> Base<'scope> {
         result.expect("without a result there is a panic")
     }
 
-    /// Runs the scope's own jobs.
+    /// Runs the scope's own jobs. Returns `true` if the last of all jobs was one of these.
     ///
     /// Others' jobs do not run here: they may wait for something that comes after the scope, and the scope would
     /// not end before them.
-    fn run_own(&self) {
-        while self.running.load(Ordering::Relaxed) != 1
-            && let Some(index) = self.registry.index()
+    fn run_own(&self) -> bool {
+        while let Some(index) = self.registry.index()
             && let Some(job) = self.registry.take_own(index, Owner::of(self))
         {
-            job.run();
+            if job.run(Runner::Owner) == Ended::Scope {
+                return true;
+            }
             let_others_pass();
         }
+        false
     }
 
     /// Calls `f`, and notes its panic.
@@ -92,40 +93,56 @@ impl<'scope> Base<'scope> {
         lisle_core::panics::forget_panic(unheard);
     }
 
-    /// Counts out a job that has ended.
+    /// Counts out a job that has ended, and wakes the code that has opened the scope after the last one, unless
+    /// that code is the runner.
     ///
     /// # Safety
     ///
     /// This is called once for each job, as its last step.
-    unsafe fn exit(base: NonNull<Self>) -> Woke {
+    unsafe fn exit(base: NonNull<Self>, runner: Runner) -> Ended {
         // SAFETY: the scope waits for the count.
         let last = unsafe { base.as_ref() }.running.fetch_sub(1, Ordering::AcqRel) == 1;
         if !last {
-            return Woke::None;
+            return Ended::Job;
         }
-        // SAFETY: the last job was counted out, so the code that has opened the scope waits for the signal. It
-        // may go on as soon as the condition has released its lock, and nothing is touched after that.
-        unsafe { base.as_ref() }.ended.signal();
-        Woke::One
-    }
-
-    /// Makes a job of `f`, for which the scope waits.
-    pub(super) fn job<F: FnOnce() + Send + 'scope>(&self, f: F) -> Job {
-        self.running.fetch_add(1, Ordering::Relaxed);
-        let counted = Counted { base: NonNull::from(self), f: ManuallyDrop::new(f), is_left: true };
-        let job: Box<dyn Run + Send + 'scope> = Box::new(counted);
-        // SAFETY: the scope, and so 'scope, does not end before the job has run or has been dropped.
-        unsafe { std::mem::transmute::<Box<dyn Run + Send + 'scope>, Job>(job) }
-    }
-
-    /// Spawns a job for each domain of the pool.
-    pub(super) fn broadcast<F: Fn(BroadcastContext<'_>) + Send + Sync + 'scope>(&self, f: F) {
-        let f = Arc::new(f);
-        for index in 0..self.registry.num_threads() {
-            let (f, registry) = (f.clone(), self.registry.clone());
-            let job = self.job(move || f(BroadcastContext::new(index, &registry)));
-            self.registry.push_broadcast(index, job);
+        if runner == Runner::Other {
+            // SAFETY: the last job was counted out, so the code that has opened the scope waits for the signal.
+            // It may go on as soon as the condition has released its lock, and nothing is touched after that.
+            unsafe { base.as_ref() }.ended.signal();
         }
+        Ended::Scope
+    }
+}
+
+/// A scope, of either kind.
+pub(super) trait Scoped<'scope>: Sync {
+    fn base(&self) -> &Base<'scope>;
+}
+
+/// Makes a job of `f`, for which `scope` waits.
+pub(super) fn job<'scope, S, F>(scope: &S, f: F) -> Job
+where
+    S: Scoped<'scope> + 'scope,
+    F: FnOnce(&S) + Send + 'scope,
+{
+    scope.base().running.fetch_add(1, Ordering::Relaxed);
+    let job: Box<dyn Run + Send + 'scope> =
+        Box::new(Counted { scope: NonNull::from(scope), f: ManuallyDrop::new(f), marker: PhantomData });
+    // SAFETY: the scope, and so 'scope, does not end before the job has run or has been dropped.
+    unsafe { std::mem::transmute::<Box<dyn Run + Send + 'scope>, Job>(job) }
+}
+
+/// Spawns a job for each domain of the pool.
+pub(super) fn broadcast<'scope, S, F>(scope: &S, f: F)
+where
+    S: Scoped<'scope> + 'scope,
+    F: Fn(&S, BroadcastContext<'_>) + Send + Sync + 'scope,
+{
+    let (registry, f) = (scope.base().registry(), Arc::new(f));
+    for index in 0..registry.num_threads() {
+        let (f, pool) = (f.clone(), registry.clone());
+        registry
+            .push_broadcast(index, job(scope, move |scope| f(scope, BroadcastContext::new(index, &pool))));
     }
 }
 
@@ -140,44 +157,54 @@ impl fmt::Debug for Base<'_> {
 }
 
 /// A job that its scope waits for, until it has run or is dropped.
-struct Counted<'scope, F> {
-    base: NonNull<Base<'scope>>,
+struct Counted<'scope, S: Scoped<'scope>, F> {
+    scope: NonNull<S>,
     f: ManuallyDrop<F>,
-    /// Set while `f` is there, and the job counts.
-    is_left: bool,
+    marker: PhantomData<&'scope ()>,
 }
 
-// SAFETY: the base is shared, which is what it is made for, and `f` may go to another thread.
-unsafe impl<F: Send> Send for Counted<'_, F> {}
+// SAFETY: the scope is shared, which is what it is made for, and `f` may go to another thread.
+unsafe impl<'scope, S: Scoped<'scope>, F: Send> Send for Counted<'scope, S, F> {}
 
-impl<F: FnOnce()> Run for Counted<'_, F> {
-    fn run(mut self: Box<Self>) -> Woke {
-        self.is_left = false;
-        // SAFETY: the scope waits for this job.
-        let base = unsafe { self.base.as_ref() };
-        // SAFETY: taken once: `is_left` was set until now.
+impl<'scope, S: Scoped<'scope>, F> Counted<'scope, S, F> {
+    /// Passes the function to `end`, and counts the job out.
+    ///
+    /// # Safety
+    ///
+    /// Called once, as the last step of the job, which is not dropped afterwards.
+    #[inline]
+    unsafe fn end(&mut self, runner: Runner, end: impl FnOnce(&S, F)) -> Ended {
+        // SAFETY: taken once.
         let f = unsafe { ManuallyDrop::take(&mut self.f) };
-        base.contain(f);
+        // SAFETY: the scope waits for this job.
+        let scope = unsafe { self.scope.as_ref() };
+        scope.base().contain(|| end(scope, f));
         // SAFETY: the job has ended, and nothing of it is left.
-        unsafe { Base::exit(self.base) }
+        unsafe { Base::exit(NonNull::from(scope.base()), runner) }
+    }
+}
+
+impl<'scope, S: Scoped<'scope>, F: FnOnce(&S)> Run for Counted<'scope, S, F> {
+    fn run(self: Box<Self>, runner: Runner) -> Ended {
+        let mut this = ManuallyDrop::new(*self);
+        // SAFETY: this job ends here, and is not dropped.
+        unsafe { this.end(runner, |scope, f| f(scope)) }
     }
 
     fn owner(&self) -> Owner {
-        Owner::of(self.base.as_ptr())
+        // SAFETY: the scope waits for this job.
+        Owner::of(unsafe { self.scope.as_ref() }.base())
     }
 }
 
-impl<F> Drop for Counted<'_, F> {
+impl<'scope, S: Scoped<'scope>, F> Drop for Counted<'scope, S, F> {
     fn drop(&mut self) {
-        if self.is_left {
-            // SAFETY: taken once: `is_left` is set.
-            let f = unsafe { ManuallyDrop::take(&mut self.f) };
-            // SAFETY: the scope waits for this job.
-            let base = unsafe { self.base.as_ref() };
-            base.contain(|| drop(f));
-            base.is_cut_short.store(true, Ordering::Relaxed);
-            // SAFETY: the job will not run, and nothing of it is left.
-            unsafe { Base::exit(self.base) };
+        // SAFETY: the job will not run, and is not dropped again.
+        unsafe {
+            self.end(Runner::Other, |scope, f| {
+                scope.base().is_cut_short.store(true, Ordering::Relaxed);
+                drop(f);
+            });
         }
     }
 }
