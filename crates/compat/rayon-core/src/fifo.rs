@@ -1,30 +1,26 @@
 //! Lists whose oldest job runs first.
 
-use crate::queue::{Ended, Job, Owner, Run, Runner};
-use crossbeam_deque::{Injector, Steal};
-use std::sync::Arc;
+use crate::queue::{Job, Owner, Run};
+use crate::registry::locked;
+use crate::runner::{Ended, Runner};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
 
 /// A list of jobs. Each of its jobs has a job in a queue, which says only that the oldest job of the list is to
 /// run: so the jobs of a list run in their order, while the queue is served from its newest job.
 #[derive(Clone, Default)]
-pub(crate) struct Fifo(Arc<Injector<Job>>);
+pub(crate) struct Fifo(Arc<Mutex<VecDeque<Job>>>);
 
 impl Fifo {
     /// Adds a job, and returns the one that belongs into a queue for it.
     pub(crate) fn push(&self, job: Job) -> Job {
         let owner = job.owner();
-        self.0.push(job);
+        locked(&self.0).push_back(job);
         Box::new(Oldest { list: self.clone(), owner, has_run: false })
     }
 
     fn pop(&self) -> Option<Job> {
-        loop {
-            match self.0.steal() {
-                Steal::Success(job) => return Some(job),
-                Steal::Empty => return None,
-                Steal::Retry => std::hint::spin_loop(),
-            }
-        }
+        locked(&self.0).pop_front()
     }
 }
 

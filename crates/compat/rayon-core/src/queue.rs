@@ -1,5 +1,6 @@
 //! The jobs that wait on a domain, or for any domain of a pool.
 
+use crate::runner::{Ended, Runner};
 use crossbeam_deque::{Injector, Steal, Stealer, Worker};
 
 /// A job in a box.
@@ -13,24 +14,6 @@ pub(crate) trait Run {
 
     /// Returns the scope that waits for the job.
     fn owner(&self) -> Owner;
-}
-
-/// The code that runs a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Runner {
-    /// The code that waits for it, which need not be woken.
-    Owner,
-    /// Other code.
-    Other,
-}
-
-/// What ends with a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ended {
-    /// The job alone.
-    Job,
-    /// All jobs of its owner. Unless the owner has run this one, it has been woken.
-    Scope,
 }
 
 /// The scope that waits for a job, by its address, or none.

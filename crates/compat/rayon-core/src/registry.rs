@@ -50,7 +50,7 @@ impl Domain {
     fn new(first: End) -> Self {
         Domain {
             queue: DomainQueue::new(first),
-            server: ServerFlag::default(),
+            server: ServerFlag::new(),
             fifo: Fifo::default(),
             broadcasts: Mutex::default(),
         }
@@ -72,7 +72,7 @@ impl Registry {
             domains: (0..handle.domains()).map(|_| Domain::new(first)).collect(),
             handle,
             injected: InjectedQueue::default(),
-            server: ServerFlag::default(),
+            server: ServerFlag::new(),
             panic_handler,
             users: AtomicUsize::new(1),
             runtime: Mutex::new(None),

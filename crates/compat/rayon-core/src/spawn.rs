@@ -2,8 +2,9 @@
 
 use crate::context::BroadcastContext;
 use crate::current::current;
-use crate::queue::{Ended, Job, Owner, Run, Runner};
+use crate::queue::{Job, Owner, Run};
 use crate::registry::{Registry, User};
+use crate::runner::{Ended, Runner};
 use std::sync::Arc;
 
 /// Spawns a job in the current pool, and does not wait for it.

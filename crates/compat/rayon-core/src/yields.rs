@@ -1,8 +1,8 @@
 //! Letting other jobs run.
 
 use crate::current::current;
-use crate::queue::Runner;
 use crate::registry::Registry;
+use crate::runner::Runner;
 use crate::server::let_others_pass;
 use lisle_runtime::fiber;
 

@@ -1,11 +1,12 @@
 //! What a scope knows of its jobs: how many there are, and whether one has panicked.
 
+use super::count::Count;
 use crate::context::BroadcastContext;
-use crate::queue::{Ended, Job, Owner, Run, Runner};
+use crate::queue::{Job, Owner, Run};
 use crate::registry::Registry;
+use crate::runner::{Ended, Runner};
 use crate::server::let_others_pass;
-use lisle_core::event::{Interrupted, sync_masked};
-use lisle_core::sync::Condition;
+use lisle_core::event::Interrupted;
 use lisle_runtime::loops::owner;
 use std::any::Any;
 use std::fmt;
@@ -13,15 +14,12 @@ use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub(super) struct Base<'scope> {
     registry: Arc<Registry>,
-    /// How many have not ended: the jobs, and the code that has opened the scope.
-    running: AtomicUsize,
-    /// Signalled by the last job, unless the code that has opened the scope was last.
-    ended: Condition,
+    count: Count,
     /// The first panic.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
     /// Set if a job was dropped, because its runtime ends.
@@ -35,8 +33,7 @@ impl<'scope> Base<'scope> {
     pub(super) fn new(registry: Arc<Registry>) -> Self {
         Base {
             registry,
-            running: AtomicUsize::new(1),
-            ended: Condition::new(),
+            count: Count::new(),
             panic: Mutex::new(None),
             is_cut_short: AtomicBool::new(false),
             marker: PhantomData,
@@ -50,10 +47,7 @@ impl<'scope> Base<'scope> {
     /// Runs `op`, which may spawn jobs, waits for these, and returns the result.
     pub(super) fn complete<R>(&self, op: impl FnOnce() -> R) -> R {
         let result = self.contain(op);
-        if self.running.fetch_sub(1, Ordering::AcqRel) != 1 && !self.run_own() {
-            // Not even the end of the runtime ends this wait, since jobs borrow from what would be unwound.
-            sync_masked(&self.ended.wait_evt());
-        }
+        self.count.complete(|| self.run_own());
         if let Some(panic) = self.panic.lock().unwrap_or_else(PoisonError::into_inner).take() {
             owner::raise(panic);
         }
@@ -92,26 +86,6 @@ impl<'scope> Base<'scope> {
         };
         lisle_core::panics::forget_panic(unheard);
     }
-
-    /// Counts out a job that has ended, and wakes the code that has opened the scope after the last one, unless
-    /// that code is the runner.
-    ///
-    /// # Safety
-    ///
-    /// This is called once for each job, as its last step.
-    unsafe fn exit(base: NonNull<Self>, runner: Runner) -> Ended {
-        // SAFETY: the scope waits for the count.
-        let last = unsafe { base.as_ref() }.running.fetch_sub(1, Ordering::AcqRel) == 1;
-        if !last {
-            return Ended::Job;
-        }
-        if runner == Runner::Other {
-            // SAFETY: the last job was counted out, so the code that has opened the scope waits for the signal.
-            // It may go on as soon as the condition has released its lock, and nothing is touched after that.
-            unsafe { base.as_ref() }.ended.signal();
-        }
-        Ended::Scope
-    }
 }
 
 /// A scope, of either kind.
@@ -125,7 +99,7 @@ where
     S: Scoped<'scope> + 'scope,
     F: FnOnce(&S) + Send + 'scope,
 {
-    scope.base().running.fetch_add(1, Ordering::Relaxed);
+    scope.base().count.enter();
     let job: Box<dyn Run + Send + 'scope> =
         Box::new(Counted { scope: NonNull::from(scope), f: ManuallyDrop::new(f), marker: PhantomData });
     // SAFETY: the scope, and so 'scope, does not end before the job has run or has been dropped.
@@ -150,7 +124,7 @@ impl fmt::Debug for Base<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Base")
             .field("pool_id", &self.registry.id())
-            .field("running", &self.running)
+            .field("count", &self.count)
             .field("panic", &self.panic)
             .finish()
     }
@@ -180,7 +154,7 @@ impl<'scope, S: Scoped<'scope>, F> Counted<'scope, S, F> {
         let scope = unsafe { self.scope.as_ref() };
         scope.base().contain(|| end(scope, f));
         // SAFETY: the job has ended, and nothing of it is left.
-        unsafe { Base::exit(NonNull::from(scope.base()), runner) }
+        unsafe { Count::exit(NonNull::from(&scope.base().count), runner) }
     }
 }
 

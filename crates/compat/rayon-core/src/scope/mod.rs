@@ -1,6 +1,7 @@
 //! Scopes, whose jobs may borrow.
 
 mod base;
+mod count;
 
 use crate::context::BroadcastContext;
 use crate::current::current;

@@ -4,48 +4,17 @@
 //! is a server of its queue that has not begun: the code that puts a job into a queue without one spawns it, and
 //! so does a server that takes a job and leaves others behind. So a server that waits within a job does not keep
 //! the other jobs waiting, and as long as no job waits, one server runs all of them.
-//!
-//! A flag says whether a queue has a server that has not begun. The code that adds a job raises it then, and a
-//! server lowers it when it begins, before it looks at the queue. Both are read-modify-writes, and so in one
-//! order:
-//!
-//! - Code that adds a job and finds the flag lowered spawns a server, which comes after the job.
-//! - Code that finds the flag raised has come before the server that will lower it. That server sees the job.
-//! - A server that leaves a job behind has seen it after having lowered the flag. If the flag is raised now, it was
-//!   raised after that, and the server that will lower it comes later still: it sees the job too. So this look at
-//!   the flag needs no order.
 
-use crate::queue::{Ended, Runner};
+mod flag;
+
+pub(crate) use flag::ServerFlag;
+
 use crate::registry::{Registry, Which};
+use crate::runner::{Ended, Runner};
 use lisle_runtime::fiber;
 use lisle_runtime::jobs::heartbeat;
 use lisle_runtime::loops::owner;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Whether a queue has a server that has not begun.
-#[derive(Default)]
-pub(crate) struct ServerFlag(AtomicBool);
-
-impl ServerFlag {
-    /// Notes that a job was added. Returns `true` if the caller must spawn a server.
-    #[inline]
-    #[must_use]
-    pub(crate) fn raise(&self) -> bool {
-        !self.0.swap(true, Ordering::AcqRel)
-    }
-
-    /// Notes that the server has begun, or never will.
-    fn lower(&self) {
-        self.0.swap(false, Ordering::AcqRel);
-    }
-
-    /// Returns `true` if there seems to be none, so that a server that leaves jobs behind must see to another.
-    #[inline]
-    fn is_lowered(&self) -> bool {
-        !self.0.load(Ordering::Relaxed)
-    }
-}
 
 /// A fiber that is to run the jobs of a queue.
 pub(crate) struct Server {
