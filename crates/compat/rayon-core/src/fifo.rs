@@ -1,10 +1,9 @@
 //! Lists whose oldest job runs first.
 
 use crate::queue::{Job, Owner, Run};
-use crate::registry::locked;
 use crate::runner::{Ended, Runner};
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A list of jobs. Each of its jobs has a job in a queue, which says only that the oldest job of the list is to
 /// run: so the jobs of a list run in their order, while the queue is served from its newest job.
@@ -15,12 +14,12 @@ impl Fifo {
     /// Adds a job, and returns the one that belongs into a queue for it.
     pub(crate) fn push(&self, job: Job) -> Job {
         let owner = job.owner();
-        locked(&self.0).push_back(job);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(job);
         Box::new(Oldest { list: self.clone(), owner, has_run: false })
     }
 
     fn pop(&self) -> Option<Job> {
-        locked(&self.0).pop_front()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 }
 
