@@ -27,7 +27,7 @@
 //! assert!(verdict.failure().unwrap().panicked().unwrap().contains("left: 0"));
 //! ```
 //!
-//! # What is modelled
+//! # The model
 //!
 //! All orders, fences, release sequences, and
 //! [`compare_exchange_weak`](AtomicU32::compare_exchange_weak) that fails without a reason: once in

@@ -15,7 +15,7 @@
 //!     message: UnsafeCell<u32>,
 //!     is_full: AtomicBool,
 //! }
-//! // SAFETY: whoever sees that it is full comes after the one who has filled it. (So one hopes.)
+//! // SAFETY: a fiber that sees the flag comes after the fiber that has filled the slot. (Does it?)
 //! unsafe impl Sync for Slot {}
 //!
 //! let program = |order| move || {

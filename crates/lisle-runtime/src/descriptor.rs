@@ -1,4 +1,4 @@
-//! What both signals and sockets do with a descriptor.
+//! The operations on descriptors that signals and sockets share.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};

@@ -1,11 +1,11 @@
 //! The scheduler of [`lisle`](https://docs.rs/lisle): fibers, tasks, the domains that run them, and
 //! the work that loops put off and give away. Programs depend on `lisle`, not on this crate.
 //!
-//! - [`fiber`] and [`task`]: what a program spawns.
+//! - [`fiber`] and [`task`]: the light threads that a program spawns.
 //! - `sched`: domains and their workers, queues, stealing, sleeping, the poller, the wait graph,
 //!   and [`Runtime`].
-//! - `jobs`: what joins and loops put off, offer to other domains and take back. `lisle-par` is
-//!   built on it.
+//! - `jobs`: the work that joins and loops put off, offer to other domains and take back.
+//!   `lisle-par` is built on it.
 //!
 //! The examples use the names of the facade: read `lisle::fiber` as `lisle_runtime::fiber`. Items
 //! that are hidden from the documentation are for the crates above this one and change without

@@ -1,4 +1,4 @@
-//! The condition of a test, and what of a final state it looks at.
+//! The condition of a test, and the parts of a final state that it looks at.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::error::Place;
 use super::program::memory::Range;
 use super::program::{Memory, Register, Type};
 
-/// What a test says of its executions.
+/// The quantifier of a condition over the executions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Quantifier {
@@ -31,8 +31,8 @@ impl fmt::Display for Quantifier {
 /// A part of the final state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Item {
-    /// A register, by the name that the test uses for it, and as what type it is looked at. Without
-    /// a type, what would fit into an `int` or an `unsigned` is one `int`, as herd7 has it.
+    /// A register, by the name that the test uses for it, and the type of its value. Without a
+    /// type, a value that fits into an `int` or an `unsigned` is an `int`, as in herd7.
     Register { thread: usize, register: Register, name: String, ty: Option<Type> },
     /// A location, or an element of an array, by the name that the test uses for it.
     Location { range: Range, name: String, ty: Type },
@@ -143,7 +143,7 @@ pub(crate) struct Condition {
     /// Where the condition and the filter stand.
     pub(crate) place: Place,
     pub(crate) filter_place: Option<Place>,
-    /// What is looked at: what the condition, the filter and `locations` name.
+    /// The items that the condition, the filter and `locations` name.
     pub(crate) items: Vec<Item>,
 }
 

@@ -1,4 +1,4 @@
-//! What can be wrong with a litmus file, and where.
+//! The errors in a litmus file, with their places.
 
 use std::fmt;
 use std::ops::Range;
@@ -20,7 +20,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// The error of a text that is no litmus test, or uses what is not supported.
+/// The error of a text that is no litmus test, or uses something unsupported.
 ///
 /// It prints with the line in question, a mark below the place, and what could stand there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl ParseError {
         self.place
     }
 
-    /// What is wrong, in one line.
+    /// The fault, in one line.
     pub fn message(&self) -> &str {
         &self.message
     }

@@ -1,4 +1,4 @@
-//! What a test does under a model, and how it is printed.
+//! The outcome of a test under a model, and its text.
 
 use std::fmt;
 
@@ -14,7 +14,8 @@ pub struct State {
 }
 
 impl State {
-    /// What the test looks at, as `("0:EAX", "0")` or `("[x]", "1")`, in the order of printing.
+    /// The names and values of the test's items, as `("0:EAX", "0")` or `("[x]", "1")`, in the
+    /// order of printing.
     pub fn values(&self) -> impl Iterator<Item = (&str, &str)> {
         self.values.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
@@ -110,7 +111,7 @@ impl Outcome {
         &self.name
     }
 
-    /// What the test says of its executions.
+    /// The quantifier of the condition.
     pub fn quantifier(&self) -> Quantifier {
         self.quantifier
     }
@@ -162,7 +163,7 @@ impl Outcome {
     }
 
     /// The data races of a C test under RC11. If there are any, the test has no meaning in C, and
-    /// what is said of its states is of no use to its author.
+    /// its states are of no use.
     pub fn races(&self) -> &[Race] {
         &self.races
     }
@@ -182,7 +183,8 @@ impl fmt::Display for Outcome {
         }
         writeln!(f, "{}", if self.holds() { "Ok" } else { "No" })?;
         let (satisfying, rest) = (self.satisfying(), self.executions() - self.satisfying());
-        // Witnesses are those of what the test says; what was observed is the statement itself.
+        // The witnesses count for the condition with its quantifier; the observation is about the
+        // statement itself.
         let (positive, negative) = match self.quantifier {
             Quantifier::NotExists => (rest, satisfying),
             _ => (satisfying, rest),

@@ -1,4 +1,4 @@
-//! A test, and what becomes of it under a model.
+//! A test, and its run under a model.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -17,7 +17,7 @@ use super::program::memory::{Location, Range};
 use super::program::path::{Event, Kind, Path};
 use super::program::{Architecture, Fence, Memory};
 
-/// A litmus test: a few threads of a few instructions, and a condition on what they leave behind.
+/// A litmus test: a few threads of a few instructions, and a condition on their final state.
 #[derive(Debug, Clone)]
 pub struct Test {
     parsed: Parsed,
@@ -27,7 +27,7 @@ pub struct Test {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The model does not say what programs of this architecture do.
+    /// The model does not cover programs of this architecture.
     Foreign {
         /// The model.
         model: Model,
@@ -44,7 +44,7 @@ pub enum RunError {
         /// The location in which the access begins, if there is one.
         location: Option<Misplaced>,
     },
-    /// The model does not say what accesses of different sizes to the same bytes do.
+    /// The model does not cover accesses of different sizes to the same bytes.
     Mixed {
         /// The model.
         model: Model,
@@ -60,12 +60,12 @@ pub enum RunError {
         /// Whether it is the filter that leaves none.
         filtered: bool,
     },
-    /// The test is written in the words of Linux, whose memory model is none of those here.
+    /// The test is written in the words of Linux, whose memory model is not here.
     Linux {
         /// Where the first such word stands.
         place: Place,
     },
-    /// The language of the model has nothing that this fence of Linux could be.
+    /// The language of the model has no equivalent of this fence of Linux.
     Fence {
         /// The model.
         model: Model,
@@ -160,7 +160,7 @@ impl fmt::Display for RunError {
 }
 
 impl RunError {
-    /// Where the test has what the model has no meaning for.
+    /// The place in the test for which the model has no meaning.
     pub fn place(&self) -> Option<Place> {
         match self {
             RunError::Foreign { .. } | RunError::Large => None,
@@ -188,8 +188,8 @@ impl Test {
     ///
     /// # Errors
     ///
-    /// If the text is no test, uses what is not supported, or has a loop without a bound. The error
-    /// prints with the line in question and with what is supported.
+    /// If the text is no test, uses something unsupported, or has a loop without a bound. The error
+    /// prints with the line in question and the supported forms.
     ///
     /// # Examples
     ///
@@ -222,7 +222,7 @@ impl Test {
         self.parsed.architecture
     }
 
-    /// What the test says of its executions.
+    /// The quantifier of the condition.
     pub fn quantifier(&self) -> Quantifier {
         self.parsed.condition.quantifier
     }
@@ -231,8 +231,8 @@ impl Test {
     ///
     /// # Errors
     ///
-    /// If that is the model of Linux, which is not one of those here. The test can still be run under
-    /// another one, which then says what its processor does, or what the same does in C.
+    /// If that is the model of Linux, which is not here. The test can still be run under another
+    /// model, for its processor or for C.
     pub fn own_model(&self) -> Result<Model, RunError> {
         match self.parsed.linux {
             Some(place) => Err(RunError::Linux { place }),
@@ -248,12 +248,12 @@ impl Test {
     /// # Errors
     ///
     /// If the model is for another architecture, or does not cover accesses of different sizes; if an
-    /// access goes to no location; or if there is no execution that the condition could speak of.
+    /// access goes to no location; or if there is no execution for the condition.
     ///
     /// # Complexity
     ///
-    /// In the worst case exponential in the number of reads and writes. What the model forbids is
-    /// left as soon as the choices made so far show it.
+    /// In the worst case exponential in the number of reads and writes. The search drops a choice
+    /// as soon as the model forbids it.
     pub fn run(&self, model: Model) -> Result<Outcome, RunError> {
         let Parsed { architecture, memory, condition, .. } = &self.parsed;
         if !model.covers(*architecture) {
@@ -294,7 +294,7 @@ impl Test {
         })
     }
 
-    /// Looks at all executions; or returns what some access goes to, if that is not one of `cells`.
+    /// Looks at all executions; or returns the range of an access that is not one of `cells`.
     fn search(
         &self,
         model: Model,
@@ -356,7 +356,7 @@ fn each_choice<'a>(threads: &'a [Vec<Path>], chosen: &mut Vec<&'a Path>, visit: 
     }
 }
 
-/// What was found so far.
+/// The results so far.
 #[derive(Debug, Default)]
 struct Tally {
     /// For each final state the number of its executions, and whether it satisfies the condition.

@@ -191,7 +191,7 @@ impl fmt::Display for Summary<'_> {
             What::Race(race) => writeln!(f, "{race}")?,
             What::Differs(difference) => write!(f, "{difference}")?,
             What::Endless(repeated) => {
-                writeln!(f, "an execution has not ended within the limit of steps")?;
+                writeln!(f, "an execution does not end within the limit of steps")?;
                 if !repeated.is_empty() {
                     write!(f, "a livelock: these steps repeat for ever:")?;
                     repeated.iter().try_for_each(|steps| write!(f, "\n    {steps}"))?;

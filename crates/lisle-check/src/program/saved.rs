@@ -136,7 +136,7 @@ impl Check {
         let there = &saved.program;
         if self.name != there.name {
             return Some(format!(
-                "it belongs to the check of `{}` at {}, and this is the check of `{}` at {}; run the former \
+                "it is of the check of `{}` at {}, and this is the check of `{}` at {}; run the former \
                  alone",
                 there.name, there.site, self.name, self.site
             ));

@@ -1,12 +1,12 @@
-//! What happens when two tasks ask for something in one turn: the table of conflicts.
+//! The table of conflicts between two requests in one turn.
 //!
 //! Stroscot gives four samples: writes to a variable, acquiring a mutex, appending to a file, and
-//! exiting. The table keeps them as they are, and decides the rest by two principles. What would be
-//! lost or doubled in an arbitrary way is a conflict; what exists to be raced for has a winner. And
-//! a look at something sees it as it was before the turn.
+//! exiting. The table keeps them as they are, and decides the rest by three principles. If an
+//! effect would be lost or doubled in an arbitrary way, there is a conflict. If a thing exists to
+//! be raced for, there is a winner. A look at something sees the state before the turn.
 //!
-//! *Invariant:* the requests of a turn without a conflict do together what they do one after
-//! another in some order. So single turns reach all that larger turns reach, and larger turns only
+//! *Invariant:* the requests of a turn without a conflict have together the same effect as in a row
+//! in some order. So single turns reach all states that larger turns reach, and larger turns only
 //! add the conflicts; these can be seen in pairs. This is what lets [`check`](super::check()) take
 //! one task at a time, and still speak about all sets of tasks.
 //!
@@ -14,7 +14,7 @@
 
 use std::fmt;
 
-/// What a task asks for, as far as conflicts are concerned.
+/// The kind of a request in the table of conflicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// Loading a place.
@@ -45,14 +45,14 @@ pub enum Kind {
     Exit,
 }
 
-/// What happens to two requests in one turn that concern the same thing.
+/// The rule for two requests in one turn about the same thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rule {
     /// Both happen, and do not notice each other.
     Together,
-    /// Both happen. The first request sees what was there before the turn.
+    /// Both happen. The first request sees the state before the turn.
     SeesBefore,
-    /// Either may come first. The other finds what the winner has left: it waits, fails, or goes on
+    /// Either may come first. The other one finds the winner's state: it waits, fails, or goes on
     /// from the winner's value.
     Winner,
     /// It is a conflict, unless both would leave the same value.
@@ -61,7 +61,7 @@ pub enum Rule {
     Conflict,
 }
 
-/// A line of the table: what happens to two requests about one thing in one turn, and why.
+/// A line of the table: the rule for two requests about one thing in one turn, with its reason.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// The first request.
@@ -78,7 +78,7 @@ const fn row(first: Kind, second: Kind, rule: Rule, why: &'static str) -> Row {
     Row { first, second, rule, why }
 }
 
-/// The table. Requests about different things, and those of no row, are [`Rule::Together`].
+/// The table. Requests about different things, and pairs without a row, are [`Rule::Together`].
 ///
 /// [`Kind::Exit`] concerns everything: beside any other request it is a conflict.
 pub const TABLE: &[Row] = &[
@@ -101,13 +101,13 @@ pub const TABLE: &[Row] = &[
     row(Kind::Exit, Kind::Exit, Rule::UnlessEqual, "a program has one exit code"),
 ];
 
-/// Why an exit conflicts with whatever else is in its turn.
+/// The reason why an exit conflicts with all other requests of its turn.
 pub(super) const EXIT_ENDS_OTHERS: &str = "the exit would end a task in the middle of what it does";
 
-/// Returns what happens to two requests in one turn that concern the same thing.
+/// Returns the rule for two requests in one turn about the same thing.
 ///
-/// The order of the two does not matter, but for [`Rule::SeesBefore`]: the one that sees what was
-/// before is the one that changes nothing.
+/// The order of the two does not matter. With [`Rule::SeesBefore`], the request that changes
+/// nothing sees the state before.
 ///
 /// # Examples
 ///
@@ -126,7 +126,7 @@ pub fn rule(one: Kind, other: Kind) -> Rule {
     }
 }
 
-/// Returns why two requests in one turn conflict.
+/// Returns the reason why two requests in one turn conflict.
 pub(super) fn why(one: Kind, other: Kind) -> &'static str {
     find(one, other).map_or(EXIT_ENDS_OTHERS, |row| row.why)
 }
@@ -161,7 +161,7 @@ impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Rule::Together => "both happen",
-            Rule::SeesBefore => "both happen; the first sees what was before",
+            Rule::SeesBefore => "both happen; the first sees the state before",
             Rule::Winner => "one of them wins",
             Rule::UnlessEqual => "a conflict, unless the values are equal",
             Rule::Conflict => "a conflict",

@@ -1,7 +1,7 @@
 //! Calls of the program's own functions.
 //!
-//! *Invariant:* a panic of the program is a fault in what an interpreter returns, and never unwinds
-//! the interpreter. What is called here does not wait, so nothing else unwinds through it.
+//! *Invariant:* a panic of the program becomes a fault in the interpreter's result, and never
+//! unwinds the interpreter. The called functions do not wait, so nothing else unwinds through them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
-//! What an execution of a program comes to.
+//! The outcome of an execution of a program.
 //!
-//! Both interpreters give an [`Outcome`], so that what happened for real can be looked for among
-//! what the checker says may happen. *Invariant:* two executions have equal outcomes if and only if
-//! nobody outside could tell them apart, and memory holds the same.
+//! Both interpreters give an [`Outcome`], so a real outcome can be looked up among the outcomes
+//! that the checker has found. *Invariant:* two executions have equal outcomes if and only if they
+//! cannot be told apart from outside, and memory holds the same.
 
 use super::names::{CellName, TaskName};
 use super::value::{Datum, Value};
@@ -10,14 +10,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::Location;
 
-/// How an execution ended, and what it left.
+/// The end of an execution, and its results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// How it ended.
     pub end: End,
     /// The value given to [`answer`](super::answer).
     pub answer: Option<Datum>,
-    /// What was printed, as far as the [world](super::World) has recorded it.
+    /// The printed text, as far as the [world](super::World) has recorded it.
     pub output: String,
     /// The files that were there or appended to, as far as the [world](super::World) has recorded
     /// it.
@@ -44,7 +44,7 @@ pub enum End {
 pub struct Waiting {
     /// The task.
     pub task: TaskName,
-    /// What it waits for.
+    /// The thing that it waits for.
     pub wants: Wants,
     /// The cell that it waits at.
     pub cell: CellName,
@@ -54,7 +54,7 @@ pub struct Waiting {
     pub holder: Option<TaskName>,
 }
 
-/// What a task can wait for.
+/// The things for which a task can wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Wants {
     /// An IVar to be filled.
@@ -68,9 +68,9 @@ pub enum Wants {
 pub struct Fault {
     /// The task.
     pub task: TaskName,
-    /// What it did, or the message of the panic.
+    /// The broken rule, or the message of the panic.
     pub what: String,
-    /// Where the operation was written. A panic happens in what comes after the operation.
+    /// Where the operation was written. A panic happens in the continuation of the operation.
     pub at: Option<&'static Location<'static>>,
 }
 

@@ -1,17 +1,15 @@
 //! Values whose type is known to the program alone.
 //!
-//! An interpreter handles what programs compute without knowing its type: it stores it, hands it
-//! on, and, when it checks, compares and hashes it, to see that it has been in a state before.
-//! *Invariant:* what is put in with a type comes out with the same type, since only typed handles
-//! reach a value.
+//! An interpreter handles the values of programs without knowing their types. It stores them and
+//! hands them on; the checker also compares and hashes them, to recognise states. *Invariant:* a
+//! value comes out with the type with which it was put in, since only typed handles reach it.
 
 use std::any::{Any, type_name};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// A value that tasks may pass to each other: one that can be cloned, compared, hashed, printed and
-/// sent.
+/// A value that tasks may pass to each other. It can be cloned, compared, hashed, printed and sent.
 ///
 /// It is implemented for every such type. Floating point numbers cannot be compared for equality in
 /// the way that is needed; pass their bits ([`f64::to_bits`]).
@@ -19,7 +17,7 @@ pub trait Value: Any + Clone + Eq + Hash + fmt::Debug + Send + Sync {}
 
 impl<T: Any + Clone + Eq + Hash + fmt::Debug + Send + Sync> Value for T {}
 
-/// What is left of a [`Value`] when its type is forgotten.
+/// The methods of a [`Value`] whose type is forgotten.
 trait Erased: Any + fmt::Debug + Send + Sync {
     fn equals(&self, other: &dyn Any) -> bool;
     fn hash_into(&self, hasher: &mut dyn Hasher);

@@ -72,7 +72,7 @@ fn a_panic_that_ends_the_process_is_told() {
     let (_, text) = child("by_a_destructor", None);
     assert!(text.contains("ends the process: panic in a destructor during cleanup"), "{text}");
     assert!(text.contains("it has panicked: it is dropped too early, at crates/"), "{text}");
-    assert!(text.contains("was unwound, for nothing could go on"), "{text}");
+    assert!(text.contains("was unwound, because nothing could go on"), "{text}");
 }
 
 /// Returns the token in what a child has written.

@@ -1,4 +1,4 @@
-//! A builder for fibers: what a fiber is called, and on which domain it is placed.
+//! A builder for fibers: the name of a fiber, and the domain on which it is placed.
 
 use super::join::JoinHandle;
 use super::scope::{Scope, ScopedJoinHandle};
@@ -22,16 +22,16 @@ use std::sync::Arc;
 /// A fiber that is spawned without a place begins on the domain of its spawner, unless an idle
 /// domain takes it over because it has not begun for 100 µs. From then on it stays. So fibers that
 /// are spawned together and soon wait run on one domain for as long as they live, although another
-/// domain sleeps. That is best for those that live short, and for those that exchange messages
+/// domain sleeps. That is best for fibers that live short, and for fibers that exchange messages
 /// with their spawner.
 ///
-/// For those that live long a runtime *learns*: where fibers were spawned that have exchanged
-/// hundreds of messages with the fibers that they have spawned themselves, or with those that were
-/// spawned just before and after them, those that are spawned by the same line of the program later
-/// are dealt out to the domains, in groups of neighbours. Such a fiber waits for its domain, as one
-/// with a place does. If the messages cross domains all the same, the place is given up. What is
-/// spawned once cannot be learned from. So who spawns fibers that live long and have more to do
-/// than one domain can, says where they go. Of these the last call counts:
+/// For fibers that live long a runtime *learns*. It notes a line of the program if the fibers
+/// spawned there have exchanged hundreds of messages with their own children, or with the fibers
+/// that were spawned just before and after them. It then deals out later fibers of this line to the
+/// domains, in groups of neighbours. Such a fiber waits for its domain, as a fiber with a place
+/// does. If the messages cross domains all the same, the runtime gives the line up. It cannot learn
+/// from a line that runs once. So if fibers live long and have more work than one domain can do,
+/// place them. The last of these calls counts:
 ///
 /// | | where the fiber runs |
 /// |---|---|
@@ -40,8 +40,8 @@ use std::sync::Arc;
 /// | [`domain`](Builder::domain) | on the domain with an index |
 /// | [`first_free`](Builder::first_free) | on the domain that is free first |
 ///
-/// A [task](crate::task) needs no place. It begins on its spawner's stack, goes on on the domain
-/// that has what it waits for, and may be taken over by an idle domain whenever it is ready.
+/// A [task](crate::task) needs no place. It begins on its spawner's stack, goes on on the domain of
+/// the partner that wakes it, and may be taken over by an idle domain whenever it is ready.
 #[derive(Debug, Clone, Default)]
 pub struct Builder {
     name: Option<Arc<str>>,

@@ -1,4 +1,4 @@
-//! Where code runs: its domain, and how many there are.
+//! The domain on which code runs, and the number of domains.
 
 use crate::sched::worker;
 

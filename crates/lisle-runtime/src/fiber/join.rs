@@ -144,9 +144,10 @@ impl<T> JoinHandle<T> {
     /// [`cancelled_evt`](super::cancelled_evt), and ends when it is ready to. Nothing is forced, so
     /// nothing is lost. Use `join` or `join_evt` to wait for the end.
     ///
-    /// It also learns of it from operations of I/O: those of sockets, pipes and processes that wait, or
-    /// would have to wait, return the error [`Cancelled`](super::Cancelled), and have done nothing. What
-    /// need not wait is done. *What reaches which wait* in `guide::cancellation` lists all.
+    /// It also learns of it from operations of I/O: an operation of a socket, pipe or process that
+    /// waits, or would have to wait, returns the error [`Cancelled`](super::Cancelled), and has done
+    /// nothing. An operation that need not wait is done. The table in `guide::cancellation` lists all
+    /// waits.
     ///
     /// # Examples
     ///
@@ -344,7 +345,7 @@ impl JoinError {
         JoinError { kind: Kind::Taken, who }
     }
 
-    /// Returns `true` if what was joined (a fiber, task, future or thread) has panicked.
+    /// Returns `true` if the joined fiber, task, future or thread has panicked.
     ///
     /// # Examples
     ///

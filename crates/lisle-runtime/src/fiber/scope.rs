@@ -29,8 +29,8 @@ use std::sync::Arc;
 /// With the panic of `f`, once all fibers have finished, or if a fiber that was not joined has
 /// panicked.
 ///
-/// If a [deadline](crate::time::with_deadline) around the scope has ended one of its fibers or tasks, and
-/// that was not joined, the scope is unwound to that deadline's call. (What has a forgotten handle counts as
+/// If a [deadline](crate::time::with_deadline) around the scope has ended a fiber or task that was not
+/// joined, the scope is unwound to that deadline's call. (A fiber or task with a forgotten handle counts as
 /// joined.)
 ///
 /// ```
@@ -46,7 +46,7 @@ use std::sync::Arc;
 /// });
 /// ```
 ///
-/// What is borrowed must outlive the scope:
+/// The borrowed values must outlive the scope:
 ///
 /// ```compile_fail,E0597
 /// # use lisle_runtime::facade as lisle;
@@ -80,7 +80,8 @@ where
         }
         Ok(value) => {
             if scope.state.late.load(Ordering::Relaxed) {
-                // What was not joined has been ended by a deadline that is this code's as well.
+                // A fiber or task that was not joined has been ended by a deadline that is this
+                // code's as well.
                 limit::unwind_if_late();
                 // The scope has been kept in a computation, and its deadline is over.
                 panic!("a fiber or task of this scope was ended by a deadline and was not joined");

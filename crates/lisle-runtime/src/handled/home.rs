@@ -1,28 +1,28 @@
-//! Whose a suspended computation is.
+//! The home of a suspended computation: its fiber, task or thread.
 //!
-//! The frames of a suspended computation may refer to what belongs to the fiber, the task or the
-//! thread in which it was suspended: to a value of a `fiber_local!`, for example, which is dropped
-//! when the fiber ends. Therefore it goes on there or nowhere.
+//! The frames of a suspended computation may refer to values of the fiber, the task or the thread
+//! in which it was suspended: to a value of a `fiber_local!`, for example, which is dropped when
+//! the fiber ends. Therefore it goes on there or nowhere.
 //!
-//! When a fiber ends, what is suspended in it is unwound first, and then each local is dropped, see
-//! `Locals`. A task's computations go on in it, or stay for ever; the locals of the task stay with
-//! them, and so do those of the fiber or thread on whose stack they were suspended.
+//! When a fiber ends, its suspended computations are unwound first, and then each local is dropped,
+//! see `Locals`. A task's computations go on in it, or stay for ever. Then the locals of the task
+//! stay with them, and so do the locals of the fiber or thread on whose stack they were suspended.
 //!
 //! # Hooks
 //!
-//! Hooks run between fibers, but have the locals of the fiber that they are called for. So while
-//! they run the thread has another home, see `Apart`: what they suspend goes on in the same call
-//! or nowhere.
+//! Hooks run between fibers, but have the locals of the fiber for which they are called. So while
+//! they run the thread has another home, see `Apart`: a computation that they suspend goes on in
+//! the same call or nowhere.
 //!
 //! # Threads
 //!
-//! A thread's locals are dropped by the system, the youngest first, and nothing tells that this has
-//! begun. So thread-locals of this module end the thread's home: what is destroyed after one of them
-//! finds that the computations of the thread belong to nothing any more. One that is older than a
-//! local to which a computation refers comes too late. Therefore another is made whenever the number
-//! of computations that have been kept on the thread is a power of two: the code of a program soon
-//! has no locals to make. What is dropped, and not resumed, asks `lisle_core::thread_end` as well,
-//! which is certain and takes long.
+//! The system drops a thread's locals, the youngest first, and does not tell that this has begun. So
+//! thread-locals of this module end the thread's home: a destructor that runs after one of them
+//! finds that the computations of the thread belong to nothing any more. An ending local that is
+//! older than a local to which a computation refers comes too late. Therefore another one is made
+//! whenever the number of computations that have been kept on the thread is a power of two: the code
+//! of a program soon has no locals to make. A computation that is dropped, and not resumed, also
+//! asks `lisle_core::thread_end`, which is certain and takes long.
 
 use crate::event::parker;
 use crate::sched::worker::with_current;
@@ -100,9 +100,9 @@ impl Home {
         Home { stack: of_stack.get(), task }
     }
 
-    /// Returns `true` if what was suspended on this thread must not be unwound any more, be it in a
-    /// fiber or not: frames may refer to locals of the thread that are gone. It walks the stack, which
-    /// may be that of a fiber that has called `exit`.
+    /// Returns `true` if computations that were suspended on this thread must not be unwound any more,
+    /// be it in a fiber or not: frames may refer to locals of the thread that are gone. It walks the
+    /// stack, which may belong to a fiber that has called `exit`.
     pub fn is_ending() -> bool {
         thread_end::is_ending()
     }
@@ -155,7 +155,7 @@ pub fn wait_no_more(entry: &Entry) {
     }
 }
 
-/// Counts what was suspended on a thread's own stack, or in a task.
+/// Counts a computation that was suspended on a thread's own stack, or in a task.
 #[inline]
 fn count_kept(home: Home) {
     if home.task == 0 {

@@ -1,5 +1,5 @@
-//! What `lisle-effect` needs of the runtime: the chain of the computations that run on a stack,
-//! stacks for them, and whose a suspended one is.
+//! The parts of the runtime for `lisle-effect`: the chain of the computations that run on a stack,
+//! stacks for them, and the home of a suspended one.
 
 mod home;
 mod supply;

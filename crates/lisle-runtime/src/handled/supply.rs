@@ -1,5 +1,5 @@
-//! Where the stacks of handled computations come from: from the domain in a fiber, so that they are
-//! those of fibers that have ended, and otherwise from the thread.
+//! The supply of stacks for handled computations. In a fiber they come from the domain, which has
+//! the stacks of ended fibers; otherwise they come from the thread.
 
 use crate::event::parker;
 use crate::sched::{self, worker::with_current};
@@ -29,8 +29,8 @@ thread_local! {
         Pools { pools: RefCell::new(ManuallyDrop::new(Vec::new())), given: Cell::new(0), alternative: Cell::new(None) }
     };
     static END: End = const { End };
-    /// For the stacks that are taken when `END` is gone. Its destructor comes next. What is taken
-    /// after that one, too, stays mapped.
+    /// For the stacks that are taken when `END` is gone. Its destructor comes next. Stacks that are
+    /// taken after that one, too, stay mapped.
     static LAST_END: End = const { End };
 }
 

@@ -1,9 +1,9 @@
-//! Whether any domain could use what is put off: a word for each domain, which the loops there look
-//! at.
+//! The word of each domain that tells its loops whether another domain could use the work that they
+//! put off.
 //!
-//! If no domain could take the second half of a join, it is not even noted down. Such a join is a
-//! look at this word and two calls. The word belongs to the domain on which the code runs, and is
-//! reached through a thread-local. Looking at it costs two loads, of memory that hardly ever
+//! If no domain could take the second half of a join, the join does not even note it down. Such a
+//! join is a look at this word and two calls. The word belongs to the domain on which the code
+//! runs, and is reached through a thread-local. A look costs two loads, of memory that hardly ever
 //! changes.
 
 use super::stacks::Stacks;
@@ -82,7 +82,7 @@ impl Beat {
     }
 
     /// Makes the word quiet, whatever looks for work, until the returned guard is dropped. Only the
-    /// owner calls this, for what is most likely over before it would be worth to look.
+    /// owner calls this, for code that most likely ends before a look would pay.
     #[inline]
     pub fn silence(&self) -> Silence<'_> {
         let was_quiet = self.is_quiet();
@@ -92,15 +92,15 @@ impl Beat {
         Silence { word: self, was_quiet }
     }
 
-    /// Says that what is put off from here on need not be noted down as long as the word is quiet.
-    /// Only the owner calls this.
+    /// Says that joins from here on need not note down their second halves as long as the word is
+    /// quiet. Only the owner calls this.
     #[inline]
     pub fn turn_off(&self) {
         self.exchange(QUIET, OFF);
     }
 
-    /// Says that what is put off from here on is noted down, even if the word is quiet. Only the
-    /// owner calls this.
+    /// Says that joins from here on note down their second halves, even if the word is quiet. Only
+    /// the owner calls this.
     #[inline]
     pub fn note_down(&self) {
         self.exchange(OFF, QUIET);

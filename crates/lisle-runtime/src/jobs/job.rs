@@ -1,4 +1,4 @@
-//! Jobs: what is offered to other domains. A job is on the stack of the code that has put it off,
+//! Jobs, which are offered to other domains. A job is on the stack of the code that has put it off,
 //! which waits there until the job is done.
 
 use crate::event::{Description, Label, Source, Waiters, described, sync_masked};
@@ -22,7 +22,7 @@ impl Ancestor {
     }
 }
 
-/// All parts of an ancestor, or those of one level.
+/// All parts of an ancestor, or the parts of one level.
 #[derive(Clone, Copy)]
 pub struct Descendants {
     ancestor: *const Ancestor,
@@ -86,7 +86,7 @@ impl Job {
         Descendants::all(&self.ancestor)
     }
 
-    /// Returns the ancestor of what is put off as a part of `job`. It is null if `job` is.
+    /// Returns the ancestor of the parts of `job`. It is null if `job` is.
     pub(crate) fn ancestor_of(job: *const Job) -> *const Ancestor {
         // SAFETY: a job is in place while something is put off as a part of it.
         unsafe { job.as_ref() }.map_or(null(), |job| &raw const job.ancestor)

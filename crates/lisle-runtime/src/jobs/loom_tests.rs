@@ -65,7 +65,7 @@ impl Counted {
     }
 }
 
-/// Takes what is offered, once, and runs it.
+/// Takes an offered job, once, and runs it.
 fn thief(offers: &Arc<Offers>) -> thread::JoinHandle<()> {
     let offers = offers.clone();
     thread::spawn(move || {

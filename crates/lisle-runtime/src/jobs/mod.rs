@@ -1,17 +1,16 @@
-//! What is put off and given away: the second halves of joins, the rests of loops, the jobs of
-//! scopes.
+//! The work that is put off and given away: the second halves of joins, the rests of loops, the
+//! jobs of scopes.
 //!
 //! See the [README](https://docs.rs/crate/lisle-runtime/latest/source/src/jobs/README.md) of this
 //! module for the protocol.
 //!
-//! - `pending`: what a stack has put off, a list that grows and shrinks at its young end.
-//! - `job`, `offers`: what is offered to other domains, and where the offers are.
-//! - `heartbeat`, `stacks`: whether a domain could take something, and which stacks are looked at
-//!   from outside.
+//! - `pending`: the work that a stack has put off, a list that grows and shrinks at its young end.
+//! - `job`, `offers`: the jobs that are offered to other domains, and the places of the offers.
+//! - `heartbeat`, `stacks`: whether a domain could take something, and the stacks at which other
+//!   threads look.
 //!
-//! `sched/worker/jobs.rs` holds how a worker gives jobs away and takes them,
-//! `sched/worker/helping.rs` what runs while a fiber waits for a part of a loop, and `loops` what
-//! the owner does.
+//! In `sched/worker/jobs.rs` a worker gives jobs away and takes them; `sched/worker/helping.rs`
+//! runs jobs while a fiber waits for a part of a loop; `loops` is the owner's side.
 
 pub mod heartbeat;
 pub mod job;

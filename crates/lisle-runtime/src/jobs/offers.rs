@@ -1,4 +1,4 @@
-//! What a domain offers to others: a few jobs, in an order that begins with the oldest.
+//! The offers of a domain to others: a few jobs, the oldest first.
 
 use super::job::Job;
 use crate::event::lock::{Guard, Lock};
@@ -82,8 +82,8 @@ impl Offers {
         self.remove(|job| may(unsafe { job.as_ref() }))
     }
 
-    /// Does the same, unless another thread is at the jobs right now: whoever looks again soon leaves
-    /// the owner in peace meanwhile.
+    /// Does the same, unless another thread is at the jobs right now: a caller that looks again soon
+    /// leaves the owner in peace meanwhile.
     pub(crate) fn try_take(&self, may: impl Fn(&Job) -> bool) -> Option<NonNull<Job>> {
         // SAFETY: as in `take`.
         self.remove_from(self.jobs.try_lock()?, |job| may(unsafe { job.as_ref() }))

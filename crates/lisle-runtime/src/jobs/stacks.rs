@@ -1,8 +1,8 @@
 //! The stacks of a domain, or of the threads that are no workers, on which joins, loops and scopes
 //! are under way.
 //!
-//! The owner of a stack looks at what it has put off only between calls. For long calls, and while
-//! the owner waits, the monitor of the runtime looks every 10 ms at the stacks that are registered
+//! The owner of a stack looks at its pending work only between calls. For long calls, and while the
+//! owner waits, the monitor of the runtime looks every 10 ms at the stacks that are registered
 //! here, if a domain could take anything. To register a stack and to remove it are a few stores for
 //! a worker, since it is the only thread that does so here.
 //!
@@ -115,8 +115,8 @@ impl Stacks {
         self.more.get_or_init(|| Box::new(Stacks::new(self.is_shared))).enter(pending)
     }
 
-    /// Offers what was put off on stacks that were also here at the last call, at most `most` jobs.
-    /// Returns how many.
+    /// Offers pending work of stacks that were also here at the last call, at most `most` jobs.
+    /// Returns the number of offers.
     pub(crate) fn look(&self, offers: &Offers, most: usize) -> usize {
         let given = self.look_here(offers, most);
         given + self.more.get().map_or(0, |more| more.look(offers, most - given))
@@ -193,7 +193,7 @@ impl<'a> Look<'a> {
 
 impl Drop for Look<'_> {
     fn drop(&mut self) {
-        // Release: an owner that goes on does so after what was done here.
+        // Release: the owner goes on after the steps of this look.
         self.0.looked_at.store(false, Ordering::Release);
     }
 }

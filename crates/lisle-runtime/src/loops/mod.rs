@@ -1,4 +1,4 @@
-//! What a join or a loop does about the work that it has put off. Used by `lisle-par`.
+//! The functions of joins and loops for the work that they have put off. Used by `lisle-par`.
 
 pub mod modelled;
 pub mod owner;

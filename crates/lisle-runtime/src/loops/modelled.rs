@@ -1,10 +1,10 @@
 //! Loops whose schedule a model decides.
 //!
-//! In a model every part of a loop that could be taken by another domain is taken at once, by a
-//! fiber that stands for a domain of its own. Which of them goes on is a choice like any other.
-//! That covers what fewer domains could do: a part that nobody takes runs when its owner comes back
-//! to it, and that is the schedule in which the fiber begins then. Hence nothing has to be chosen
-//! where a loop is divided, and parts that touch nothing cost no further executions.
+//! In a model every part of a loop that another domain could take is taken at once, by a fiber that
+//! stands for a domain of its own. The model chooses among these fibers as among all others. This
+//! covers runs on fewer domains: there a part that no domain takes runs when its owner comes back
+//! to it, and in one of the schedules the fiber begins then. Hence the division of a loop needs no
+//! choice, and parts that touch nothing cost no further executions.
 //!
 //! Time decides nothing here: no clock is looked at, and no cost is remembered.
 //!
@@ -13,7 +13,7 @@
 use crate::event::is_modelled;
 use crate::jobs::pending::Pending;
 
-/// Returns `true` if what is put off on this stack, which is the caller's, is to be
+/// Returns `true` if the pending work on this stack, which is the caller's, must be
 /// [taken](take_all) at once.
 #[inline(always)]
 pub fn takes_all(pending: &Pending) -> bool {
@@ -45,7 +45,7 @@ fn could_take(_: &Pending) -> bool {
 pub fn take_all(pending: &Pending) {
     #[cfg(feature = "model")]
     if takes_all(pending) {
-        // SAFETY: what is pending stays in place until it has been settled.
+        // SAFETY: a pending entry stays in place until it has been settled.
         while let Some(part) = pending.offer() {
             crate::sched::worker::with_current(|worker| {
                 // SAFETY: it has just been offered, and no other thread knows of it.

@@ -1,5 +1,5 @@
-//! What the owner of pending entries does: it looks whether they are wanted, and takes back what it
-//! has offered or waits for it.
+//! The owner of pending entries: it looks whether they are wanted, and takes back the jobs that it
+//! has offered, or waits for them.
 
 use crate::abort;
 use crate::event::parker;
@@ -20,15 +20,15 @@ use std::any::Any;
 use std::panic::{Location, resume_unwind};
 use std::ptr::NonNull;
 
-/// Returns what is pending on the stack that this runs on. Only code that runs on that stack may
+/// Returns the pending work of the stack on which this runs. Only code that runs on that stack may
 /// use it, and only while it does.
 #[inline(always)]
 pub fn pending<'a>() -> &'a Pending {
     &this_stack().state().pending
 }
 
-/// Returns `true` if others may find what is put off on this stack, which is the caller's. Code
-/// that unwinds, or that must not wait, cannot wait for what others have taken.
+/// Returns `true` if others may find the pending work on this stack, which is the caller's. Code
+/// that unwinds, or that must not wait, cannot wait for jobs that others have taken.
 #[inline(always)]
 pub fn may_be_helped(pending: &Pending) -> bool {
     !matches!(pending.inside.get(), Inside::Fenced(_)) && !parker::is_unwinding()
@@ -176,7 +176,7 @@ pub fn looking() -> usize {
     })
 }
 
-/// Offers the oldest of what is pending to those that look for work, and wakes nobody for it.
+/// Offers the oldest pending entry to domains that look for work, and wakes no domain for it.
 pub fn offer(pending: &Pending) {
     if !may_wait() {
         return;
@@ -187,7 +187,7 @@ pub fn offer(pending: &Pending) {
     });
 }
 
-/// Offers up to `count` more of what is pending, as far as there is room.
+/// Offers up to `count` more pending entries, as far as there is room.
 #[inline]
 pub fn give_away(pending: &Pending, count: usize) {
     if !may_wait() {

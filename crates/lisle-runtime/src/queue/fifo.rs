@@ -1,5 +1,5 @@
 //! A queue of fibers and tasks linked through themselves, for one thread at a time. It is first in,
-//! first out, except for what is added with `push_first`.
+//! first out, except for entries that are added with `push_first`.
 
 use super::inbox::Linked;
 use std::cell::Cell;

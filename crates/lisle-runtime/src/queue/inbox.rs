@@ -1,4 +1,4 @@
-//! A domain's inbox: what other threads hand to it, and whether it sleeps.
+//! A domain's inbox: the entries that other threads hand over, and whether the domain sleeps.
 //!
 //! Both are in one word, so "is there work?" and "may I sleep?" cannot disagree. The word is the
 //! head of a list that any thread pushes to and that only the owner takes, as a whole; or a mark
@@ -71,7 +71,7 @@ impl<T: Linked> Inbox<T> {
         let mut reversed: *mut T = std::ptr::null_mut();
         let mut next = NonNull::new(head);
         while let Some(item) = next {
-            // SAFETY: what was pushed is alive, and belongs to the owner since the swap.
+            // SAFETY: a pushed entry is alive, and belongs to the owner since the swap.
             let item_ref = unsafe { item.as_ref() };
             next = NonNull::new(item_ref.link());
             item_ref.set_link(reversed);

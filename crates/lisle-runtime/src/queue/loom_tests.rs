@@ -1,5 +1,5 @@
-//! Models of what domains share, explored by loom: the inbox, and the fibers that have not begun,
-//! in slot and ring.
+//! Models of the queues that domains share, explored by loom: the inbox, and the fibers that have
+//! not begun, in slot and ring.
 
 use super::inbox::{Inbox, Linked};
 use super::ring::{CAPACITY, Ring};
@@ -208,7 +208,7 @@ fn a_slot_that_is_used_again_is_not_taken_twice() {
     });
 }
 
-/// The owner fills the slot while a thief empties it, and moves what is displaced to the ring.
+/// The owner fills the slot while a thief empties it, and moves the displaced fiber to the ring.
 #[test]
 fn each_fiber_that_has_not_begun_is_taken_once() {
     explore(3, || {

@@ -1,7 +1,7 @@
-//! The queues of what is ready to run: lists that link their entries through themselves, and what
-//! other threads may take.
+//! The queues of ready fibers and tasks: lists that link their entries through themselves, and
+//! queues from which other threads may take.
 //!
-//! None of them depends on what it holds, so loom explores them as they are.
+//! None of them depends on the type of its entries, so loom explores them as they are.
 
 pub(crate) mod fifo;
 pub(crate) mod inbox;

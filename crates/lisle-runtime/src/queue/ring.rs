@@ -9,7 +9,7 @@
 use crate::shim::unseen::{AtomicPtr, AtomicU64, Ordering};
 use std::ptr::{NonNull, null_mut};
 
-/// A power of two. What does not fit goes to the runtime's surplus.
+/// A power of two. Entries without room go to the surplus.
 pub(crate) const CAPACITY: u64 = if cfg!(lisle_loom) { 4 } else { 256 };
 
 /// How many entries are taken in one step at most.

@@ -1,15 +1,15 @@
-//! What a domain has that others may take: fibers that have not begun, the youngest in a slot of
-//! its own and the others in a ring, and tasks that are ready, in the ring.
+//! The entries of a domain that others may take: fibers that have not begun, the youngest in a slot
+//! of its own and the others in a ring, and ready tasks, in the ring.
 //!
 //! The youngest begins as soon as the fiber that spawned it waits, because that fiber most likely
 //! waits for it: they follow each other while their data is in the cache, and stay on one domain.
 //! The others begin in the order in which they were spawned, which is also the order in which
-//! thieves take them. So what is taken first has waited longest, and is the least likely to belong
-//! to a fiber that has begun here.
+//! thieves take them. So a thief first takes the fiber that has waited longest. It is the least
+//! likely to exchange messages with a fiber that has begun here.
 //!
 //! Only the owner puts anything into the slot, so an empty slot stays empty until it does: no
 //! exchange is needed to fill it. A thread that empties the slot exchanges its content for null,
-//! and so it alone has what was there.
+//! and so it alone has the fiber.
 
 use super::ring::Ring;
 use crate::shim::unseen::{AtomicPtr, AtomicUsize, Ordering};
@@ -25,8 +25,8 @@ pub(crate) struct Stealable<T> {
 /// What waits at some moment, to be compared with what waits later.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sight {
-    /// The number of the youngest. Its address would not do: what has ended makes room for the next
-    /// one.
+    /// The number of the youngest. Its address would not do: a fiber that ends makes room for the
+    /// next one.
     youngest: Option<usize>,
     /// The position after the last entry of the ring.
     end: u64,
@@ -113,8 +113,8 @@ impl<T> Stealable<T> {
         (begun < end || youngest.is_some()).then_some(Sight { youngest, end })
     }
 
-    /// Returns `true` if any of what was seen still waits, where the last entry of the ring stands
-    /// for all of it.
+    /// Returns `true` if any of the seen entries still waits, where the last entry of the ring
+    /// stands for all of them.
     pub(crate) fn still_waits(&self, seen: Sight) -> bool {
         let (begun, _) = self.ring.positions();
         seen.end > begun || (seen.youngest.is_some() && seen.youngest == self.number_of_youngest())

@@ -1,9 +1,9 @@
-//! What the library reports unasked: a fiber keeps its domain, no fiber can go on, a panic has no
-//! joiner.
+//! The reports that the library makes unasked: a fiber keeps its domain, no fiber can go on, a
+//! panic has no joiner.
 //!
-//! All of it goes through [`say`], to the handler of the runtime that it is about, or else to
-//! standard error. What ends the process does not come here: `abort` writes its last message
-//! itself, and so does the handler of stack overflows.
+//! All reports go through [`say`], to the handler of their runtime, or else to standard error.
+//! Messages before the end of the process do not come here: `abort` writes its own message, and so
+//! does the handler of stack overflows.
 //!
 //! A handler is foreign code in a place that others rely on: on a worker between two fibers, or on
 //! the monitor. So a panic of the handler is contained, and what the library reports while a
@@ -61,7 +61,7 @@ pub enum Report {
     /// The system refuses a thread that the library needs where no caller can be told. What needs it
     /// waits until there is one. Reported once for each need.
     NoThread(NoThread),
-    /// The signal of [`Builder::dump_on`](crate::Builder::dump_on) has asked who waits.
+    /// The signal of [`Builder::dump_on`](crate::Builder::dump_on) has asked for the wait graph.
     Waiting(WaitGraph),
     /// Code that the library has called has panicked where no caller could be told, and the
     /// library's operation goes on. Such code is a waker, a destructor, or an event that describes
@@ -100,10 +100,10 @@ impl fmt::Display for Report {
             Report::Unfinished(shutdown) => shutdown.fmt(f),
             Report::Staying(fibers) => write!(
                 f,
-                "`run` cannot return yet, since others may borrow from what has not ended on its thread: {}. What catches \
-                 the unwinding of a shutdown has to end, or to let it through. What waits in a call that no panic may \
-                 leave is not unwound (a callback of foreign code, a `noexcept` function of C++ or one with `catch \
-                 (...)`, a destructor that a panic runs): it has to be woken",
+                "`run` cannot return yet, since fibers on its thread have not ended, and other threads may borrow from \
+                 them: {}. Code that catches the unwinding of a shutdown must end, or let the unwinding through. A \
+                 wait in a call that no panic may leave is not unwound (a callback of foreign code, a `noexcept` \
+                 function of C++ or one with `catch (...)`, a destructor that a panic runs): wake it",
                 fibers.join(", ")
             ),
             Report::NoStack(NoStack { error, .. }) => write!(f, "fibers wait for a stack: {error}"),
@@ -191,7 +191,7 @@ pub(crate) fn say(handler: Option<&Handler>, report: &Report) {
     };
     if let Err(panic) = handled {
         seam::write(&format!(
-            "the handler of reports has panicked: {}; what it was told is: {report}",
+            "the handler of reports has panicked: {}; its report was: {report}",
             panics::message(&*panic)
         ));
         // The payload may panic in its destructor.

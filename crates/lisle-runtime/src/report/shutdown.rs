@@ -1,4 +1,4 @@
-//! The report of what was still running when a runtime's time to shut down was over.
+//! The report of the fibers that still ran when a runtime's time to shut down was over.
 
 use super::wait_graph::{Blocked, Performer, RunningFiber, who};
 use crate::event::BlockedOn;
@@ -29,7 +29,7 @@ const TOLD: usize = 8;
 
 /// The result of a shutdown.
 #[derive(Debug, Clone, Default)]
-#[must_use = "it tells whether anything was still running"]
+#[must_use = "it tells whether fibers were still running"]
 #[non_exhaustive]
 pub struct Shutdown {
     /// The fibers that were still there: those that ran and did not give their worker back, one per

@@ -1,4 +1,5 @@
-//! The report of a domain on which something runs for long, and of what waits there meanwhile.
+//! The report of a domain on which something runs for long, with the fibers and tasks that wait
+//! there meanwhile.
 
 use super::awaited::Awaited;
 use super::wait_graph::{RunningFiber, counted};
@@ -28,8 +29,8 @@ pub struct Stall {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Asleep {
-    /// A futex, by which locks, condition variables, channels and joins of the standard library
-    /// wait, and those of C libraries.
+    /// A futex. Locks, condition variables, channels and joins of the standard library and of C
+    /// libraries wait by it.
     Futex,
     /// The system call with this number.
     Call(i64),
@@ -40,8 +41,8 @@ impl fmt::Display for Asleep {
         match self {
             Asleep::Futex => f.write_str(
                 "its thread sleeps in the kernel, in a futex: in a lock, a condition variable, a channel, `park` or `join` \
-                 of the standard library, or of a C library. What it waits for may be held by another fiber of the \
-                 domain, which cannot go on: use those of this library (`sync`, `channel`, `thread`), or `blocking`",
+                 of the standard library, or of a C library. Another fiber of the domain, which cannot go on, \
+                 may have to end this wait: use the types of this library (`sync`, `channel`, `thread`), or `blocking`",
             ),
             Asleep::Call(call) => write!(
                 f,

@@ -1,4 +1,4 @@
-//! How a runtime is started: its settings, and what `run` does from start to end.
+//! The start of a runtime: its settings, and `run` from start to end.
 
 use super::threads::{DomainThread, pinned_to, start_domains, start_threads};
 use super::{Runtime, failed};
@@ -472,15 +472,15 @@ impl Builder {
     ///
     /// The calling thread becomes domain 0 for that time, and `f` runs on it, so `f` may borrow and
     /// need not be `Send`. Fibers that have not ended when `f` returns are unwound, unless
-    /// [`drain`](Builder::drain) is set, which waits for them. What does not end in time is
+    /// [`drain`](Builder::drain) is set, which waits for them. A fiber that does not end in time is
     /// reported (see [`on_report`](Builder::on_report)), and its thread is left behind.
     ///
     /// # Panics
     ///
-    /// Panics with the panic of `f`; with a deadlock, unless [`on_deadlock`](Builder::on_deadlock)
-    /// says otherwise; if the system gives no threads or pollers; or if called inside another
-    /// runtime, where the fiber should call `f` itself. A runtime of one domain needs no thread but the
-    /// caller's: if the system refuses the one that watches it, that is [reported](crate::Report::NoThread).
+    /// Panics with the panic of `f`; with a deadlock, unless [`on_deadlock`](Builder::on_deadlock) says
+    /// otherwise; if the system gives no threads or pollers; or if called inside another runtime, where the
+    /// fiber should call `f` itself. A runtime of one domain needs no thread but the caller's: if the system
+    /// refuses the thread that watches it, the runtime [reports](crate::Report::NoThread) that.
     ///
     /// # Forks
     ///
@@ -640,10 +640,10 @@ impl Builder {
     ///
     /// `spawn` is called once for each domain, in order, and gets the domain. It has another thread call
     /// [`run`](DomainThread::run), which returns when the runtime has ended. Fibers may be spawned before
-    /// that, and begin when their domain runs. A domain that is dropped runs nothing: what is placed on it
-    /// waits until the runtime ends.
+    /// that, and begin when their domain runs. A domain that is dropped runs nothing: fibers that are
+    /// placed on it wait until the runtime ends.
     ///
-    /// A shutdown waits for the domains, as it does otherwise, and not for what the threads do after that.
+    /// A shutdown waits for the domains, as it does otherwise, and not for the threads' work after that.
     /// [`thread_name`](Builder::thread_name) has no effect on these threads.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ use std::io;
 /// time, in nanoseconds.
 const RETRY: u64 = 1_000_000_000;
 
-/// What is known of attempts to start the default runtime that have failed.
+/// The failed attempts to start the default runtime.
 #[derive(Default)]
 struct Refusals {
     /// When loops may ask again; 0 before the first refusal.

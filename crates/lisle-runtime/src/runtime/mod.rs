@@ -205,14 +205,14 @@ impl Runtime {
     /// threads of the process that wait are listed, too. The `Display` form of the graph is its
     /// text.
     ///
-    /// Futures are not listed: it is not known which executor polls them.
+    /// Futures are not listed, since their executors are unknown.
     ///
     /// Blocks the calling thread while each domain looks at its fibers: a few milliseconds for ten
     /// thousand fibers. A domain that does not answer, because it has a fiber that does not block,
     /// makes this take a tenth of a second. Such a domain is listed as silent, with that fiber, and
-    /// with what is known of the domain without its help. Where fibers wait for sockets, the system
-    /// is asked for their addresses, which takes a microsecond or two each. The domains do not look
-    /// at the same moment, so what was on its way between them may be seen twice or not at all.
+    /// with the facts that are known without its help. Where fibers wait for sockets, the system is
+    /// asked for their addresses, which takes a microsecond or two each. The domains do not look at
+    /// the same moment, so a message that was on its way between them may show twice or not at all.
     ///
     /// A function given to a [`Source`](crate::event::Source) must not call this.
     ///
@@ -285,8 +285,8 @@ impl Runtime {
     }
 
     /// Shuts the runtime down: fibers are unwound where they block now, or at their next blocking
-    /// call. Waits for at most `deadline`, and returns what was still running then; the threads of
-    /// those fibers are left behind. `Duration::MAX` waits for as long as it takes.
+    /// call. Waits for at most `deadline`, and returns the fibers that were still running then;
+    /// their threads are left behind. `Duration::MAX` waits without a limit.
     ///
     /// # Panics
     ///

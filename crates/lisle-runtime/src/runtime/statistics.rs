@@ -1,12 +1,12 @@
-//! How many fibers and tasks a runtime has had, and how many messages they have exchanged.
+//! The numbers of a runtime's fibers and tasks, and of the messages that they have exchanged.
 
 use crate::sched::shared::Shared;
 use crate::sched::worker::{self, Worker};
 use std::fmt;
 
-/// The counts of what a runtime has done so far: [`Runtime::statistics`](crate::Runtime::statistics), [`statistics`].
+/// The counts of a runtime so far: [`Runtime::statistics`](crate::Runtime::statistics), [`statistics`].
 ///
-/// The figures are those of table 2 in *Featherweight Threads for Communication* (Sivaramakrishnan,
+/// They are the figures of table 2 in *Featherweight Threads for Communication* (Sivaramakrishnan,
 /// Ziarek and Jagannathan 2011). Counting costs an addition for each message and each task, and a
 /// few for each reification.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
-//! The common queues: what may move between domains and belongs to none.
+//! The common queues: fibers and tasks that belong to no domain.
 //!
-//! It is taken in the order in which it came, except for the surplus, which rings had no room for:
-//! that is taken last, and the youngest first, see `Worker::take_unbegun`.
+//! They are taken in the order in which they came. The surplus, for which rings had no room, is
+//! taken last, and the youngest first, see `Worker::take_unbegun`.
 
 use crate::event::lock::Lock;
 use crate::queue::fifo::Fifo;
@@ -20,7 +20,7 @@ pub(crate) struct Common {
 }
 
 struct Queues {
-    /// What has come from outside, or goes to another domain.
+    /// Entries from outside, or for another domain.
     first_come: Fifo<Runnable>,
     /// What rings had no room for.
     surplus: Fifo<Runnable>,
@@ -47,7 +47,7 @@ impl Common {
         self.waiting.load(Ordering::SeqCst)
     }
 
-    /// Adds what has come from outside, or goes to another domain.
+    /// Adds an entry from outside, or for another domain.
     ///
     /// # Safety
     ///
@@ -56,8 +56,8 @@ impl Common {
         self.add(&self.queues.lock(), movable);
     }
 
-    /// Adds what has come from outside, and calls `count` before it can be taken. Returns `false`
-    /// and adds nothing if the queue is closed.
+    /// Adds an entry from outside, and calls `count` before it can be taken. Returns `false` and
+    /// adds nothing if the queue is closed.
     ///
     /// # Safety
     ///
@@ -72,8 +72,8 @@ impl Common {
         is_open
     }
 
-    /// Calls `count` for what has come from outside and goes elsewhere. Returns `false` and does nothing if
-    /// the queue is closed.
+    /// Calls `count` for an entry from outside that goes elsewhere. Returns `false` and does nothing if the
+    /// queue is closed.
     pub(super) fn count_if_open(&self, count: impl FnOnce()) -> bool {
         let queues = self.queues.lock();
         let is_open = !queues.closed.get();
@@ -96,8 +96,8 @@ impl Common {
         self.waiting.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Adds what rings have no room for, `count` in all, the youngest first. It is younger than
-    /// what is here.
+    /// Adds surplus of rings, `count` entries, the youngest first. They are younger than the
+    /// entries here.
     pub(super) fn push_surplus(&self, youngest_first: &Fifo<Runnable>, count: u64) {
         let queues = self.queues.lock();
         queues.surplus.prepend(youngest_first);
@@ -141,7 +141,7 @@ impl Common {
         taken
     }
 
-    /// Counts what has been taken, under the lock.
+    /// Counts the taken entries, under the lock.
     fn has_lost(&self, first_come: u64, surplus: u64) {
         if surplus > 0 {
             self.surplus.fetch_sub(surplus, Ordering::Relaxed);

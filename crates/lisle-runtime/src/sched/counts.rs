@@ -1,4 +1,4 @@
-//! What the owner of a domain tells other threads, by plain stores.
+//! The counts that the owner of a domain publishes by plain stores.
 
 use crate::event::tally;
 use crate::shim::unseen::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
@@ -19,7 +19,7 @@ impl Counter {
     /// Sets the number. Owner only.
     #[inline]
     pub(crate) fn set(&self, value: u64) {
-        // Release: what was counted has been done.
+        // Release: the counted steps have been done.
         self.0.store(value, Ordering::Release);
     }
 
@@ -113,7 +113,7 @@ impl Counts {
     }
 }
 
-/// What is counted for `Statistics`.
+/// The counts for `Statistics`.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) fibers: Counter,

@@ -1,8 +1,8 @@
-//! How a runtime notices that none of its fibers will ever go on.
+//! Notices that no fiber of a runtime will ever go on.
 //!
-//! The README beside this file argues why everything that is reported here is a deadlock. Running
-//! fibers pay nothing for it: a worker stores a word as it goes to sleep, and the monitor, which
-//! notices anyway that all domains sleep, does the rest.
+//! The README beside this file argues why every report of this module is a deadlock. Running fibers
+//! pay nothing for it: a worker stores a word as it goes to sleep, and the monitor, which notices
+//! anyway that all domains sleep, does the rest.
 
 use super::Domain;
 use super::deadlock_policy::OnDeadlock;
@@ -79,8 +79,8 @@ fn services() -> Option<[u64; 4]> {
 }
 
 impl Domain {
-    /// Returns `true` if a timer is armed on a domain that sleeps. Those of its tasks may be disarmed
-    /// meanwhile.
+    /// Returns `true` if a timer is armed on a domain that sleeps. Timers of its tasks may be
+    /// disarmed meanwhile.
     fn has_timers(&self) -> bool {
         self.counts.timers.load(Ordering::Relaxed) || !self.tasks_timers.is_empty()
     }
@@ -345,7 +345,7 @@ mod tests {
         drop(task);
     }
 
-    /// The judge does find what is dead, also while it is asked all the time.
+    /// The judge finds a deadlock also while it is asked all the time.
     #[test]
     fn what_is_dead_is_found_dead() {
         for domains in [1, 3] {

@@ -1,4 +1,4 @@
-//! What a runtime does about a deadlock, and what it knows of one.
+//! The policy of a runtime for deadlocks, and its knowledge of one.
 
 use crate::report::Deadlock;
 use crate::shim::{

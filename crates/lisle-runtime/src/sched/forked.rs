@@ -1,9 +1,9 @@
-//! What a forked child does first, before any other code of the library runs there.
+//! The first steps of a forked child, before any other code of the library runs there.
 //!
-//! The thread that has forked goes on in the child, and the other threads are not there. Stacks that
-//! the others have registered are not looked at any more. If the thread is that of a domain, its
-//! worker is to find out before it runs the next fiber: it compares the coarse clock after each turn,
-//! so that is advanced.
+//! The thread that has forked goes on in the child, and the other threads are not there. No thread
+//! looks any more at stacks that the others have registered. If the thread runs a domain, its worker
+//! must notice the fork before it runs the next fiber: it compares the coarse clock after each turn,
+//! so the clock is advanced.
 
 use crate::event::tick;
 use crate::fork::InChild;

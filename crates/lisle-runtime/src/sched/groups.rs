@@ -1,33 +1,36 @@
-//! Where fibers go whose place of spawning is known for fibers that live long and talk to their
-//! neighbours.
+//! Groups: the placement of fibers whose place of spawning is known for long-lived fibers that talk
+//! to their neighbours.
 //!
 //! A fiber stays on the domain on which it begins, and fibers that are spawned together begin
 //! together. So ten pairs that live long would share one domain while another sleeps. Neither a
-//! thief nor the spawner can know that when they begin: most fibers that are spawned together end
-//! soon, or talk to their spawner, and are best left where they are. But fibers that are spawned
-//! by the same line of a program resemble each other. This learns from those that have ended.
+//! thief nor the spawner can know this when the fibers begin: most fibers that are spawned together
+//! end soon, or talk to their spawner, and are best left where they are. But fibers that are
+//! spawned by the same line of a program resemble each other. This module learns from fibers that
+//! have ended.
 //!
-//! **What is learned.** A worker samples who wakes whom (`queues.rs`), and each fiber counts for
-//! itself (`spawned/kin.rs`). A fiber that ends with [`SAMPLES`] or more has been woken some 256
-//! times. If most of its wakes came from its *neighbours*, those that its spawner has spawned just
-//! before and after it, or from its own children, then its place of spawning is noted, and how far
-//! apart the first and the last such fiber of the spawner were spawned: a *series*.
+//! **Learning.** A worker samples wakes, with the waker and the woken fiber (`queues.rs`), and each
+//! fiber counts its own samples (`spawned/kin.rs`). A fiber that ends with [`SAMPLES`] or more has
+//! been woken some 256 times. Its *neighbours* are the fibers that its spawner has spawned just
+//! before and after it. If most of its wakes came from neighbours, or from its own children, the
+//! module notes its place of spawning, and the distance between the first and the last such fiber
+//! of the spawner: a *series*.
 //!
-//! **What is done.** The next series is cut into contiguous *groups*, and the groups are dealt out
-//! to the domains, beginning with that of the spawner, and back. A series goes on for as long as
-//! any of its fibers lives. Fibers that talk to their children only share nothing with each other,
-//! so their groups are as many as there are domains. Between neighbours at the edge of a group
-//! messages cross, which costs as much as 16 to 32 fibers take to pass a message on; so those
-//! groups have at least [`CHAIN`].
+//! **Placing.** The next series is cut into contiguous *groups*, and the groups are dealt out to
+//! the domains, beginning with the spawner's, and back. A series goes on for as long as any of its
+//! fibers lives. Fibers that talk only to their children share nothing with each other, so there
+//! are as many groups as domains. Between neighbours at the edge of a group, messages cross
+//! domains, which costs as much as 16 to 32 fibers take to pass a message on; so groups of
+//! neighbours have at least [`CHAIN`] fibers.
 //!
-//! **When it was wrong.** The wakes of the fibers that were placed are sampled as well. A fiber of
-//! which more than one in [`LIMIT`] came from other domains, or from others than the kin, is a
-//! *stranger*. If more than one in [`STRANGERS`] of a series are, and its two ends, the place is
-//! given up for good. Fibers are counted, and not wakes: where channels have buffers, the fibers at
-//! the edges of the groups are woken for each message, and those in between for a whole buffer.
+//! **Giving up.** The wakes of placed fibers are sampled as well. A fiber is a *stranger* if more
+//! than one in [`LIMIT`] of its wakes came from other domains, or from fibers that are not its kin.
+//! If more than one in [`STRANGERS`] of a series are strangers, and two more for its ends, the
+//! place is given up for good. The module counts fibers, and not wakes: where channels have
+//! buffers, the fibers at the edges of the groups are woken for each message, and the fibers in
+//! between for a whole buffer.
 //!
-//! Fibers that wait for sockets, timers and plain threads have no kin that wakes them, and are not
-//! learned from. Those that say where they are to go are not placed. Known places lie in a table of
+//! Fibers that wait for sockets, timers and plain threads have no kin that wakes them, and teach
+//! nothing. Fibers that are spawned with a place are left there. Known places lie in a table of
 //! fixed size, each at one slot. A place whose slot is taken is not learned.
 
 use crate::event::lock::Lock;
@@ -46,8 +49,8 @@ const LIMIT: u32 = 8;
 /// The part of a series that may be strangers: one in so many. In groups of [`CHAIN`] two are, at
 /// the edges.
 const STRANGERS: u64 = 4;
-/// How many may be strangers beside those: the ends of a chain talk to what was spawned elsewhere.
-/// They are woken most often, and so are the first of which anything is known.
+/// The number of further strangers that are allowed: the ends of a chain talk to fibers that were
+/// spawned elsewhere. The ends are woken most often, and so are sampled first.
 const ENDS: u64 = 2;
 /// The least size of a group of fibers that talk to their neighbours, and the size aimed at.
 const CHAIN: u32 = 16;
@@ -106,17 +109,17 @@ fn slot(site: usize) -> usize {
     ((site / align_of::<Location<'_>>()) ^ (site >> 9)) % SLOTS
 }
 
-/// Returns `true` if the wakes of this turn of a domain are looked at: those of one in 64, mostly
-/// 65 apart, since fibers that take turns by twos or fours would otherwise show the same side each
+/// Returns `true` if the wakes of this turn of a domain are sampled: one turn in 64, mostly 65
+/// apart, since fibers that take turns by twos or fours would otherwise show the same side each
 /// time.
 #[inline(always)]
 pub(super) fn is_sampled(turn: u32) -> bool {
     (turn ^ (turn / SAMPLED)).is_multiple_of(SAMPLED)
 }
 
-/// Returns to which of so many domains a group goes: to each in turn, and back again. In a sieve
-/// the first fibers have most to do, and the last least. So whoever has the first group has the
-/// last as well; and where the direction changes, neighbours stay together.
+/// Returns the domain of a group: groups go to each domain in turn, and back again. In a sieve the
+/// first fibers have most to do, and the last least. So the domain of the first group has the last
+/// one as well; and where the direction changes, neighbours stay together.
 fn deal(group: usize, domains: usize) -> usize {
     let at = group % (2 * domains);
     at.min(2 * domains - 1 - at)
@@ -388,8 +391,8 @@ mod tests {
         assert!(groups.knows(site));
     }
 
-    /// The ends of a chain are woken more often than what is between them, by what was spawned
-    /// elsewhere. Of a short series nothing else may be known.
+    /// The ends of a chain are woken more often than the fibers between them, by fibers that were
+    /// spawned elsewhere. Of a short series nothing else may be known.
     #[test]
     fn a_chain_is_known_beside_its_ends() {
         let (groups, spawner, site) = (Groups::new(), Spawner::new(), site());

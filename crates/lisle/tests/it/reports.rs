@@ -272,12 +272,11 @@ fn a_handler_that_panics_harms_nobody() {
     let _watched = watched();
     if part().is_none() {
         let ended = Ended::of(test, "child");
-        ended.succeeded().says(
-            "lisle: the handler of reports has panicked: I have enough; what it was told is: fiber 'one' (",
-        );
-        ended.says(
-            "lisle: the handler of reports has panicked: I have enough; what it was told is: fiber 'two' (",
-        );
+        ended
+            .succeeded()
+            .says("lisle: the handler of reports has panicked: I have enough; its report was: fiber 'one' (");
+        ended
+            .says("lisle: the handler of reports has panicked: I have enough; its report was: fiber 'two' (");
         assert_eq!(ended.stderr.matches("lisle: ").count(), 2, "{}", ended.stderr);
         return;
     }

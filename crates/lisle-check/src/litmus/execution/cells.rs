@@ -1,13 +1,13 @@
 //! The cells of the memory, and the accesses as parts of one cell each.
 //!
-//! Accesses of different sizes may go to the same bytes. The models speak of accesses of one
-//! location each. So the memory is cut into cells, as large as can be such that each access goes to
-//! whole cells; an access of several cells becomes one part for each, and the model is told which
-//! parts belong together. A test of one size has a cell for each location, and no parts.
+//! Accesses of different sizes may go to the same bytes, but the models speak of accesses to one
+//! location each. So the memory is cut into cells, as large as possible such that each access goes
+//! to whole cells. An access of several cells has one part for each, and the model gets the parts
+//! that belong together. A test with one size has a cell for each location, and no parts.
 //!
-//! Where an address depends on a read, it is not known beforehand what the access touches. It is
-//! taken to have whole cells of its own size. A search that finds otherwise says so, and begins
-//! again with smaller cells ([`Cells::refine`]).
+//! If an address depends on a read, the touched bytes are not known beforehand. The access is
+//! assumed to have whole cells of its own size. If a search finds otherwise, it begins again with
+//! smaller cells ([`Cells::refine`]).
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::litmus::program::expression::{Expression, Extension, Operator};
 use crate::litmus::program::memory::{Memory, Range};
 use crate::litmus::program::path::{Event, Kind, Pair, Path, Symbol};
 
-/// What an access, or a part of one, goes to.
+/// The target of an access, or of a part of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Target {
     /// The cell with this number.
@@ -31,7 +31,7 @@ pub(crate) enum Target {
 #[derive(Debug, Clone)]
 pub(crate) struct Cells<'a> {
     memory: &'a Memory,
-    /// What is accessed in one piece.
+    /// The ranges that are accessed in one piece.
     touched: BTreeSet<Range>,
     pub(crate) cells: Vec<Range>,
     /// The largest part of an access whose address is not known beforehand.
@@ -79,7 +79,7 @@ impl<'a> Cells<'a> {
         self.wrap(cell, location.first_value(offset, size))
     }
 
-    /// What is left of a value that is written into a cell. A cell that is a whole element has its
+    /// A value converted by a write into a cell. A cell that is a whole element has the element's
     /// type; any other is unsigned.
     pub(crate) fn wrap(&self, cell: usize, value: i64) -> i64 {
         let Range { location, size, .. } = self.cells[cell];
@@ -87,8 +87,8 @@ impl<'a> Cells<'a> {
         if size == ty.size { ty.wrap(value) } else { Extension::Zero.apply(8 * size as u32, value) }
     }
 
-    /// What an access to `size` bytes at `address` goes to, if it is a part of one to `whole` bytes
-    /// that begins `part` bytes before.
+    /// The target of an access to `size` bytes at `address`, if it is a part of an access to
+    /// `whole` bytes that begins `part` bytes before.
     pub(crate) fn target(&self, address: i64, event: &Event) -> Target {
         let aligned = event.whole == 0 || (address - event.part as i64) % event.whole as i64 == 0;
         let Some(range) = self.memory.find(address, event.size).filter(|_| aligned) else {
@@ -100,8 +100,8 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// The value of some bytes of a location at the end, if `last` gives those of the cells. Bytes
-    /// that nothing accesses are as they were.
+    /// The value of some bytes of a location at the end. `last` gives the values of the cells.
+    /// Bytes that nothing accesses are as they were.
     pub(crate) fn value(&self, range: Range, last: impl Fn(usize) -> Option<i64>) -> Option<i64> {
         let location = &self.memory.locations[range.location];
         let byte = |offset: usize| {
@@ -202,7 +202,8 @@ fn bit(event: usize) -> Set {
     Set::checked_shl(1, event as u32).unwrap_or(0)
 }
 
-/// What an access read, from what its parts did. What is read of part of a location is unsigned.
+/// The value that an access read, from the values of its parts. A read of a part of a location is
+/// unsigned.
 fn joined(first: usize, parts: &[(usize, usize)]) -> Symbol {
     let [_] = parts else {
         return parts.iter().enumerate().fold(Expression::Constant(0), |low, (number, &(part, size))| {

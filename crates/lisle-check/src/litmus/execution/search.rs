@@ -2,7 +2,7 @@
 //!
 //! First each read is given its write, then the writes of each location are put into order. After
 //! every choice the values that have become known are computed, the conditions of the paths are
-//! compared with them, and the model is asked about what there is so far. That is sound because in
+//! compared with them, and the model is asked about the graph so far. That is sound because in
 //! every model here a further choice only adds pairs to the relations whose cycles are forbidden: a
 //! cycle that is there stays.
 //!
@@ -20,7 +20,7 @@ use crate::litmus::model::{Axioms, Model};
 use crate::litmus::program::memory::Range;
 use crate::litmus::program::path::Symbol;
 
-/// What has been chosen, and what follows from it.
+/// The choices so far, and their consequences.
 #[derive(Debug, Clone)]
 pub(crate) struct Graph {
     /// The write that each read reads from.
@@ -31,7 +31,7 @@ pub(crate) struct Graph {
     pub(crate) places: Vec<Option<usize>>,
     /// From a write to the reads that read from it.
     pub(crate) reads_from: Relation,
-    /// From a write to those of the same location that come after it.
+    /// From a write to the later writes of the same location.
     pub(crate) coherence: Relation,
     /// From a read to the writes that come after the one that it reads from.
     pub(crate) from_reads: Relation,
@@ -65,7 +65,7 @@ pub(crate) struct Search<'a> {
     /// The model's relations that depend on locations, where all are known from the start.
     prepared: Option<Box<dyn Axioms>>,
     pairs: Relation,
-    /// What some access goes to although it is not one cell.
+    /// The range of an access that is not one cell.
     several: Cell<Option<Range>>,
     found: &'a mut dyn FnMut(&Graph),
 }
@@ -75,7 +75,8 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     ///
-    /// If an access goes to bytes that are not one cell. What was found then counts for nothing.
+    /// If an access goes to bytes that are not one cell. Then the executions found so far do not
+    /// count.
     pub(crate) fn run(
         skeleton: &'a Skeleton,
         cells: &'a Cells<'a>,
@@ -138,7 +139,8 @@ impl<'a> Search<'a> {
         here && !(updates(read) && members(graph.reads_from.successors(write)).any(updates))
     }
 
-    /// Computes what has become known. Returns `false` if it contradicts a choice or the paths.
+    /// Computes the values that have become known. Returns `false` if one contradicts a choice or
+    /// the paths.
     fn resolve(&self, graph: &mut Graph) -> bool {
         loop {
             let mut news = false;
@@ -174,7 +176,7 @@ impl<'a> Search<'a> {
         !graph.sources.iter().enumerate().any(moved) && !self.skeleton.conditions.iter().any(contradicts)
     }
 
-    /// What is in memory after a write. It depends on the type of what is there.
+    /// The value in memory after a write, converted to the type of its location.
     fn written(&self, graph: &Graph, write: usize) -> Option<i64> {
         let cell = graph.places[write]?;
         let value = graph.evaluate(&self.skeleton.events[write].value)?;

@@ -22,7 +22,7 @@ pub(crate) struct Skeleton {
     pub(crate) offsets: Vec<usize>,
     /// How many initial writes, and so how many cells, there are.
     pub(crate) cells: usize,
-    /// What each thread's path needs.
+    /// The conditions of each thread's path.
     pub(crate) conditions: Vec<(Symbol, bool)>,
     /// The order of each thread's program. The initial writes are not in it.
     pub(crate) program: Relation,

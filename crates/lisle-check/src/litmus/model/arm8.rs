@@ -1,12 +1,12 @@
-//! Armv8: multi-copy atomic; what is ordered in one thread by dependencies, barriers, acquires and
-//! releases is ordered for all, and nothing else is.
+//! Armv8, which is multi-copy atomic: dependencies, barriers, acquires and releases of a thread
+//! order its accesses for all threads, and nothing else does.
 //!
 //! Sources: Pulte, Flur, Deacon, French, Sarkar and Sewell, "Simplifying ARM Concurrency" (POPL
 //! 2018); the Arm Architecture Reference Manual (DDI 0487, section B2.3), whose newer wording is
 //! followed where both differ: a local write is before the local read that directly follows it
-//! there, whatever that read returns, and what follows an update by one acquiring and releasing
-//! instruction is ordered after its write. That manual also defines accesses of different sizes: who
-//! observes a part of an access is ordered before, or after, all of its parts.
+//! there, whatever that read returns, and the accesses after an update by one acquiring and
+//! releasing instruction are ordered after its write. That manual also defines accesses of different
+//! sizes: an access that observes a part of another is ordered before, or after, all of its parts.
 
 use super::sc::{is_atomic, is_coherent};
 use super::{Axioms, Order};
@@ -17,11 +17,11 @@ use crate::litmus::program::Fence;
 
 /// The axioms.
 pub(super) struct Arm8 {
-    /// What is ordered in one thread, and so for all.
+    /// The order within a thread, which holds for all threads.
     local: Relation,
     pairs: Relation,
-    /// From a read to what a later read of its thread reads at the same place, and beside it, where
-    /// accesses have parts.
+    /// From a read to the parts of a later read of its thread, at the same place and beside it,
+    /// where accesses have parts.
     read_again: Option<Relation>,
 }
 
@@ -52,7 +52,7 @@ impl Axioms for Arm8 {
     }
 }
 
-/// What the definitions of the local order have in common.
+/// The relations that the definitions of the local order share.
 struct Parts<'a> {
     skeleton: &'a Skeleton,
     graph: &'a Graph,
@@ -72,7 +72,7 @@ struct Parts<'a> {
     picked_address: Relation,
     picked_data: Relation,
     picked_control: Relation,
-    /// All that depends on a read, if only by a choice that could be guessed.
+    /// All dependencies on reads, also by choices that could be guessed.
     picks: Relation,
     /// From a write to each later read of its thread and location, with no write in between.
     read_next: Relation,
@@ -83,7 +83,7 @@ impl<'a> Parts<'a> {
         let program = &skeleton.program;
         let (reads, writes) = (skeleton.reads, skeleton.writes);
         let here = program.and(&graph.same_location);
-        // A location that is not known yet could be that of a write in between.
+        // A write in between could go to a location that is not known yet.
         let read_next = match graph.settled {
             true => here.minus(&here.to(writes).then(&here)).from(writes).to(reads),
             false => Relation::empty(skeleton.count()),
@@ -116,7 +116,8 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// A write is after what its thread did before at the same location, with all of its parts.
+    /// A write is after the earlier accesses of its thread to the same location, with all of its
+    /// parts.
     fn same_place(&self) -> Relation {
         self.program.and(&self.graph.same_location).to(self.writes).then(&self.skeleton.together)
     }
@@ -127,7 +128,7 @@ impl<'a> Parts<'a> {
         direct.or(&speculated.to(self.writes)).or(&direct.then(&self.read_next))
     }
 
-    /// What depends on a choice that could be guessed is ordered only if it writes.
+    /// An access that depends on a choice that could be guessed is ordered only if it writes.
     fn by_picks(&self) -> Relation {
         let later = self.picked_address.to(self.accesses).then(self.program);
         self.picked_address.or(&self.picked_data).or(&self.picked_control).or(&later).to(self.writes)

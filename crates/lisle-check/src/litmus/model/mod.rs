@@ -18,7 +18,7 @@ pub(crate) use rc11::{Pair, races};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Model {
-    /// Sequential consistency: some interleaving of the threads explains all (Lamport 1979).
+    /// Sequential consistency: an interleaving of the threads explains all reads (Lamport 1979).
     Sc,
     /// x86-TSO: each thread has a queue of stores (Owens, Sarkar and Sewell 2009).
     Tso,
@@ -50,7 +50,7 @@ impl Model {
         }
     }
 
-    /// Returns `true` if the model says what accesses of different sizes to the same bytes do.
+    /// Returns `true` if the model covers accesses of different sizes to the same bytes.
     pub(crate) fn is_for_parts(self) -> bool {
         matches!(self, Model::Sc | Model::Arm8 | Model::Arm8Rcpc)
     }
@@ -93,7 +93,7 @@ impl fmt::Display for Model {
     }
 }
 
-/// The error of a name that is none of a model.
+/// The error of a name without a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownModel(());
 
@@ -119,7 +119,7 @@ impl FromStr for Model {
     }
 }
 
-/// What a model demands of the executions of one skeleton.
+/// The axioms of a model for the executions of one skeleton.
 ///
 /// Invariant: if it refuses a graph, it refuses every graph with more choices made.
 pub(crate) trait Axioms {

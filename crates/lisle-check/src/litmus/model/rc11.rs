@@ -2,8 +2,8 @@
 //! without values out of thin air.
 //!
 //! Source: Lahav, Vafeiadis, Kang, Hur and Dreyer, "Repairing Sequential Consistency in C/C++11"
-//! (PLDI 2017). The names are those of the paper. One definition is that of C++20 (P0982): a
-//! release sequence goes on only by updates, not by later stores of the same thread.
+//! (PLDI 2017). The names come from the paper. One definition comes from C++20 (P0982): a release
+//! sequence goes on only by updates, not by later stores of the same thread.
 
 use super::Axioms;
 use crate::litmus::error::Place;
@@ -94,9 +94,9 @@ impl Axioms for Rc11 {
     }
 }
 
-/// A data race: two accesses of different threads to one location, at least one of them a write
-/// and at least one not atomic, neither of which happens before the other. C gives a program that
-/// has one in any execution no meaning at all.
+/// A data race: two accesses of different threads to one location, at least one of them a write and
+/// at least one not atomic, neither of which happens before the other. In C, a program with a race
+/// in any execution has no meaning at all.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Pair {
     pub(crate) location: usize,

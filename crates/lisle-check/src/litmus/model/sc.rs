@@ -1,5 +1,5 @@
 //! Sequential consistency: program order and communication have no cycle. All parts of an access are
-//! at one point of it.
+//! at one point of the order.
 //!
 //! Source: Lamport, "How to Make a Multiprocessor Computer That Correctly Executes Multiprocess
 //! Programs" (1979), as an axiom in the manner of "Herding Cats" (2014).

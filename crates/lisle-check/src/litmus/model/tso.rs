@@ -13,7 +13,7 @@ use crate::litmus::program::Fence;
 
 /// The axioms.
 pub(super) struct Tso {
-    /// What is in order for all threads because it is so in one.
+    /// The order within a thread that holds for all threads.
     preserved: Relation,
     pairs: Relation,
 }

@@ -278,7 +278,7 @@ impl<'a> Function<'a, '_> {
         Ok(())
     }
 
-    /// What is left of a value in a variable.
+    /// A value converted to the type of a variable.
     pub(super) fn converted(&self, variable: Register, value: Operand) -> Operand {
         match self.types.iter().rev().find(|(known, _)| *known == variable) {
             Some((_, ty)) => convert(*ty, value),
@@ -344,7 +344,7 @@ impl<'a> Function<'a, '_> {
         self.thread.code.len() - 1
     }
 
-    /// Makes the jump lead to what is read next.
+    /// Makes the jump lead to the next instruction.
     pub(super) fn land(&mut self, jump: usize) {
         let here = self.thread.code.len();
         if let Instruction::Branch { target, .. } = &mut self.thread.code[jump].instruction {
@@ -376,13 +376,13 @@ impl<'a> Function<'a, '_> {
 /// The refusal of unsigned numbers, whose arithmetic is another.
 pub(super) const UNSIGNED: &str = "unsigned numbers of 32 and 64 bits are not supported in C";
 
-/// Returns `true` if the arithmetic of numbers of this type is that of signed ones. Narrow numbers
-/// become an `int` before anything is computed.
+/// Returns `true` if numbers of this type have signed arithmetic. Narrow numbers become an `int`
+/// before anything is computed.
 pub(super) fn is_supported(ty: Type) -> bool {
     ty.size < 4 || ty.extension == Extension::Signed
 }
 
-/// What is left of a value in an object of a type.
+/// A value converted to a type.
 pub(super) fn convert(ty: Type, value: Operand) -> Operand {
     if ty.size == 8 { value } else { Expression::Extend(ty.extension, 8 * ty.size as u32, Box::new(value)) }
 }

@@ -14,7 +14,8 @@ use crate::litmus::program::{CompareExchange, Instruction, Memory, Operand, Orde
 const LEVELS: [&[&str]; 8] =
     [&["|"], &["^"], &["&"], &["==", "!="], &["<", "<=", ">", ">="], &["<<", ">>"], &["+", "-"], &["*"]];
 
-/// What a compare and exchange takes its expected value from, and puts the old one into.
+/// The variable or location that holds the expected value of a compare and exchange, and gets the
+/// old one.
 enum Expected {
     Variable(Register),
     Memory(Operand),
@@ -63,7 +64,7 @@ impl Function<'_, '_> {
         while let Some(Token::Symbol(symbol)) = self.cursor.peek()
             && symbols.contains(&symbol)
         {
-            // What is on the left becomes an operand, so a long row is a deep tree.
+            // The left side becomes an operand, so a long row is a deep tree.
             self.cursor.enter()?;
             operators += 1;
             self.cursor.take();

@@ -96,7 +96,7 @@ impl Column<'_> {
         }
     }
 
-    /// The condition that the flags are so. The names are those of Armv8.
+    /// The condition on the flags with this name of Armv8.
     pub(super) fn compared(&mut self, name: &str) -> Option<Operand> {
         let [negative, zero, carry, overflow] =
             FLAGS.map(|name| Expression::Leaf(self.thread.register(name)));

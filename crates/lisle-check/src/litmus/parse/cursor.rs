@@ -1,4 +1,4 @@
-//! A position in a test, and what the readers ask of it.
+//! A position in a test, with the functions for the readers.
 
 use std::ops::Range;
 
@@ -118,7 +118,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Begins what may contain itself; [`leave`](Self::leave) ends it.
+    /// Enters a construct that may contain itself; [`leave`](Self::leave) leaves it.
     pub(crate) fn enter(&mut self) -> Result<(), ParseError> {
         self.nesting += 1;
         if self.nesting > NESTING {
@@ -128,7 +128,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Ends what [`enter`](Self::enter) has begun.
+    /// Leaves a construct that [`enter`](Self::enter) has entered.
     pub(crate) fn leave(&mut self) {
         self.nesting -= 1;
     }

@@ -12,7 +12,7 @@ use crate::litmus::program::{Architecture, Memory, Thread, Type};
 const SUPPORTED: &str =
     "an entry is `x=1`, `int x=1`, `[x]=1`, `int a[2]={1,2}`, `0:X1=x` or `uint64_t 0:X1=1`";
 
-/// What the block says of a register.
+/// The entry of the block for a register.
 #[derive(Debug)]
 pub(crate) struct Initial {
     thread: usize,

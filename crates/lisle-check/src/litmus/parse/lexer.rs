@@ -1,8 +1,8 @@
 //! Splits a test into words, numbers and symbols, each with the bytes that it covers.
 //!
-//! Comments become blanks first, so that places stay what they are. `(* *)` is a comment outside of
-//! the bodies of C only: there `(*x)` is an expression, and `//` and `/* */` are comments. So is what
-//! stands between `<<` and `>>` after a processor's test.
+//! Comments become blanks first, so that places stay the same. In the bodies of C, `(*x)` is an
+//! expression, and `//` and `/* */` are comments. Elsewhere `(* *)` is a comment. The text between
+//! `<<` and `>>` after a processor's test is a comment, too.
 
 use std::fmt;
 use std::ops::Range;
@@ -89,7 +89,7 @@ pub(crate) fn without_comments(text: &str, is_c: bool) -> Result<String, ParseEr
             [b'/', b'*', ..] if is_c => {
                 Some(rest.windows(2).skip(2).position(|end| end == b"*/").map(|at| at + 4))
             }
-            // What an older tool was to draw.
+            // A drawing for an older tool.
             [b'<', b'<', ..] if !is_c && depth == 0 => {
                 Some(rest.windows(2).position(|end| end == b">>").map(|at| at + 2))
             }

@@ -1,11 +1,11 @@
-//! The words of Linux for what C has words of its own for, and locks.
+//! The atomic operations of Linux, and locks.
 //!
-//! Linux has a memory model of its own, which is not one of those here; see `Test::own_model`. What
-//! each word stands for is what the kernel makes of it on the processors whose models are here, and
-//! what C has for it. Words for which C has nothing are refused under `rc11`, and so is all of RCU.
+//! Linux has a memory model of its own, which is not here; see `Test::own_model`. Each word stands
+//! for the kernel's code on the processors whose models are here, or for an operation of C. Words
+//! without such an operation are refused under `rc11`, and so is all of RCU.
 //!
-//! `spin_lock` is a compare and exchange that is made, and acquires; `spin_unlock` a store that
-//! releases. Executions in which a thread waits for a lock for ever are none.
+//! `spin_lock` is a successful compare and exchange, which acquires; `spin_unlock` is a store that
+//! releases. An execution in which a thread waits for a lock for ever does not count.
 
 use super::c::Function;
 use crate::litmus::error::{ParseError, Place};

@@ -5,8 +5,8 @@
 //!
 //! Source of the format: the documentation of herdtools7 (diy.inria.fr/doc/herd.html).
 //!
-//! Invariant: a construct that is not known is an error. Nothing is skipped that could change what
-//! a test means.
+//! Invariant: an unknown construct is an error. Nothing is skipped that could change the meaning of
+//! a test.
 
 mod aarch64;
 mod c;
@@ -30,7 +30,7 @@ use super::program::unfold::unfold;
 use super::program::{Architecture, Memory, Thread};
 use cursor::Cursor;
 
-/// All that a text says.
+/// A test as its text gives it.
 #[derive(Debug, Clone)]
 pub(crate) struct Parsed {
     pub(crate) architecture: Architecture,
@@ -129,8 +129,8 @@ fn header(text: &str) -> Result<(Architecture, bool, String), ParseError> {
     }
 }
 
-/// Refuses what stands between the first line and the initial values and changes what the test
-/// means. All else there is for readers and for other tools.
+/// Refuses lines between the first line and the initial values that change the meaning of the test.
+/// The other lines there are for readers and for other tools.
 fn metadata(text: &str) -> Result<(), ParseError> {
     let end = text.find('{').unwrap_or(text.len());
     let mut start = 0;

@@ -7,7 +7,7 @@ use crate::litmus::program::memory::{Memory, STRIDE};
 use crate::litmus::program::path::{Event, Kind, Path};
 use crate::litmus::program::{Architecture, Type};
 
-/// A location without a type is an `int`, unless all that goes to it has 8 bytes.
+/// A location without a type is an `int`, unless all accesses to it have 8 bytes.
 pub(super) fn settle(memory: &mut Memory, architecture: Architecture, threads: &[Vec<Path>]) {
     if architecture == Architecture::C {
         return;

@@ -48,7 +48,7 @@ impl Assembler for X86 {
         let fence = match name.as_str() {
             "NOP" => return Ok(()),
             "MFENCE" => Some(Fence::Full),
-            // What these order is in order under x86-TSO anyway.
+            // Under x86-TSO, the accesses that these order are in order anyway.
             "SFENCE" | "LFENCE" => Some(Fence::Compiler),
             _ => None,
         };
@@ -307,7 +307,7 @@ fn write(place: &Place, value: Operand, column: &mut Column<'_>) {
     });
 }
 
-/// Adds an update of what is at a place in memory.
+/// Adds an update of a place in memory.
 fn update(
     old: Option<Register>,
     at: &Place,

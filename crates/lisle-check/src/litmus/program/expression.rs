@@ -1,12 +1,12 @@
 //! Integer expressions, over registers in a program and over reads in an execution.
 //!
-//! A candidate execution is built before it is known what its reads return, so a thread is run with
-//! symbols in place of values: what it stores is an expression over the reads before it. It is
-//! evaluated once those have their sources.
+//! A candidate execution is built before the results of its reads are known. So a thread runs with
+//! symbols in place of values: a stored value is an expression over the reads before it. It is
+//! evaluated once these reads have their sources.
 //!
 //! Invariant: an expression whose value does not depend on its leaves (`r ^ r`, with which tests
-//! make dependencies) is a constant. What it depends on by its text is recorded beside it, as a
-//! taint, because that is what the models for processors ask.
+//! make dependencies) is a constant. The dependencies of its text are recorded beside it, as a
+//! taint, since the models of processors need them.
 
 use std::ops::Not;
 
@@ -108,7 +108,7 @@ impl Extension {
 pub(crate) enum Expression<Leaf> {
     /// A number, or the address of a location.
     Constant(i64),
-    /// What is not known from the text.
+    /// A value that the text does not give.
     Leaf(Leaf),
     /// An operator's value.
     Binary(Operator, Box<Expression<Leaf>>, Box<Expression<Leaf>>),
@@ -166,7 +166,7 @@ impl<Leaf: Clone + PartialEq> Expression<Leaf> {
         }
     }
 
-    /// The value, if those of all leaves are known.
+    /// The value, if the values of all leaves are known.
     pub(crate) fn evaluate(&self, leaf: &impl Fn(&Leaf) -> Option<i64>) -> Option<i64> {
         match self {
             Expression::Constant(value) => Some(*value),

@@ -36,7 +36,7 @@ impl Type {
         Some(Type { size, extension })
     }
 
-    /// The value that is left of `value` in an object of this type.
+    /// `value` converted to this type.
     pub(crate) fn wrap(self, value: i64) -> i64 {
         self.extension.apply(8 * self.size as u32, value)
     }
@@ -50,7 +50,7 @@ pub(crate) struct Location {
     pub(crate) declared: Option<Type>,
     /// Whether it is an array.
     pub(crate) array: bool,
-    /// The value of each element at the start. What is no array has one.
+    /// The value of each element at the start. A location that is no array has one.
     pub(crate) initial: Vec<i64>,
     /// The type of each element, as all of the test together says.
     pub(crate) ty: Type,

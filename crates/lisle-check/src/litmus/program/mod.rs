@@ -1,11 +1,11 @@
-//! What a litmus test consists of once it is read: threads of a few instructions, the same for C
-//! and for each processor.
+//! A litmus test after reading: threads of a few instructions, the same for C and for each
+//! processor.
 //!
-//! The languages differ in their text, not in what they do to memory: each access is a load, a
+//! The languages differ in their text, not in their accesses to memory: each access is a load, a
 //! store, or both in one step, with an order. So a reader (`super::parse`) translates its language
-//! into these instructions, and all that comes after it knows one.
+//! into these instructions, and all later modules know one language.
 //!
-//! Invariant: a register holds 64 bits. What is narrower in the language is extended explicitly.
+//! Invariant: a register holds 64 bits. Narrower values of a language are extended explicitly.
 
 pub(crate) mod expression;
 pub(crate) mod memory;
@@ -38,18 +38,19 @@ impl std::fmt::Display for Architecture {
     }
 }
 
-/// What an access or a fence of C orders. The instructions of the processors use the same words.
+/// The order of an access or a fence of C. The instructions of the processors use the same words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     /// Not atomic in C; an ordinary instruction of a processor.
     Plain,
     /// Atomic, without order.
     Relaxed,
-    /// LDAPR: what follows is ordered after it, what went before it is not, not even an STLR.
+    /// LDAPR: later accesses are ordered after it. It has no order with earlier accesses, not even
+    /// with an STLR.
     AcquirePc,
-    /// What follows is ordered after it; LDAR.
+    /// Later accesses are ordered after it; LDAR.
     Acquire,
-    /// What went before is ordered before it; STLR.
+    /// Earlier accesses are ordered before it; STLR.
     Release,
     /// Both.
     AcquireRelease,
@@ -69,7 +70,7 @@ impl Order {
     }
 }
 
-/// What a fence orders.
+/// The accesses that a fence orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fence {
     /// A fence of C.
@@ -82,7 +83,7 @@ pub(crate) enum Fence {
     Stores,
     /// Stores before it with all after it: DSB ST.
     StoresWithAll,
-    /// ISB: what follows is fetched after the branches before it are decided.
+    /// ISB: later instructions are fetched after the branches before it are decided.
     Instructions,
     /// Nothing but the compiler.
     Compiler,
@@ -95,13 +96,14 @@ pub(crate) struct Register(pub(crate) usize);
 /// An operand.
 pub(crate) type Operand = Expression<Register>;
 
-/// How many bytes an access has. In C it has those of the element at its address, which is 0 here.
+/// The number of bytes of an access. It is 0 in C, where an access has the bytes of the element at
+/// its address.
 pub(crate) type Size = usize;
 
-/// What an instruction that loads and stores in one step does.
+/// An instruction that loads and stores in one step.
 #[derive(Debug, Clone)]
 pub(crate) struct Update {
-    /// Where the value that was there goes. Without it the load orders nothing (as SWP with XZR).
+    /// The register for the old value. Without it the load orders nothing (as SWP with XZR).
     pub(crate) old: Option<Register>,
     pub(crate) address: Operand,
     pub(crate) size: Size,
@@ -114,7 +116,7 @@ pub(crate) struct Update {
 /// A compare and exchange.
 #[derive(Debug, Clone)]
 pub(crate) struct CompareExchange {
-    /// Where the value that was there goes. Without it the load orders nothing (as CAS with XZR).
+    /// The register for the old value. Without it the load orders nothing (as CAS with XZR).
     pub(crate) old: Option<Register>,
     /// Where 1 goes if the exchange was made, 0 if not.
     pub(crate) made: Register,
@@ -127,8 +129,8 @@ pub(crate) struct CompareExchange {
     pub(crate) failure: Order,
     /// Whether it may fail although the values are the same.
     pub(crate) weak: bool,
-    /// Whether an exchange that is made may leave the register of the expected value as it is,
-    /// which then goes on to depend on what it depended on (CAS of Armv8).
+    /// Whether a successful exchange may leave the register of the expected value as it is, with
+    /// its old dependencies (CAS of Armv8).
     pub(crate) keeps: bool,
 }
 
@@ -150,7 +152,7 @@ pub(crate) enum Instruction {
     Update(Update),
     /// Reads, compares, and writes if equal.
     CompareExchange(CompareExchange),
-    /// Orders what is around it.
+    /// Orders the accesses around it.
     Fence(Fence),
     /// Goes on only if the condition is not 0. Otherwise the thread waits for ever, and there is no
     /// such execution.

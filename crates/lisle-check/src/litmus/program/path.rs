@@ -1,7 +1,8 @@
 //! One way of a thread through its code, as the events that it causes.
 //!
 //! Invariant: dependencies and expressions name only earlier reads of the same thread. Their
-//! numbers count the events of the thread; [`Event::moved`] makes them count those of an execution.
+//! numbers count the events of the thread; [`Event::moved`] turns them into numbers of an
+//! execution.
 
 use super::expression::Expression;
 use super::{Fence, Order, Register, Size};
@@ -11,20 +12,20 @@ use crate::litmus::execution::relation::Set;
 /// A value that is an expression over the reads with these numbers.
 pub(crate) type Symbol = Expression<usize>;
 
-/// The reads that something depends on by the text of the program, whatever its value is.
+/// The reads on which a value depends by the text of the program.
 ///
 /// Invariant: a read that is in `certain` is in `picked`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Taint {
     /// The reads whose values it is computed from.
     pub(crate) certain: Set,
-    /// With those that decide which of two values it is (by CSEL or CAS). A processor may guess
-    /// that, so they order less.
+    /// The same, and the reads that choose between two values (by CSEL or CAS). A processor may
+    /// guess the choice, so these order less.
     pub(crate) picked: Set,
 }
 
 impl Taint {
-    /// The taint of what a read returned.
+    /// The taint of a read's value.
     pub(crate) fn of(read: usize) -> Taint {
         // A path with too many events is refused as soon as the step that made them ends.
         let read = Set::checked_shl(1, read as u32).unwrap_or(0);
@@ -36,7 +37,7 @@ impl Taint {
         Taint { certain: self.certain | other.certain, picked: self.picked | other.picked }
     }
 
-    /// The taint of what may be guessed.
+    /// The taint of a value that may be guessed.
     pub(crate) fn guessed(self) -> Taint {
         Taint { certain: 0, ..self }
     }
@@ -51,14 +52,14 @@ impl Taint {
     }
 }
 
-/// A value and what it depends on.
+/// A value and its dependencies.
 #[derive(Debug, Clone)]
 pub(crate) struct Value {
     pub(crate) symbol: Symbol,
     pub(crate) taint: Taint,
 }
 
-/// What an event does.
+/// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Reads a location.
@@ -91,11 +92,11 @@ pub(crate) struct Event {
     pub(crate) part: usize,
     /// The size of the access.
     pub(crate) whole: Size,
-    /// What a write writes. For a read it is the read itself.
+    /// The value of a write. For a read it is the read itself.
     pub(crate) value: Symbol,
     pub(crate) address_taint: Taint,
     pub(crate) value_taint: Taint,
-    /// What the branches before it depend on.
+    /// The dependencies of the branches before it.
     pub(crate) control: Taint,
     pub(crate) pair: Option<Pair>,
     /// Whether it belongs to an instruction that locks the bus of an x86.
@@ -125,7 +126,7 @@ impl Event {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Path {
     pub(crate) events: Vec<Event>,
-    /// What must be (not) 0 for the thread to go this way.
+    /// The values that must be (not) 0 for the thread to go this way.
     pub(crate) conditions: Vec<(Symbol, bool)>,
     /// The registers at the end.
     pub(crate) registers: Vec<Symbol>,

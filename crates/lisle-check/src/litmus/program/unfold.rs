@@ -3,8 +3,8 @@
 //!
 //! A branch on a known value goes one way. A branch on a symbol goes both ways, and each path notes
 //! the condition under which it is taken; the search drops a path when its reads contradict it. So
-//! a loop is unfolded. One whose condition depends on what other threads write has no last round,
-//! and is an error rather than a number of rounds that nobody chose.
+//! a loop is unfolded. If its condition depends on the writes of other threads, it has no last
+//! round, and is an error.
 
 use super::expression::{Expression, Extension, Operator};
 use super::path::{Event, Kind, Pair, Path, Symbol, Taint, Value};
@@ -21,7 +21,7 @@ const PATHS: usize = 4096;
 /// The most parts of the expression that a register holds.
 const PARTS: usize = 4096;
 
-/// Why a thread cannot be unfolded, and where.
+/// The reason why a thread cannot be unfolded, with its place.
 #[derive(Debug)]
 pub(crate) struct Endless {
     pub(crate) place: Place,
@@ -84,7 +84,7 @@ struct Run {
     next: usize,
     registers: Vec<Value>,
     path: Path,
-    /// What the branches so far depend on.
+    /// The dependencies of the branches so far.
     control: Taint,
     /// The exclusive load that an exclusive store would complete.
     exclusive: Option<usize>,
@@ -93,7 +93,7 @@ struct Run {
 }
 
 impl Run {
-    /// Why the next instruction has no meaning here.
+    /// The reason why the next instruction has no meaning here.
     fn refusal(&self, instruction: &Instruction) -> Option<&'static str> {
         let Instruction::StoreExclusive { size, .. } = instruction else { return None };
         let begun = &self.path.events[self.exclusive?];
@@ -205,7 +205,7 @@ impl Run {
         self.path.events[read].unused = exchange.old.is_none();
         let (old, deciding) = (known_by(read), known_by(read).taint.or(expected.taint));
         self.registers[exchange.made.0] = Value { taint: deciding, ..known(0) };
-        // In C both are of the type of what is there.
+        // In C both have the type of the location.
         let bits = if exchange.size == 0 { 64 } else { 8 * exchange.size as u32 };
         let compared = |symbol: &Symbol| Expression::extend(Extension::Zero, bits, symbol.clone());
         let same = Expression::binary(Operator::Equal, compared(&old.symbol), compared(&expected.symbol));

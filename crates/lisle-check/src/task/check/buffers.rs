@@ -1,9 +1,8 @@
 //! Stores that have not reached memory.
 //!
-//! Under total store order each task has a buffer of its own. Its oldest store is something that
-//! can go on by itself, and reaching memory is a store as far as conflicts are concerned.
-//! *Invariant:* under sequential consistency there are no buffers, and nothing here costs more than
-//! seeing that.
+//! Under total store order each task has a buffer of its own. Its oldest store is an actor that can
+//! go on by itself, and reaching memory counts as a store in the table of conflicts. *Invariant:*
+//! under sequential consistency there are no buffers, and nothing here costs more than seeing that.
 
 use super::machine::Machine;
 use super::state::State;
@@ -18,8 +17,8 @@ pub(super) struct Stored {
 }
 
 impl Machine {
-    /// Returns the value that `task` finds in the place: the last that it has stored itself, or
-    /// what is in memory.
+    /// Returns the value that `task` finds in the place: the last value that it has stored itself,
+    /// or the value in memory.
     pub(super) fn load(&self, state: &State, task: u32, cell: u32) -> u32 {
         let buffer = self.locals.slots.task(task).buffer;
         let stores = buffer.map_or(&[][..], |buffer| self.buffer(state, buffer));

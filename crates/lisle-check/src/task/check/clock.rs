@@ -1,7 +1,7 @@
-//! Sleeping, and the passing of time where that is modelled.
+//! Sleeps, and the passing of time where it is modelled.
 //!
-//! What tasks do takes no time, so time passes only when none can go on. *Invariant:* a task that
-//! sleeps has the end of its sleep in a slot, and no other task has.
+//! The steps of tasks take no time, so time passes only when no task can go on. *Invariant:* a task
+//! that sleeps has the end of its sleep in a slot, and no other task has.
 
 use super::locals::UNIT;
 use super::machine::Machine;

@@ -1,8 +1,8 @@
 //! The different ways in which a program ends.
 //!
-//! Many schedules come to the same. So an end is first compared by its *mark*, the words of its
-//! state that make the result, and made into an [`Outcome`] only if that is new. *Invariant:* no
-//! two of the outcomes are equal, and each is kept with the first way to it that was met.
+//! Many schedules have the same end. So an end is first compared by its *mark*, the words of its
+//! state that make the result, and becomes an [`Outcome`] only if the mark is new. *Invariant:* no
+//! two of the outcomes are equal, and each is kept with the first way to it.
 
 use super::locals::Action;
 use super::machine::{Machine, Stop};
@@ -42,7 +42,7 @@ impl Ends {
 
     /// Notes an end if it is a new one.
     pub(super) fn note(&mut self, machine: &Machine, state: &State, how: How, way: Way) {
-        // What a task has forgotten makes ends different that look the same.
+        // Two ends may look the same and differ only in replies that a task has forgotten.
         let may_repeat = match &how {
             How::Stopped(Stop::Exit(_)) => false,
             How::Stopped(Stop::Fault { .. }) => true,

@@ -1,12 +1,12 @@
 //! The exploration: all states that a program can be in, level by level.
 //!
 //! The level of a state is how many requests were performed before it. Every turn performs at least
-//! one, so levels only grow, and a level that was looked at is forgotten but for how it was
-//! reached: the sweep-line method of Christensen, Kristensen and Mailund (2001). States of one
-//! level that are equal are one state.
+//! one, so levels only grow, and of an explored level only the ways to its states are kept: the
+//! sweep-line method of Christensen, Kristensen and Mailund (2001). States of one level that are
+//! equal are one state.
 //!
-//! *Invariant:* the order of everything is the order in which it was met, so the same program gives
-//! the same verdict with the same counts; and a state is met first by a shortest schedule.
+//! *Invariant:* everything is kept in the order in which it was found, so the same program gives
+//! the same verdict with the same counts; and a shortest schedule is the first to reach a state.
 
 use super::ends::{Ends, How};
 use super::machine::{Actor, Machine};
@@ -33,7 +33,7 @@ struct Origin {
 /// The parent of the first state, which has none.
 const NOWHERE: u32 = u32::MAX;
 
-/// What makes two conflicts the same for a reader: who asks for what where.
+/// The key of a conflict for a reader: the tasks, their requests and the places.
 type Meeting = [(u32, Kind, Option<Site>); 2];
 
 /// The exploration of one program.

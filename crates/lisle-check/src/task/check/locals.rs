@@ -1,14 +1,14 @@
-//! What tasks are about to do, interned.
+//! The local states of tasks, interned.
 //!
-//! A closure can be neither compared nor hashed. But what a task is about to do is a function of
-//! the task it began as and of the replies that it has got, and replies can be. So a *local state*
-//! is a node of a tree: a child of another by a reply. Each continuation is called once for each
-//! node, and not once for each state of the whole program in which the task is there. That makes a
-//! step of the checker a few look-ups, and is the reason why continuations are shared (`Arc<dyn
-//! Fn>`) and the program is not run anew for each schedule.
+//! A closure can be neither compared nor hashed. But the rest of a task is a function of its
+//! beginning and of the replies that it has got, and replies can be compared. So a *local state* is
+//! a node of a tree: a child of another by a reply. Each continuation is called once for each node,
+//! and not once for each state of the whole program in which the task is there. So a step of the
+//! checker is a few look-ups. For this, continuations are shared (`Arc<dyn Fn>`), and the program
+//! is not run anew for each schedule.
 //!
-//! *Invariant:* equal numbers are equal rests of a task. The reverse does not hold: a task that has
-//! forgotten a reply counts as different for having got a different one.
+//! *Invariant:* equal numbers are equal rests of a task. The reverse does not hold: two tasks that
+//! got different replies, and have forgotten them, count as different.
 
 use super::slots::{ANSWER, CellKind, INPUT, MAIN, OUTPUT, Slots};
 use crate::task::conflict::Kind;
@@ -28,7 +28,7 @@ pub(super) const FALSE: u32 = 1;
 /// The number of the value `true`.
 pub(super) const TRUE: u32 = 2;
 
-/// What a task does next, with cells resolved to slots, and values to their numbers.
+/// The next step of a task, with cells resolved to slots, and values to their numbers.
 #[derive(Clone)]
 pub(super) enum Action {
     Die,
@@ -81,7 +81,7 @@ pub(super) struct Locals {
     next: FxHashMap<(u32, u32), u32>,
     /// The first local state of the task that is forked in a local state.
     children: FxHashMap<u32, u32>,
-    /// What an atomic operation makes of a value, by local state and value.
+    /// The result of an atomic operation, by local state and value.
     changes: FxHashMap<(u32, u32), Result<Option<u32>, Arc<str>>>,
     /// A text with another added, by the numbers of the two.
     joined: FxHashMap<(u32, u32), u32>,
@@ -122,7 +122,7 @@ impl Locals {
         &self.values[value as usize]
     }
 
-    /// Returns the local state that follows by a reply.
+    /// Returns the local state after a reply.
     pub(super) fn after(&mut self, local: u32, reply: u32) -> u32 {
         if let Some(&next) = self.next.get(&(local, reply)) {
             return next;
@@ -153,7 +153,7 @@ impl Locals {
         (child, first)
     }
 
-    /// Returns what the atomic operation of a local state makes of a value.
+    /// Returns the result of a local state's atomic operation for a value.
     ///
     /// # Errors
     ///
@@ -258,8 +258,8 @@ impl Local {
 }
 
 impl Action {
-    /// Returns what is asked for, and the slot that it concerns. `None` if nothing is asked for
-    /// that others could notice.
+    /// Returns the request, and the slot that it concerns. `None` if others could not notice the
+    /// request.
     pub(super) fn concerns(&self) -> Option<(Kind, u32)> {
         match *self {
             Action::Load(cell) => Some((Kind::Load, cell)),

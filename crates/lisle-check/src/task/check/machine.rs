@@ -1,10 +1,10 @@
-//! The machine that a program is checked on: which tasks can go on, and what one step does.
+//! The machine on which a program is checked: it finds the tasks that can go on, and performs a
+//! step.
 //!
-//! What a task does without asking for anything that others could notice takes no turn: making a
-//! cell, forking, reading an IVar that is full, sleeping (if sleeping orders nothing), dying. Such
-//! *silent* steps are done as soon as they are possible. They commute with whatever others do, so
-//! no outcome is lost by that, and a conflict only where the silent step would have been the last
-//! that the task does.
+//! Steps that others could not notice take no turn: making a cell, forking, reading a full IVar,
+//! sleeping (if sleeping orders nothing), dying. The machine performs such *silent* steps as soon
+//! as they are possible. They commute with all steps of others, so no outcome is lost. A conflict
+//! is lost only where the silent step would have been the last one of its task.
 //!
 //! *Invariant:* between two steps no silent step is possible; and if time is modelled, some task
 //! can go on, or all that are left wait for ever.
@@ -23,7 +23,7 @@ use rustc_hash::FxBuildHasher;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many silent steps may follow one another before that is taken for an endless loop.
+/// The number of silent steps in a row that counts as an endless loop.
 const SILENT_STEPS: usize = 100_000;
 
 /// Something that can go on: a task, or a store that can leave its task's buffer.
@@ -31,14 +31,14 @@ const SILENT_STEPS: usize = 100_000;
 pub(super) struct Actor {
     /// The slot of the task, or of the buffer.
     pub(super) slot: u32,
-    /// What the task is about to do, or what it was about to do when it stored.
+    /// The local state of the task, now or when it stored.
     pub(super) local: u32,
     pub(super) kind: Kind,
     /// The slot that it concerns.
     pub(super) object: u32,
 }
 
-/// What ends a program from within.
+/// The reason why a program has ended itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Stop {
     Exit(i32),
@@ -87,8 +87,8 @@ impl Machine {
         (state, stop)
     }
 
-    /// Adds all that can go on in this state to `actors`, in the order in which their slots were
-    /// met.
+    /// Adds to `actors` all actors that can go on in this state, in the order in which their slots
+    /// were found.
     pub(super) fn actors(&self, state: &State, actors: &mut Vec<Actor>) {
         for &task in &self.locals.slots.tasks {
             let Some(local) = state.number(task) else { continue };
@@ -107,8 +107,8 @@ impl Machine {
         }
     }
 
-    /// Returns what `actor` would leave, if the rule that concerns it asks for that: the number of
-    /// a value, or the exit code.
+    /// Returns the number of the value, or the exit code, that `actor` would leave, if its rule
+    /// needs it.
     pub(super) fn leaves(&mut self, state: &State, actor: Actor) -> Option<i64> {
         match self.locals.get(actor.local).action {
             Action::Store(_, value) | Action::Answer(value) => Some(value.into()),
@@ -121,7 +121,8 @@ impl Machine {
         }
     }
 
-    /// Performs what `actor` asks for. Returns the number of the reply, or what ended the program.
+    /// Performs the request of `actor`. Returns the number of the reply, or the reason why the
+    /// program has ended.
     ///
     /// `actor` must be able to go on in `state`.
     pub(super) fn perform(&mut self, state: &mut State, actor: Actor) -> Result<u32, Stop> {
@@ -199,7 +200,7 @@ impl Machine {
         Ok(UNIT)
     }
 
-    /// Does all silent steps that are possible. Returns what ended the program, if one did.
+    /// Performs all possible silent steps. Returns the reason if one of them ends the program.
     fn settle(&mut self, state: &mut State) -> Option<Stop> {
         let mut steps = 0;
         loop {
@@ -232,7 +233,7 @@ impl Machine {
         stop
     }
 
-    /// Does one silent step if the next one is silent and possible, and returns the reply.
+    /// Performs the next step if it is silent and possible, and returns the reply.
     fn silent(&mut self, state: &mut State, task: u32, local: u32) -> Result<Option<u32>, Stop> {
         match &self.locals.get(local).action {
             Action::Die => state.clear(task),

@@ -1,8 +1,8 @@
-//! The interpreter that looks at everything a program may do.
+//! The interpreter that explores all executions of a program.
 //!
 //! It is Stroscot's event loop: each turn takes some of the tasks that can go on, any of them and
-//! at least one, and performs their requests at once. Two that [conflict](super::conflict) are an
-//! error. The loop tries every choice there is, and compares what the executions come to.
+//! at least one, and performs their requests at once. Two requests that [conflict](super::conflict)
+//! are an error. The loop tries every choice, and compares the outcomes of the executions.
 //!
 //! *Invariant:* nothing here depends on time, on addresses or on the order of a hash table: the
 //! same program has the same verdict with the same counts.
@@ -27,10 +27,10 @@ use super::run::InMemory;
 use super::value::Value;
 use explore::Explorer;
 
-/// How many states are looked at unless [`Checker::states`] says otherwise.
+/// The most states that are explored, unless [`Checker::states`] says otherwise.
 const STATES: usize = 1_000_000;
 
-/// A checker that can be told what to assume, and how much to look at.
+/// A checker with settings for its assumptions and limits.
 ///
 /// # Examples
 ///
@@ -66,19 +66,20 @@ pub struct Checker {
     compares_memory: bool,
 }
 
-/// Which turns the checker takes.
+/// The turns that the checker takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turns {
-    /// One task at a time. Whether several would conflict is seen from all pairs of requests that
-    /// are possible in a state. This finds all that [`EverySet`](Turns::EverySet) finds: see
+    /// One task at a time. The checker finds conflicts by comparing all pairs of requests that are
+    /// possible in a state. This finds all that [`EverySet`](Turns::EverySet) finds: see
     /// [`conflict`](super::conflict).
     One,
-    /// Every non-empty set of tasks, which is the definition. In a state in which n tasks can go on
-    /// there are 2ⁿ − 1 of them, so it is for small programs: with more than 20, checking panics.
+    /// Every non-empty set of tasks, as in the definition. If n tasks can go on in a state, there
+    /// are 2ⁿ − 1 sets, so this is for small programs: with more than 20 such tasks, checking
+    /// panics.
     EverySet,
 }
 
-/// What tasks find in memory.
+/// The memory model of tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
     /// The last value that was stored: sequential consistency.
@@ -90,14 +91,14 @@ pub enum Memory {
     TotalStoreOrder,
 }
 
-/// When sleeps end.
+/// The times at which sleeps end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// At any time: whatever was to be done before may take longer than the sleep. A sleep orders
+    /// At any time: the steps of other tasks may take longer than the sleep. A sleep orders
     /// nothing, as on a computer that is slow at the wrong moment.
     Anytime,
-    /// When no task can go on before: what tasks do takes no time. The sleeps that are over first
-    /// end first.
+    /// When no task can go on: the steps of tasks take no time. The shortest remaining sleep ends
+    /// first.
     WhenIdle,
 }
 
@@ -121,7 +122,7 @@ impl Checker {
         Checker::default()
     }
 
-    /// Sets how many states are looked at. The verdict of a program that has more is
+    /// Sets the most states that are explored. The verdict of a program with more states is
     /// [bounded](Coverage::Bounded).
     ///
     /// # Panics
@@ -133,13 +134,13 @@ impl Checker {
         self
     }
 
-    /// Sets which turns are taken.
+    /// Sets the turns that are taken.
     pub fn turns(mut self, turns: Turns) -> Self {
         self.turns = turns;
         self
     }
 
-    /// Sets what tasks find in memory.
+    /// Sets the memory model.
     pub fn memory(mut self, memory: Memory) -> Self {
         self.memory = memory;
         self
@@ -151,39 +152,40 @@ impl Checker {
         self
     }
 
-    /// Sets the lines of standard input, and the files that there are.
+    /// Sets the lines of standard input, and the existing files.
     pub fn world(mut self, world: InMemory) -> Self {
         self.world = world;
         self
     }
 
-    /// Sets whether what memory contains at the end is a part of the result. By default it is.
+    /// Sets whether the contents of memory at the end are a part of the result. By default they
+    /// are.
     pub fn compare_memory(mut self, compare: bool) -> Self {
         self.compares_memory = compare;
         self
     }
 
-    /// Looks at everything that the program may do. See [`check`].
+    /// Explores all executions of the program. See [`check`].
     pub fn check(&self, task: Task) -> Verdict {
         Explorer::new(self, &task).explore()
     }
 
-    /// Looks at everything that the program may do whose answer is the value of `operation`.
+    /// Explores all executions of the program whose answer is the value of `operation`.
     #[track_caller]
     pub fn check_value<T: Value>(&self, operation: OpV<T>) -> Verdict {
         self.check(ending_in_answer(operation))
     }
 }
 
-/// Looks at everything that the program may do, and says whether it always comes to the same.
+/// Explores all executions of the program, and says whether they all have the same outcome.
 ///
 /// # Complexity
 ///
 /// For n tasks that go through at most s local states each, and memory that can hold m different
 /// contents, there are at most sⁿ·m states; each is looked at once, with as many turns as tasks can
-/// go on. A local state is the replies that a task has got, so a loop that reads anew each time
-/// makes states without end, and the verdict is bounded. Memory is needed for two levels of states,
-/// and some 8 bytes for each state that was looked at.
+/// go on. A local state consists of the replies that a task has got, so a loop that reads in each
+/// round makes states without end, and the verdict is bounded. The checker needs memory for two
+/// levels of states, and some 8 bytes for each explored state.
 ///
 /// # Examples
 ///
@@ -208,7 +210,7 @@ pub fn check(task: Task) -> Verdict {
     Checker::new().check(task)
 }
 
-/// Looks at everything that the program may do whose answer is the value of `operation`.
+/// Explores all executions of the program whose answer is the value of `operation`.
 ///
 /// See [`check`].
 #[track_caller]

@@ -1,7 +1,7 @@
-//! One way through a program: which tasks went on in which turn, and what that did.
+//! A schedule of a program: the tasks of each turn, and their steps.
 //!
-//! *Invariant:* performing the turns from the beginning gives the outcome, or leads to the
-//! conflict, that the schedule was given for.
+//! *Invariant:* performing the turns from the beginning leads to the outcome, or to the conflict,
+//! of the schedule.
 
 use super::locals::{Action, Locals, TRUE};
 use super::machine::Actor;
@@ -17,19 +17,19 @@ pub struct Schedule {
     pub turns: Vec<Vec<Step>>,
 }
 
-/// What one task did in a turn.
+/// The step of one task in a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The task.
     pub task: TaskName,
-    /// What it did, with what came of it.
+    /// The operation, with its result.
     pub did: String,
     /// Where the operation was written.
     pub at: Option<&'static Location<'static>>,
 }
 
 impl Schedule {
-    /// Returns `true` if nothing is needed but to begin.
+    /// Returns `true` if the schedule has no turns.
     pub fn is_empty(&self) -> bool {
         self.turns.is_empty()
     }
@@ -65,7 +65,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// Returns what `actor` asks for, and, if it has got one, the reply to it.
+/// Returns the request of `actor` as text, with the reply if there is one.
 pub(super) fn describe(locals: &Locals, actor: Actor, reply: Option<u32>) -> String {
     let value = |number: u32| locals.value(number);
     let memory = |cell: u32| locals.slots.cell(cell, CellKind::Memory).expect("the place has a name");

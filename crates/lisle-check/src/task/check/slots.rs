@@ -1,7 +1,7 @@
-//! The slots of states: which there are, and what they are called.
+//! The slots of states, and their names.
 //!
-//! *Invariant:* the number of a slot depends on the name of what it stands for, and not on the
-//! schedule in which that was first met: a task's on its path of forks, a cell's on its maker.
+//! *Invariant:* the number of a slot depends on its name, and not on the schedule that has first
+//! met it: a task's number on its path of forks, a cell's on its maker.
 
 use crate::task::names::{CellName, Path, TaskName};
 use crate::task::program::Site;
@@ -12,14 +12,14 @@ use std::sync::Arc;
 pub(super) const NOW: u32 = 0;
 /// Standard output.
 pub(super) const OUTPUT: u32 = 1;
-/// How many lines of standard input have been read.
+/// The number of lines read from standard input.
 pub(super) const INPUT: u32 = 2;
 /// The program's answer.
 pub(super) const ANSWER: u32 = 3;
 /// The main task.
 pub(super) const MAIN: u32 = 4;
 
-/// What a cell is.
+/// The kind of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum CellKind {
     Memory,
@@ -27,7 +27,7 @@ pub(super) enum CellKind {
     Mutex,
 }
 
-/// What a slot stands for.
+/// The meaning of a slot.
 #[derive(Debug)]
 enum Slot {
     /// One of the slots above.
@@ -52,8 +52,8 @@ pub(super) struct TaskSlot {
     pub(super) due: Option<u32>,
 }
 
-/// What makes a slot the same slot. After different replies a task may fork and make different
-/// things, so these count as well.
+/// The identity of a slot. After different replies a task may fork and make different things, so
+/// the replies count as well.
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Task { parent: u32, forks: u32, name: Option<Arc<str>>, site: Site },
@@ -69,7 +69,7 @@ pub(super) struct Slots {
     timed: bool,
     /// All tasks that were met.
     pub(super) tasks: Vec<u32>,
-    /// All tasks' buffers, and whose they are.
+    /// All buffers, with their tasks.
     pub(super) buffers: Vec<(u32, u32)>,
 }
 
@@ -134,7 +134,7 @@ impl Slots {
         slot
     }
 
-    /// Returns what is known of a task.
+    /// Returns the entry of a task.
     pub(super) fn task(&self, slot: u32) -> &TaskSlot {
         match &self.slots[slot as usize] {
             Slot::Task(task) => task,

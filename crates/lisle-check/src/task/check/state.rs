@@ -1,7 +1,7 @@
 //! States of a program as rows of numbers.
 //!
-//! A *slot* is one thing that a state says something about: what a task is about to do, what a cell
-//! holds, what has been printed. Slots are numbered as they are met. A state is a word for each
+//! A *slot* is one component of a state: the local state of a task, the content of a cell, the
+//! printed text. Slots are numbered in the order in which they are met. A state is a word for each
 //! slot, and words are numbers of interned things, so that states are copied, compared and hashed
 //! fast. *Invariant:* the word 0 stands for "nothing", and the last word of a state is not 0, so
 //! that equal states are equal rows whenever they were made.

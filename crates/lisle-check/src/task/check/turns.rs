@@ -1,16 +1,15 @@
-//! The turns that are possible in a state: sets of requests that do not conflict, each with the
-//! order in which its requests are performed so that they have the effect of being performed at
-//! once.
+//! The turns that are possible in a state: sets of requests without a conflict, each with an order
+//! of its requests that has the effect of performing them at once.
 //!
-//! *Invariant:* requests that look come before those that change what they look at, so that they
-//! see what was before the turn.
+//! *Invariant:* requests that look come before requests that change the same thing, so they see the
+//! state before the turn.
 
 use super::machine::Actor;
 use super::state::State;
 use crate::task::conflict::{Kind, Row, Rule, TABLE};
 use std::sync::LazyLock;
 
-/// Of how many actors all sets are taken. More would take hours.
+/// The most actors of which all sets are taken. More would take hours.
 const MOST_ACTORS: usize = 20;
 
 const KINDS: usize = Kind::Exit as usize + 1;
@@ -27,7 +26,7 @@ static RULES: LazyLock<[[Rule; KINDS]; KINDS]> = LazyLock::new(|| {
     rules
 });
 
-/// Returns what happens to the requests of two actors in one turn.
+/// Returns the rule for the requests of two actors in one turn.
 pub(super) fn rule_for(one: Actor, other: Actor) -> Rule {
     let exits = one.kind == Kind::Exit || other.kind == Kind::Exit;
     if one.object != other.object && !exits {
@@ -39,8 +38,8 @@ pub(super) fn rule_for(one: Actor, other: Actor) -> Rule {
 /// Returns all turns that several of `actors` can have without any of the pairs in `conflicting`,
 /// as orders of their numbers.
 ///
-/// Each non-empty set of actors is one turn, or several if there is a winner to be chosen. That are
-/// 2ⁿ − 1 sets for n actors.
+/// Each non-empty set of actors is one turn, or several turns if a winner has to be chosen. There
+/// are 2ⁿ − 1 sets for n actors.
 ///
 /// # Panics
 ///
@@ -69,7 +68,7 @@ pub(super) fn of_every_set(
     turns
 }
 
-/// Returns when in a turn a request is performed: looks first, then races, then what changes.
+/// Returns the phase of a request in its turn: looks come first, then races, then changes.
 fn phase(state: &State, actor: Actor) -> (u8, u32) {
     match actor.kind {
         Kind::Load | Kind::ReadFile => (0, 0),
@@ -79,7 +78,7 @@ fn phase(state: &State, actor: Actor) -> (u8, u32) {
     }
 }
 
-/// Adds `members` to `turns` in each order of those that race for the same thing.
+/// Adds `members` to `turns` in each order of the members that race for the same thing.
 fn orders(actors: &[Actor], members: Vec<usize>, turns: &mut Vec<Vec<usize>>) {
     let race = |one: usize, other: usize| rule_for(actors[one], actors[other]) == Rule::Winner;
     let mut found = vec![Vec::new()];

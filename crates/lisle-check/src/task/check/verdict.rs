@@ -1,4 +1,4 @@
-//! What the checker says of a program.
+//! The verdict of the checker on a program.
 
 use super::schedule::Schedule;
 use crate::task::names::TaskName;
@@ -10,7 +10,7 @@ use std::panic::Location;
 /// How many outcomes and conflicts a report shows.
 const SHOWN: usize = 5;
 
-/// What [`check`](super::check()) has found.
+/// The verdict of [`check`](super::check()).
 ///
 /// Its `Display` form is a report for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,15 +20,15 @@ pub struct Verdict {
     pub outcomes: Vec<Possible>,
     /// The conflicts, each with a shortest schedule that leads to it, the shortest first.
     pub conflicts: Vec<Conflict>,
-    /// Whether everything was looked at.
+    /// Whether everything was explored.
     pub coverage: Coverage,
-    /// How many states were looked at.
+    /// The number of explored states.
     pub states: usize,
-    /// How many turns were tried from these.
+    /// The number of turns tried from these.
     pub turns: usize,
 }
 
-/// An outcome, and how it comes about.
+/// An outcome, and a schedule that leads to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Possible {
     /// The outcome.
@@ -37,7 +37,7 @@ pub struct Possible {
     pub schedule: Schedule,
 }
 
-/// Whether everything was looked at.
+/// Whether everything was explored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coverage {
     /// Every state that any schedule leads to.
@@ -47,7 +47,7 @@ pub enum Coverage {
     Bounded,
 }
 
-/// Two requests that must not be in one turn, and can be.
+/// Two requests that can be in one turn, but must not be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
     /// One of the requests.
@@ -72,17 +72,17 @@ pub struct Asked {
 }
 
 impl Verdict {
-    /// Returns `true` if nothing is wrong with what was looked at: there was no conflict, and there
-    /// is one outcome, which is [orderly](Outcome::is_orderly).
+    /// Returns `true` if the explored states show no fault: there is no conflict, and only one
+    /// outcome, which is [orderly](Outcome::is_orderly).
     ///
-    /// Whether that was everything, [`coverage`](Verdict::coverage) says.
+    /// [`coverage`](Verdict::coverage) says whether everything was explored.
     pub fn is_ok(&self) -> bool {
         self.conflicts.is_empty()
             && self.has_one_result()
             && self.outcomes.iter().all(|one| one.outcome.is_orderly())
     }
 
-    /// Returns `true` if every order that was looked at gives the same result.
+    /// Returns `true` if every explored order gives the same result.
     pub fn has_one_result(&self) -> bool {
         self.outcomes.len() == 1
     }
@@ -115,7 +115,7 @@ impl Verdict {
         self.outcomes.iter().any(|one| one.outcome == *outcome)
     }
 
-    /// Returns the outcome, if nothing is wrong and everything was looked at.
+    /// Returns the outcome, if there is no fault and everything was explored.
     ///
     /// # Panics
     ///

@@ -1,8 +1,8 @@
 //! Memory, IVars and mutexes.
 //!
-//! A handle is the number of a cell, so it is `Copy` and goes into any closure. What the number
-//! means is known to the interpreter that has made the cell. *Invariant:* a handle is used in the
-//! interpretation in which its cell was made.
+//! A handle is the number of a cell, so it is `Copy` and goes into any closure. Only the
+//! interpreter that has made the cell knows the cell of this number. *Invariant:* a handle is used
+//! in the interpretation in which its cell was made.
 
 use super::operation::{Op, OpV, ask_at, ask_for, tell};
 use super::{Content, Request, Site};
@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 /// A place in memory, which holds a `T`. See [`mem`].
 ///
-/// Loading and storing never wait, and a race is no undefined behaviour: it is one outcome or
-/// another. The operations that read and write in one step are atomic.
+/// Loading and storing never wait, and a race is no undefined behaviour: it only has several
+/// outcomes. The operations that read and write in one step are atomic.
 pub struct Place<T> {
     cell: u32,
     of: PhantomData<fn() -> T>,
@@ -64,12 +64,12 @@ pub fn ivar<T: Value>() -> OpV<IVar<T>> {
     ivar_at(Location::caller())
 }
 
-/// Makes an empty IVar for whoever wrote something at `site`.
+/// Makes an empty IVar for an operation written at `site`.
 pub(super) fn ivar_at<T: Value>(site: Site) -> OpV<IVar<T>> {
     ask_at(site, Request::New(Content::IVar), |reply| IVar { cell: reply.take(), of: PhantomData })
 }
 
-/// Makes a [`Mutex`] that nobody holds.
+/// Makes a free [`Mutex`].
 #[track_caller]
 pub fn mutex() -> OpV<Mutex> {
     ask_at(Location::caller(), Request::New(Content::Mutex), |reply| Mutex { cell: reply.take() })
@@ -88,22 +88,22 @@ impl<T: Value> Place<T> {
         tell(Request::Store(self.cell, Datum::new(value)))
     }
 
-    /// Returns the operation that puts what `change` makes of the value into the place, in one
-    /// step, and gives the value from before.
+    /// Returns the operation that replaces the value of the place by the result of `change`, in one
+    /// step, and gives the old value.
     #[track_caller]
     pub fn update(self, change: impl Fn(&T) -> T + Send + Sync + 'static) -> OpV<T> {
         self.try_update(move |old| Some(change(old)))
     }
 
-    /// Returns the operation that puts `value` into the place, in one step, and gives the value
-    /// from before.
+    /// Returns the operation that puts `value` into the place, in one step, and gives the old
+    /// value.
     #[track_caller]
     pub fn exchange(self, value: T) -> OpV<T> {
         self.update(move |_| value.clone())
     }
 
     /// Returns the operation that puts `new` into the place if it holds `expected`, in one step. It
-    /// gives the value from before: as `Ok` if that was `expected`, as `Err` otherwise.
+    /// gives the old value: as `Ok` if that was `expected`, as `Err` otherwise.
     #[track_caller]
     pub fn compare_exchange(self, expected: T, new: T) -> OpV<Result<T, T>> {
         let wanted = expected.clone();
@@ -119,8 +119,8 @@ impl<T: Value> Place<T> {
 }
 
 impl<T: Value + Add<Output = T>> Place<T> {
-    /// Returns the operation that adds `term` to the value, in one step, and gives the value from
-    /// before. It adds as `T` does; an addition that panics is a [fault](crate::task::End::Fault).
+    /// Returns the operation that adds `term` to the value, in one step, and gives the old value.
+    /// It adds as `T` does; an addition that panics is a [fault](crate::task::End::Fault).
     #[track_caller]
     pub fn fetch_add(self, term: T) -> OpV<T> {
         self.update(move |old| old.clone() + term.clone())
@@ -134,7 +134,7 @@ impl<T: Value> IVar<T> {
         self.read_at(Location::caller())
     }
 
-    /// Reads for whoever wrote something at `site`.
+    /// Reads for an operation written at `site`.
     pub(super) fn read_at(self, site: Site) -> OpV<T> {
         ask_at(site, Request::Await(self.cell), Datum::take)
     }
@@ -146,33 +146,34 @@ impl<T: Value> IVar<T> {
         self.write_at(Location::caller(), value)
     }
 
-    /// Writes for whoever wrote something at `site`.
+    /// Writes for an operation written at `site`.
     pub(super) fn write_at(self, site: Site, value: T) -> Op {
         ask_at(site, Request::Fill(self.cell, Datum::new(value)), |_| ())
     }
 }
 
 impl Mutex {
-    /// Returns the operation that takes the lock, and waits while another task has it, or this one.
+    /// Returns the operation that takes the lock. It waits while any task, also this one, has the
+    /// lock.
     #[track_caller]
     pub fn lock(self) -> Op {
         tell(Request::Lock(self.cell))
     }
 
-    /// Returns the operation that takes the lock if nobody has it, and says whether it did.
+    /// Returns the operation that takes the lock if it is free, and gives whether it did.
     #[track_caller]
     pub fn try_lock(self) -> OpV<bool> {
         ask_for(Request::TryLock(self.cell))
     }
 
-    /// Returns the operation that gives the lock back. If the task does not hold it, that is a
+    /// Returns the operation that releases the lock. If the task does not hold it, that is a
     /// [fault](crate::task::End::Fault).
     #[track_caller]
     pub fn unlock(self) -> Op {
         tell(Request::Unlock(self.cell))
     }
 
-    /// Returns the operation that takes the lock, performs `inside`, and gives the lock back.
+    /// Returns the operation that takes the lock, performs `inside`, and releases the lock.
     ///
     /// # Examples
     ///
@@ -199,7 +200,7 @@ impl Mutex {
     }
 }
 
-/// Implements what `derive` would restrict to types `T` that have it, too.
+/// Implements traits that `derive` would restrict to types `T` with the same trait.
 macro_rules! handle {
     ($name:ident) => {
         impl<T> Clone for $name<T> {

@@ -20,7 +20,7 @@ pub fn exit(code: i32) -> Task {
     Task::new(Node::Exit { code, site: Location::caller() })
 }
 
-/// Returns the task that says what the program's answer is, and dies.
+/// Returns the task that gives the program's answer, and dies.
 ///
 /// The answer is a part of the result that [`check`](crate::task::check()) compares.
 #[track_caller]
@@ -57,8 +57,8 @@ pub fn fork(task: Task) -> Op {
     tell(Request::Fork { task, domain: None })
 }
 
-/// Returns the operation that starts `task` on the domain with this index, counted round: of two
-/// domains, 2 is the first again. To the checker it is a [`fork`].
+/// Returns the operation that starts `task` on the domain with this index, modulo the number of
+/// domains. To the checker it is a [`fork`].
 #[track_caller]
 pub fn fork_on(domain: usize, task: Task) -> Op {
     tell(Request::Fork { task, domain: Some(domain) })
@@ -88,18 +88,18 @@ pub fn fork_value<T: Value>(operation: OpV<T>) -> OpV<IVar<T>> {
     })
 }
 
-/// What [`join`] may be given: IVars, and what they contain together.
+/// IVars for [`join`], and the type of their values together.
 ///
 /// Implemented for vectors and arrays of [`IVar`]s, and for tuples of two to four.
 pub trait Joined {
-    /// What the IVars contain.
+    /// The values of the IVars.
     type Values;
 
     /// Returns the operation that waits for all of them.
     fn join(self) -> OpV<Self::Values>;
 }
 
-/// Returns the operation that waits for all of the `cells`, and gives what they contain.
+/// Returns the operation that waits for all of the `cells`, and gives their values.
 #[track_caller]
 pub fn join<J: Joined>(cells: J) -> OpV<J::Values> {
     cells.join()
@@ -167,7 +167,7 @@ pub fn sleep(duration: Duration) -> Op {
     tell(Request::Sleep(duration))
 }
 
-/// Returns the operation that has `delayed` started after `delay`, and goes on at once.
+/// Returns the operation that starts `delayed` after `delay`, and goes on at once.
 ///
 /// # Examples
 ///
@@ -203,7 +203,7 @@ pub fn sequence<T: Clone + Send + Sync + 'static>(operations: Vec<OpV<T>>) -> Op
     from(&operations.into(), Vec::new())
 }
 
-/// Returns the operation that performs `operation` so many times, one after another.
+/// Returns the operation that performs `operation` `times` times, one after another.
 pub fn repeat(times: usize, operation: Op) -> Op {
     if times == 0 {
         return give(());

@@ -1,9 +1,9 @@
 //! Programs as values.
 //!
-//! A [`Task`] is what is left to do: nothing, an end of the whole program, or one operation and
-//! the function from its result to the task that comes next. Nothing happens when one is made.
-//! The functions are `Fn`, and behind an `Arc`, so that a task is cloned in a nanosecond, may be
-//! interpreted any number of times, and on any thread.
+//! A [`Task`] is the rest of a program: nothing, an end of the whole program, or an operation with
+//! the function from its result to the next task. Making a task does nothing. The functions are
+//! `Fn`, and behind an `Arc`. So a task is cloned in a nanosecond, and may be interpreted any
+//! number of times, on any thread.
 //!
 //! *Invariant:* an interpreter learns everything from [`Node`]; the builders beside this module
 //! only put nodes together.
@@ -33,9 +33,8 @@ pub(super) type Site = &'static Location<'static>;
 
 /// A program, or the rest of one, as a value.
 ///
-/// It is made by the functions of [`task`](super), and does nothing until an interpreter is given
-/// it: [`run`](super::run()) does what it says, [`check`](super::check()) looks at all that it
-/// could do.
+/// It is made by the functions of [`task`](super), and does nothing until an interpreter gets it:
+/// [`run`](super::run()) performs it, [`check`](super::check()) explores all of its executions.
 ///
 /// # Examples
 ///
@@ -52,13 +51,13 @@ pub struct Task {
     pub(super) name: Option<Arc<str>>,
 }
 
-/// What a task does first.
+/// The first step of a task.
 pub(super) enum Node {
     /// Ends the task.
     Die,
     /// Ends the program.
     Exit { code: i32, site: Site },
-    /// Says what the program's answer is, and ends the task.
+    /// Gives the program's answer, and ends the task.
     Answer { value: Datum, site: Site },
     /// Performs an operation, and goes on with its reply.
     Ask { request: Request, site: Site, then: Continuation<Datum> },
@@ -97,7 +96,7 @@ pub(super) enum Request {
     Sleep(Duration),
 }
 
-/// What a new cell holds.
+/// The content of a new cell.
 #[derive(Clone)]
 pub(super) enum Content {
     Memory(Datum),
@@ -105,7 +104,7 @@ pub(super) enum Content {
     Mutex,
 }
 
-/// What an atomic operation makes of the value of a place: `None` leaves it as it is.
+/// The function of an atomic operation: the new value of a place, or `None` to leave the old one.
 pub(super) type Change = Arc<dyn Fn(&Datum) -> Option<Datum> + Send + Sync>;
 
 impl Task {

@@ -13,10 +13,10 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// What is done with the value of an operation.
+/// The continuation of an operation, which gets its value.
 pub type Continuation<T> = Arc<dyn Fn(T) -> Task + Send + Sync>;
 
-/// An operation that gives a `T`: a function from what is done with the value to the whole task.
+/// An operation that gives a `T`: a function from the continuation for the value to the whole task.
 ///
 /// # Examples
 ///
@@ -35,22 +35,22 @@ pub struct OpV<T> {
 pub type Op = OpV<()>;
 
 impl<T: 'static> OpV<T> {
-    /// Creates an operation from a function that, given what comes next, returns the whole task.
+    /// Creates an operation from a function that gets the continuation and returns the whole task.
     pub fn new(perform: impl Fn(Continuation<T>) -> Task + Send + Sync + 'static) -> Self {
         OpV { perform: Arc::new(perform) }
     }
 
-    /// Returns the task that performs the operation, and goes on with what `then` makes of the
-    /// value.
+    /// Returns the task that performs the operation, and goes on with the task that `then` returns
+    /// for the value.
     pub fn perform(&self, then: Continuation<T>) -> Task {
         (self.perform)(then)
     }
 
-    /// Returns the operation, or the task, that performs this operation and then what `next` makes
-    /// of its value.
+    /// Returns the operation, or the task, that performs this operation and then the result of
+    /// `next` for its value.
     ///
     /// `next` may be called many times by the [checker](crate::task::check()), and from any thread.
-    /// It must be a function of its argument: what it reads elsewhere, the checker does not see.
+    /// It must be a function of its argument: the checker does not see other reads.
     pub fn and_then<S: Sequel>(self, next: impl Fn(T) -> S + Send + Sync + 'static) -> S {
         S::after(self, Arc::new(next))
     }
@@ -60,7 +60,7 @@ impl<T: 'static> OpV<T> {
         self.and_then(move |_| next.clone())
     }
 
-    /// Returns the operation whose value is what `function` makes of the value of this one.
+    /// Returns the operation whose value is the result of `function` for the value of this one.
     #[must_use]
     pub fn map<U: 'static>(self, function: impl Fn(T) -> U + Send + Sync + 'static) -> OpV<U> {
         let function = Arc::new(function);
@@ -94,7 +94,7 @@ impl<T> fmt::Debug for OpV<T> {
 ///
 /// Implemented for [`OpV`] and [`Task`].
 pub trait Sequel: Sized + Send + Sync + 'static {
-    /// Returns `first` followed by what `next` makes of its value.
+    /// Returns `first` followed by the result of `next` for its value.
     fn after<T: 'static>(first: OpV<T>, next: Arc<dyn Fn(T) -> Self + Send + Sync>) -> Self;
 }
 

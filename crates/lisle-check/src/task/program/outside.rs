@@ -1,4 +1,4 @@
-//! What meets the world: standard output and input, and files.
+//! The operations on the world: standard output and input, and files.
 //!
 //! Each operation is one method of [`World`](crate::task::World), so that tests give a program a
 //! world of their own.

@@ -10,8 +10,8 @@
 /// earlier ones have been performed, so a function may call itself in its last step.
 ///
 /// Names that are bound here are cloned where a later step needs them. So are names from outside
-/// that the first line lists, `use text, list;`. Others from outside are moved into closures that
-/// may be called many times, which is right for what is `Copy`: numbers, handles of cells.
+/// that the first line lists, `use text, list;`. Other names from outside are moved into closures
+/// that may be called many times, which is right for `Copy` types: numbers, handles of cells.
 ///
 /// # Examples
 ///

@@ -24,8 +24,8 @@ enum Contents {
     Mutex(Lock),
 }
 
-/// A mutex that is unlocked by an operation, and not by the end of a scope: a semaphore of one
-/// token, and who has it.
+/// A mutex that an operation unlocks, and not the end of a scope: a semaphore of one token, and its
+/// holder.
 pub(super) struct Lock {
     token: Semaphore,
     holder: Mutex<Option<TaskName>>,
@@ -144,7 +144,8 @@ impl Lock {
     }
 }
 
-/// Locks what no panic can leave half done: a value is replaced as a whole.
+/// Locks a mutex, ignoring poison: a value is replaced as a whole, so no panic can leave it half
+/// done.
 pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,8 @@
 //! Tasks as fibers.
 //!
 //! *Invariant:* every task that has not died is counted before its fiber exists, so the count
-//! reaches 0 once, when all have died; and what a task waits for is noted before it waits.
+//! reaches 0 once, when all have died; and a task notes the cell for which it waits before it
+//! waits.
 
 use super::cells::{Cells, locked};
 use super::{Record, World};
@@ -16,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::available_parallelism;
 
-/// What all tasks of a program share.
+/// The state that all tasks of a program share.
 pub(super) struct Machine<W> {
     world: W,
     cells: Cells,
@@ -46,7 +47,7 @@ struct Performer {
     cells: u32,
 }
 
-/// Why a task does not go on.
+/// The reason why a task does not go on.
 enum Stop {
     /// The program has ended.
     Ended,
@@ -110,7 +111,7 @@ impl<W: World> Machine<W> {
         guarded(effect).map_err(|panic| panicked(&panic))?.map_err(Stop::Broken)
     }
 
-    /// Does what a task says, until it dies or the program ends.
+    /// Performs a task, until it dies or the program ends.
     fn interpret(self: &Arc<Self>, name: TaskName, mut task: Task) {
         let mut performer = Performer { name, forks: 0, cells: 0 };
         loop {
@@ -219,7 +220,7 @@ impl<W: World> Machine<W> {
         });
     }
 
-    /// Waits, and has that told if it is for ever.
+    /// Waits. The wait is reported if it lasts for ever.
     fn wait<T>(
         &self,
         performer: &Performer,

@@ -1,8 +1,8 @@
-//! The interpreter that does what a program says, on a runtime of Lisle.
+//! The interpreter that performs a program on a runtime of Lisle.
 //!
 //! Each task is a fiber, so tasks run in parallel on all cores, and a task that waits costs
 //! nothing. *Invariant:* an exit is final. Each effect is performed under a gate that the exit
-//! closes, so none comes after it, and the memory that an outcome shows is that of one moment.
+//! closes, so none comes after it, and an outcome shows the memory at one moment.
 
 mod cells;
 mod machine;
@@ -15,7 +15,7 @@ use super::program::{OpV, Task, ending_in_answer};
 use super::value::Value;
 use machine::Machine;
 
-/// Does what the program says, with the standard input, standard output and files of this process.
+/// Performs the program, with the standard input, standard output and files of this process.
 ///
 /// It starts a runtime with a domain for each processor, and returns when a task has exited, when
 /// all have died, when one broke a rule, or when all that are left wait for ever. The exit code is
@@ -43,7 +43,7 @@ pub fn run(task: Task) -> Outcome {
     run_in(Outside, task)
 }
 
-/// Does what the program says, in a world of the caller's. See [`run`].
+/// Performs the program in a world of the caller's. See [`run`].
 ///
 /// # Examples
 ///
@@ -58,7 +58,7 @@ pub fn run_in<W: World>(world: W, task: Task) -> Outcome {
     Machine::start(world, task)
 }
 
-/// Does what `operation` says, and gives its value as the answer. See [`run`].
+/// Performs `operation`, and gives its value as the answer. See [`run`].
 #[track_caller]
 pub fn run_value<T: Value>(operation: OpV<T>) -> Outcome {
     run(ending_in_answer(operation))

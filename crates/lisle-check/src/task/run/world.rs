@@ -1,7 +1,7 @@
-//! What a program meets outside: standard input and output, and files.
+//! The world of a program: standard input and output, and files.
 //!
-//! *Invariant:* a world is asked by many tasks at once; each method does its whole work before
-//! another sees any of it.
+//! *Invariant:* many tasks call a world at once; each method does its whole work before another
+//! sees any of it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::{self, OpenOptions};
@@ -42,17 +42,17 @@ pub trait World: Send + Sync + 'static {
     /// Returns the error of the file, one that is no text included.
     fn read_file(&self, file: &str) -> io::Result<Option<String>>;
 
-    /// Returns what was printed and what the files contain, if the world remembers it. By default
-    /// it remembers nothing.
+    /// Returns the printed text and the contents of the files, if the world remembers them. By
+    /// default it remembers nothing.
     fn record(&self) -> Record {
         Record::default()
     }
 }
 
-/// What a [`World`] remembers of a program.
+/// The record of a program in a [`World`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// What was printed.
+    /// The printed text.
     pub output: String,
     /// The files.
     pub files: BTreeMap<String, String>,

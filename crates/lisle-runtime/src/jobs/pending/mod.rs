@@ -1,5 +1,5 @@
-//! What has been put off on a stack: the second halves of joins, the rests of loops, the jobs of
-//! scopes.
+//! The work that has been put off on a stack: the second halves of joins, the rests of loops, the
+//! jobs of scopes.
 //!
 //! Code that puts something off goes on with something else, and comes back to it. So the entries
 //! stay where they were made, on the stack, in a list that grows and shrinks at its young end and
@@ -291,7 +291,7 @@ impl Pending {
         self.until_look.set(joins - 1);
     }
 
-    /// Says that what was done between the last look and `now` was no join of this stack.
+    /// Says that no join of this stack ran between the last look and `now`.
     pub(crate) fn was_away(&self, now: u64) {
         self.last_look.set(now);
     }

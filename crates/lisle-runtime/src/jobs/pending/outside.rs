@@ -1,19 +1,19 @@
-//! How other threads offer what a stack has put off while its owner is in a long call.
+//! Lets other threads offer the pending work of a stack whose owner is in a long call.
 //!
 //! The owner pushes and pops at any time, with plain stores. So a thread that looks from outside
 //! first *disturbs* the list: it sets a flag in the list, makes all processors pass a fence
 //! ([`asymmetric`]), and looks. The owner looks at the flag *after* it has crossed an entry out,
 //! before it goes on and the entry's memory is gone. Either the owner's store comes before that
-//! fence, and the entry is no longer seen; or the owner sees the flag, and waits until the other
-//! thread has looked. So what is found in the list stays in place. What is pushed meanwhile may be
-//! seen or not.
+//! fence, and the other thread does not see the entry any more; or the owner sees the flag, and
+//! waits until the other thread has looked. So the entries that the other thread finds stay in
+//! place. It may or may not see entries that are pushed meanwhile.
 //!
 //! The thread that looks from outside changes no link, since the links are the owner's. It offers
 //! the job of an entry, marks the entry as *gone*, and counts it. The next time that the owner
 //! crosses anything out or offers something, it finds that the count is not 0, and takes all gone
 //! entries out of the list. From then on they are like entries that the owner has offered itself.
 //!
-//! What an entry has to offer may change without a pop: the jobs of a scope come and go. Code that
+//! The offer of an entry may change without a pop: the jobs of a scope come and go. Code that
 //! changes it *holds* the list, for a few instructions. That is the same protocol with the two
 //! sides exchanged: the owner sets a flag and looks whether the list is disturbed; the thread that
 //! disturbs the list waits until it is not held.
@@ -112,7 +112,7 @@ impl Pending {
 
     /// Says that this thread has looked.
     pub(crate) fn leave(&self) {
-        // Release: the owner, as it goes on, sees what was marked.
+        // Release: the owner, as it goes on, sees the marks.
         self.disturbed.fetch_and(!LOOKED_AT, Ordering::Release);
     }
 
@@ -155,7 +155,7 @@ impl Pending {
             }
             None
         };
-        // SAFETY: the owner goes on only when it has taken back what was offered, or when that is
+        // SAFETY: the owner goes on only when it has taken the offered job back, or when the job is
         // done.
         unsafe { offers.offer(prepare) }
     }

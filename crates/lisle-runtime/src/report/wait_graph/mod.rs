@@ -1,4 +1,4 @@
-//! The wait graph as a value: who waits for what.
+//! The wait graph as a value.
 //!
 //! `sched/snapshot.rs` builds it, `text.rs` formats it, `cycle.rs` finds performers that wait for
 //! each other.
@@ -15,11 +15,9 @@ use crate::event::BlockedOn;
 use std::collections::HashMap;
 use std::panic::Location;
 
-/// A graph that shows who waits for what in a runtime, at about one moment: see
-/// [`Runtime::waiting`](crate::Runtime::waiting).
+/// The waits of a runtime, at about one moment: see [`Runtime::waiting`](crate::Runtime::waiting).
 ///
-/// Its `Display` form has a block for each fiber and thread that waits. Those that look the same
-/// share one.
+/// Its `Display` form has a block for each fiber and thread that waits. Equal blocks are merged.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct WaitGraph {
@@ -38,8 +36,8 @@ pub struct WaitGraph {
     pub unbegun: usize,
     /// The domains that have not answered in time. What waits there is not listed.
     pub silent: Vec<usize>,
-    /// What is known of the domains in `silent`: how long they have been busy with what, and what
-    /// waits there.
+    /// The known facts about the domains in `silent`: what they have been busy with, for how long,
+    /// and what waits there.
     pub stuck: Vec<Stall>,
 }
 
@@ -96,9 +94,9 @@ impl WaitGraph {
     /// Returns performers each of which waits for the next, and the last for the first, if there
     /// are any: none of them will ever go on.
     ///
-    /// This follows what is known to be held by a performer: a fiber that is joined, a scope's
-    /// fibers, a lock and its owner. It is not known which performer would have sent on a channel.
-    /// A choice counts only if all its alternatives lead to such performers.
+    /// The walk follows known holders: a fiber that is joined, a scope's fibers, the owner of a
+    /// lock. The performer that would have sent on a channel is not known. A choice counts only if
+    /// all its alternatives lead to such performers.
     ///
     /// Takes time and memory proportional to the number of waits.
     ///

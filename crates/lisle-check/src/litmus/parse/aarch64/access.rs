@@ -56,7 +56,7 @@ pub(super) fn translate(
     update(name, cell, column)
 }
 
-/// What the end of a name says of the bytes that are accessed.
+/// The suffix of a name, which gives the size and sign of the access.
 #[derive(Debug, Clone, Copy)]
 struct Form {
     /// Without it the access is as wide as the register.
@@ -77,7 +77,8 @@ fn form(ending: &str) -> Option<Form> {
     Some(Form { size, signed })
 }
 
-/// The size of an access by a register: what the name says, which only a 32-bit register has.
+/// The size of an access by a register: by the suffix of the name, which only a 32-bit register may
+/// have.
 fn size_of(register: Named, size: Option<Size>, at: &Cursor<'_>) -> Result<Size, ParseError> {
     match size {
         Some(_) if register.wide && register.register.is_some() => {
@@ -119,7 +120,8 @@ fn load_into(
     (order, exclusive): (Order, bool),
     column: &mut Column<'_>,
 ) {
-    // What is in memory comes out as its type says, and goes into the register as the name says.
+    // The value is extended by its type in memory, and then by the suffix of the name for the
+    // register.
     let loaded = column.thread.temporary();
     column.push(Instruction::Load { target: loaded, address: address.clone(), size, order, exclusive });
     let extension = if signed { Extension::Signed } else { Extension::Zero };

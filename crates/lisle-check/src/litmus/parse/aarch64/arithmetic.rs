@@ -1,4 +1,4 @@
-//! What AArch64 computes without memory.
+//! The instructions of AArch64 that access no memory.
 
 use super::condition;
 use super::operands::{
