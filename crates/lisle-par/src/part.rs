@@ -19,7 +19,8 @@ pub trait Part: Sized + Send {
     }
 
     /// Divides the part into the first `at` steps and the others. `at` is at most
-    /// [`len`](Part::len).
+    /// [`len`](Part::len). If nothing can come of the steps any more, because a source that all
+    /// parts share has ended, the two parts may have no steps.
     fn split_at(self, at: usize) -> (Self, Self);
 
     /// Returns an iterator over the items in their order.

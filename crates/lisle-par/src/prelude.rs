@@ -11,6 +11,6 @@
 pub use super::iter::chunks::{ParallelSlice, ParallelSliceMut};
 pub use super::iter::{
     FromParallelIterator, IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator,
-    IntoParallelRefMutIterator, ParallelExtend, ParallelIterator,
+    IntoParallelRefMutIterator, ParallelBridge, ParallelExtend, ParallelIterator,
 };
 pub use super::sort::ParallelSort;

@@ -33,6 +33,7 @@
 //! A loop runs over a [`Part`] and feeds the items to a [`Consumer`]; adapters are parts that wrap
 //! other parts. Only iterators that know their length, [`IndexedParallelIterator`]s, can be zipped,
 //! numbered, reversed and cut.
+//! A plain iterator becomes a parallel one by [`par_bridge`](ParallelBridge::par_bridge).
 //!
 //! # What does not compile
 //!
@@ -173,6 +174,7 @@ pub use exact::ExactPart;
 pub use indexed::IndexedParallelIterator;
 pub use into::{IntoParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator};
 pub use parallel::ParallelIterator;
+pub use sources::bridge::{IterBridge, ParallelBridge};
 pub use sources::few::{AtMostOne, Empty, Once, RepeatN, Repeated, empty, once, repeat_n};
 pub use sources::{array, chunks, range, slice, vec};
 pub use tries::Try;

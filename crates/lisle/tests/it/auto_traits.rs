@@ -439,6 +439,7 @@ auto_traits! {
     }
     // A holder that panics leaves the value half changed, without a poison.
     [T] (T: Send) (T: Send) (T: Unpin) (T: UnwindSafe) no {
+        lisle::par::iter::IterBridge<T>;
         lisle::sync::Mutex<T>;
     }
     // As `&mut T`.

@@ -3,6 +3,7 @@
 
 mod allocations;
 mod both;
+mod bridge;
 mod collections;
 mod control;
 mod dag;

@@ -8,19 +8,19 @@ use crate::event::{declare, gone};
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 /// Whether a participant has found a result that suffices for all.
-pub(super) struct Found(AtomicBool);
+pub(in crate::iter) struct Found(AtomicBool);
 
 impl Found {
-    pub(super) fn new() -> Self {
+    pub(in crate::iter) fn new() -> Self {
         Found(AtomicBool::new(false))
     }
 
-    pub(super) fn set(&self) {
+    pub(in crate::iter) fn set(&self) {
         declare(self);
         self.0.store(true, Relaxed);
     }
 
-    pub(super) fn is_set(&self) -> bool {
+    pub(in crate::iter) fn is_set(&self) -> bool {
         declare(self);
         self.0.load(Relaxed)
     }

@@ -1,6 +1,7 @@
 //! The sources of parallel iterators.
 
 pub mod array;
+pub(super) mod bridge;
 pub mod chunks;
 mod collections;
 pub(super) mod few;

@@ -1,5 +1,6 @@
 //! Compares parallel iterators with the standard ones, with loops divided at random.
 
+mod bridge;
 mod control;
 mod drops;
 mod erased;

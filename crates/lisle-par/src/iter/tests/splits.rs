@@ -28,6 +28,13 @@ pub(in crate::iter) fn random() -> Option<Random> {
     Some(Random::seeded(seed))
 }
 
+/// Checks how the `len` steps of a part have been divided. The steps of a bridge that has ended are
+/// gone.
+fn check_lengths<P: Part>(front: &P, rest: &P, at: usize, len: usize) {
+    let lens = (front.len(), rest.len());
+    assert!(lens.0 <= at && lens.1 <= len - at, "{len} steps at {at}: {lens:?}");
+}
+
 /// Feeds all items of `part` to `consumer`.
 pub(in crate::iter) fn drive<P: Part, C: Consumer<Item = P::Item>>(
     part: P,
@@ -59,7 +66,7 @@ fn go<P: Part, C: Consumer<Item = P::Item>>(
         };
         if random.next() % 4 < wildness && len > 0 {
             let (front, rest) = part.split_at(within);
-            assert_eq!((front.len(), rest.len()), (within, len - within));
+            check_lengths(&front, &rest, within, len);
             // What comes after the two parts may be fed on top of their merged result.
             let second = if random.next().is_multiple_of(4) { rest.len() / 2 } else { rest.len() };
             let (back, rest) = rest.split_at(second);
@@ -80,7 +87,7 @@ fn go<P: Part, C: Consumer<Item = P::Item>>(
         }
         // A block, which may have no steps.
         let (block, rest) = part.split_at(within);
-        assert_eq!((block.len(), rest.len()), (within, len - within));
+        check_lengths(&block, &rest, within, len);
         acc = consumer.feed(acc, at, block.items());
         (part, at) = (rest, at + within);
         if part.is_empty() {
