@@ -1,4 +1,4 @@
-//! Which types may be seen on both sides of a caught panic, as in `lisle-core`, which says why.
+//! The types that are unwind safe. `lisle-core` gives the reasons.
 
 use crate::fiber::{CancelledEvt, JoinHandle, Scope};
 use crate::runtime::{Builder, DomainThread, Handle, Runtime};

@@ -355,7 +355,7 @@ impl JoinError {
     ///     let fails = lisle::spawn(|| "x".parse::<u32>().unwrap());
     ///     let error = fails.join().unwrap_err();
     ///     assert!(error.is_panic());
-    ///     assert!(error.to_string().contains("InvalidDigit")); // who has panicked, and why
+    ///     assert!(error.to_string().contains("InvalidDigit")); // names the fiber, with the panic's message
     /// });
     /// ```
     pub fn is_panic(&self) -> bool {

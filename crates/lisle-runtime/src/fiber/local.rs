@@ -81,7 +81,7 @@ impl<T: 'static> LocalKey<T> {
     ///     let fiber = lisle::spawn(|| {
     ///         SEEN.with(|seen| seen.borrow_mut().push(1));
     ///         lisle::fiber::yield_now();
-    ///         SEEN.with(RefCell::take) // what is to outlive the fiber
+    ///         SEEN.with(RefCell::take) // take the value out, so that it outlives the fiber
     ///     });
     ///     assert_eq!(fiber.join().unwrap(), [1]);
     ///     assert!(SEEN.with(RefCell::take).is_empty()); // this fiber has its own

@@ -1,4 +1,4 @@
-//! The default runtime as the scheduler sees it: it helps the threads that are no workers.
+//! The default runtime for the scheduler: it helps threads that are no workers.
 //! `runtime/default.rs` starts it.
 
 use super::shared::Shared;

@@ -1,8 +1,8 @@
-//! What the kernel tells of the thread of a domain that has been in one turn for long.
+//! Asks the kernel about the thread of a domain that has been in one turn for long.
 //!
 //! A fiber that computes and a fiber that blocks its thread look alike from outside. The kernel knows
-//! the difference, and tells a process that asks about a thread of its own. What it does not tell,
-//! for lack of rights or since it is another kernel, is left out.
+//! the difference, and tells a process that asks about a thread of its own. Facts that it does not
+//! tell, for lack of rights or since it is another kernel, are left out.
 
 use crate::report::Asleep;
 

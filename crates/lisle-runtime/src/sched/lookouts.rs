@@ -1,15 +1,15 @@
-//! Who looks at the rings of other domains: few at a time.
+//! Limits the workers that look at the rings of other domains to a few at a time.
 //!
 //! The owner of a ring writes its line at each spawn, and each look takes that line away. Where one of
-//! sixteen domains spawned and the others looked, 39 % of all processor time was spent here. So
-//! whoever would steal takes one of [`PLACES`] places, for as long as it looks around. What it has
-//! seen waiting stays there for the next one, for which it is then as long overdue. One place or four
-//! made no difference that stood out.
+//! sixteen domains spawned and the others looked, 39 % of all processor time was spent here. So a
+//! thief takes one of [`PLACES`] places for as long as it looks around. The fibers that it has seen
+//! waiting stay noted there for the next thief, with the time of the first look. One place or four
+//! made no clear difference.
 //!
-//! Who finds no place looks at its inbox and at the common queue, and at the jobs that are offered,
-//! and for a place now and then. After a while it sleeps. So one that takes what is overdue wakes
-//! another: it leaves its place, and there may be more elsewhere. (The last of Go's threads that looks
-//! for work does the same.)
+//! A thief without a place looks at its inbox, at the common queue and at the offered jobs, and now
+//! and then for a place. After a while it sleeps. So a thief that takes overdue fibers wakes another:
+//! it leaves its place, and there may be more elsewhere. (The last of Go's threads that looks for work
+//! does the same.)
 
 use crate::event::lock::{Guard, Lock};
 use crate::queue::stealable::Sight;
@@ -20,7 +20,7 @@ use std::cell::Cell;
 /// How many domains look at the same time at what others have.
 const PLACES: usize = 2;
 
-/// What has been seen waiting in the ring of a domain, and since when.
+/// The fibers that were seen waiting in the ring of a domain, and the time of the first look.
 #[derive(Clone, Copy)]
 pub(super) struct Sighting {
     pub(super) victim: usize,

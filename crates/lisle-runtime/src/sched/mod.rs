@@ -2,13 +2,15 @@
 //! own.
 //!
 //! - `worker/` is the worker of a domain, and its parts.
-//! - `shared.rs` is what the domains of a runtime share; `common.rs` holds what belongs to no
-//!   domain; `sharing.rs` says who could take a part of a loop.
-//! - `place.rs` decides where a fiber goes that has a place; `groups.rs` learns where others go.
+//! - `shared.rs` has the state that the domains of a runtime share; `common.rs` has the fibers and
+//!   tasks that belong to no domain; `sharing.rs` finds the domains that could take a part of a
+//!   loop.
+//! - `place.rs` decides on the domain of a fiber with a place; `groups.rs` learns the domains of
+//!   others.
 //! - `reactor/` waits for the sockets of a domain.
-//! - `forked.rs` is what a forked child does first.
-//! - `snapshot.rs` collects what each fiber waits for; `deadlock.rs` notices that all fibers wait
-//!   for good; `monitor.rs` and `stall.rs` notice that a fiber keeps its domain.
+//! - `forked.rs` has the first steps of a forked child.
+//! - `snapshot.rs` collects the waits of all fibers; `deadlock.rs` notices that all fibers wait for
+//!   good; `monitor.rs` and `stall.rs` notice that a fiber keeps its domain.
 //!
 //! The queues are in `queue/`, and `runtime/` starts and ends a runtime. The README beside this
 //! file explains how a domain sleeps and is woken.

@@ -2,7 +2,7 @@
 //! others wait, wakes idle domains for fibers that no domain has begun, and notices when no fiber
 //! can ever go on.
 //!
-//! It also looks at what loops have put off on stacks whose owner is in a long call or waits, and
+//! It also looks at the pending work of loops on stacks whose owner is in a long call or waits, and
 //! offers some of it if another domain could take it (`../jobs/stacks.rs`). The monitor of the
 //! default runtime does so for the threads that are no workers.
 //!
@@ -193,7 +193,7 @@ fn helps_outside(shared: &Arc<Shared>) -> bool {
     started_default_runtime().is_some_and(|helper| Arc::ptr_eq(helper, shared))
 }
 
-/// Offers what was put off on stacks whose owners look at nothing.
+/// Offers the pending work of stacks whose owners do not look.
 fn share_loops(shared: &Arc<Shared>) {
     let mut takers = shared.takers();
     let stacks =

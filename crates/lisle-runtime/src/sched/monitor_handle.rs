@@ -1,4 +1,4 @@
-//! By which the others wake the monitor of a runtime, and end it.
+//! The handle by which others wake the monitor of a runtime, and end it.
 
 use crate::shim::sync::OnceLock;
 use crate::shim::unseen::{AtomicBool, AtomicU64, Ordering};

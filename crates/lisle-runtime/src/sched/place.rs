@@ -1,11 +1,11 @@
-//! Where a new fiber goes that its spawner has placed.
+//! Finds the domain of a new fiber that its spawner has placed.
 //!
 //! A fiber without a place lies where idle domains may take it. One with a place is handed over to
 //! its domain and begins there. To *spread* fibers is to give each the domain on which the fewest
 //! spread fibers live: a count for each domain, which only the spawning and the ending of spread
-//! fibers touch. It is a count of what users have said to be the load, and not of all that has
-//! begun: ten thousand fibers that wait are less of a load than one that computes, and to count
-//! all would cost each fiber two stores.
+//! fibers touch. It counts the fibers that users have declared to be load, and not all fibers that
+//! have begun: ten thousand fibers that wait are less of a load than one that computes, and to
+//! count all would cost each fiber two stores.
 //!
 //! Two threads that spread at once may read the same counts and choose the same domain. The next
 //! one sees both, so the counts differ by no more than the number of threads that spread at once.
@@ -53,14 +53,14 @@ impl Worker {
         let ordinal = self.domain().counts.spawned.get() as u32;
         this.kin.was_spawned_by(Mark::of(spawner.addr().get()), ordinal);
         let (shared, site) = (self.shared(), this.site());
-        // A runtime that ends may leave what is handed over lying.
+        // A runtime that ends may leave a handed-over fiber in the inbox.
         if !shared.groups.knows(site) || shared.is_stopping() {
             return None;
         }
         // To no more domains than can run at the same time: what crosses would wait for the system.
         let offset = shared.groups.place(site, &this.kin, shared.most_at_once())?;
         let index = (self.domain().index + offset) % shared.domains.len();
-        // What is handed over begins there and nowhere else.
+        // A handed-over fiber begins there and nowhere else.
         if shared.domains[index].is_in_a_long_turn() {
             return None;
         }

@@ -1,4 +1,4 @@
-//! The questions of who waits, which the domains of a runtime answer.
+//! The requests for waits, which the domains of a runtime answer.
 
 use crate::report::{Blocked, RunningFiber};
 use crate::shim::{

@@ -115,8 +115,8 @@ impl Shared {
         }
     }
 
-    /// Returns `true` if the threads of this runtime are those of another process, from which this
-    /// one was forked.
+    /// Returns `true` if the threads of this runtime are in another process, from which this one
+    /// was forked.
     #[inline]
     pub(crate) fn is_inherited(&self) -> bool {
         self.generation != fork::generation()
@@ -196,7 +196,7 @@ impl Shared {
             self.outside.lock().fibers.add(1);
         };
         match domain {
-            // No worker leaves before what was counted has ended.
+            // No worker leaves before the counted fibers have ended.
             Some(index) if self.common.count_if_open(count) => self.domain(index).hand_over(fiber),
             // SAFETY: a new fiber is in no list, and stays until it runs.
             None if unsafe { self.common.push_if_open(fiber.cast(), count) } => self.wake_if_idle(),
@@ -217,7 +217,7 @@ impl Shared {
     /// few.
     pub(crate) fn live(&self) -> u64 {
         let finished: u64 = self.domains.iter().map(|domain| domain.counts.finished.get()).sum();
-        // Read before what was spawned inside: tasks that end outside are subtracted here.
+        // Read before the count of spawns inside: tasks that end outside are subtracted here.
         let outside = self.spawned_outside.load(Ordering::SeqCst);
         let spawned: u64 = self.domains.iter().map(|domain| domain.counts.spawned.get()).sum();
         let spawned = spawned.wrapping_add(outside);
@@ -298,7 +298,7 @@ impl Shared {
         self.wake_all();
     }
 
-    /// Tells workers that still wait for fibers to leave, and returns what is left.
+    /// Tells workers that still wait for fibers to leave, and returns the remaining fibers.
     pub(crate) fn abandon(self: &Arc<Self>) -> Shutdown {
         // Asked now, while the domains can still answer.
         let waiting = if self.has_ended() { Vec::new() } else { self.snapshot().graph.fibers };
@@ -310,7 +310,7 @@ impl Shared {
         self.wake_all();
         let unfinished = usize::try_from(self.live()).unwrap_or(usize::MAX);
         if unfinished > 0 {
-            // What has not ended may be a task that refers to this.
+            // A task that has not ended may refer to this.
             std::mem::forget(self.clone());
         }
         let running = self.domains.iter().filter_map(|domain| domain.running_now()).map(Straggler::from);

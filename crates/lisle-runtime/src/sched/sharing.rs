@@ -1,11 +1,12 @@
-//! When code that computes looks at what others want, and how many could take what it puts off.
+//! Decides when a loop looks at the needs of other domains, and counts the domains that could take
+//! its work.
 
 use super::shared::Shared;
 use crate::shim::{ticks, unseen::Ordering};
 use std::cell::Cell;
 
-/// The time between two heartbeats: for this long, what is put off is left to its domain if those
-/// that could take it sleep. It is about the cost of waking a domain.
+/// The time between two heartbeats: for this long, work that is put off stays on its domain if the
+/// domains that could take it sleep. It is about the cost of waking a domain.
 pub const PERIOD: u64 = 50 * ticks::A_MICROSECOND;
 
 /// When the code of a thread had its last heartbeat, in ticks.

@@ -1,10 +1,9 @@
-//! The snapshot: all domains of a runtime are asked what waits there.
+//! The snapshot: collects the waits of all domains of a runtime.
 //!
-//! What a fiber waits for lies on its stack. Only the thread of its own domain may look there,
+//! The wait of a fiber is described on its stack. Only the thread of its own domain may look there,
 //! while the fiber is parked. So a thread that requests a snapshot leaves a question for all
 //! domains and wakes them, and each answers between two turns. Where a worker visits its inbox
-//! anyway, it also looks at the number of questions that have been asked; running fibers costs no
-//! more than that.
+//! anyway, it also looks at the number of questions; a running fiber costs no more than that.
 
 use super::Domain;
 use super::questions::{DomainSnapshot, Question, lock};

@@ -1,4 +1,4 @@
-//! A domain on which something runs for long, and what waits there meanwhile.
+//! A domain on which something runs for long, and the fibers and tasks that wait there meanwhile.
 //!
 //! Another thread finds this out, without the domain's help, because a stuck domain cannot help. So
 //! the domain publishes, by plain stores, its current turn; whether something else was ready when
@@ -53,8 +53,8 @@ impl Domain {
         self.is_in_a_seen_turn().then(lasted)
     }
 
-    /// Returns `true` if something has run on the domain for so long that what is handed over to it
-    /// would wait.
+    /// Returns `true` if something has run on the domain for so long that a handed-over fiber would
+    /// wait.
     pub(super) fn is_in_a_long_turn(&self) -> bool {
         let is_running = !self.counts.site.load(Ordering::Relaxed).is_null();
         is_running
@@ -80,7 +80,7 @@ impl Domain {
         }
     }
 
-    /// Returns what is known of the domain without its help.
+    /// Returns the facts about the domain that are known without its help.
     pub(super) fn stall(&self, shared: &Shared, all_are_busy: bool) -> Stall {
         let now = clock::now();
         let mut delayed = self.delayed(shared, all_are_busy, now);

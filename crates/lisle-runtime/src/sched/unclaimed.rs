@@ -1,4 +1,4 @@
-//! What happens to the panic of a task that no joiner will see.
+//! Handles the panic of a task that no joiner will see.
 
 use super::worker;
 use crate::report::nobody_joins;

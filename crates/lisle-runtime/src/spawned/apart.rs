@@ -1,4 +1,4 @@
-//! A fiber's hooks, and whose the computations are that they suspend.
+//! The home of the computations that a fiber's hooks suspend.
 
 use super::fiber_cell::{Fiber, detached};
 use super::locals::Owner;
@@ -6,9 +6,9 @@ use super::stack_state::{StackState, state_of_thread};
 use std::cell::Cell;
 
 /// A guard for hooks, which run on the thread's own stack and have the locals of a fiber. Until it is
-/// dropped, the thread has another home: what is suspended there refers to the locals of that fiber,
-/// and must not go on when the thread has its own again, or another fiber's. If something is left,
-/// the fiber does not drop its locals.
+/// dropped, the thread has another home: computations that are suspended there refer to the locals of
+/// that fiber, and must not go on when the thread has its own locals again, or another fiber's. If a
+/// computation is left, the fiber does not drop its locals.
 pub(crate) struct Apart<'a> {
     fiber: &'a Fiber,
     thread: &'a StackState,

@@ -1,8 +1,8 @@
-//! The cell of what is spawned: of a fiber, a task, or a job of a scope.
+//! The cell of a fiber, a task, or a job of a scope.
 //!
-//! A cell is a head and a body. The head is what the scheduler knows, and differs between the
-//! three. The body holds what is to run, a closure or a future, and after its end the result. Code
-//! that has only the head, and not the types, uses the body through its [`Contents`].
+//! A cell is a head and a body. The head is the scheduler's part, and differs between the three.
+//! The body holds the closure or the future, and after its end the result. Code that has only the
+//! head, and not the types, uses the body through its [`Contents`].
 
 #[cfg(not(lisle_loom))]
 #[cfg(not(lisle_loom))]
@@ -81,7 +81,7 @@ impl<H, S, T> Block<H, S, T> {
         body.with_mut(|body| unsafe { (&raw mut (*body).start).write(ManuallyDrop::new(start)) });
     }
 
-    /// Returns a pointer to what is to run.
+    /// Returns a pointer to the closure or future.
     ///
     /// # Safety
     ///
@@ -92,7 +92,7 @@ impl<H, S, T> Block<H, S, T> {
         unsafe { Self::body(head) }.with_mut(|body| body.cast())
     }
 
-    /// Moves out what is to run.
+    /// Moves the closure or future out.
     ///
     /// # Safety
     ///

@@ -47,8 +47,8 @@ pub(crate) struct Fiber {
     pub(crate) stack_state: StackState,
     /// The domain that the fiber stays on, set when it begins or is placed there. It stays when the
     /// fiber has ended. Any thread may read it, and compare it with the domains that it knows. It
-    /// lies among what is only read while the fiber lives: threads that wake the fiber again and
-    /// again keep the cache line.
+    /// lies among words that are only read while the fiber lives, so threads that wake the fiber
+    /// again and again keep the cache line.
     pub(crate) domain: AtomicPtr<()>,
     pub(crate) segment: UnsafeCell<Option<Segment>>,
     /// The stack that the segment runs on.
@@ -303,7 +303,7 @@ pub(crate) unsafe fn retain(fiber: NonNull<Fiber>) {
     unsafe { fiber.as_ref() }.references.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Gives up a reference. The last one drops what is in the body and recycles the block.
+/// Gives up a reference. The last one drops the content of the body and recycles the block.
 ///
 /// # Safety
 ///
@@ -324,9 +324,9 @@ pub(crate) unsafe fn release(fiber: NonNull<Fiber>) {
 unsafe fn let_go(fiber: NonNull<Fiber>) -> bool {
     // SAFETY: the reference keeps the fiber alive.
     let references = &unsafe { fiber.as_ref() }.references;
-    // Who has the only reference is the only one who could add another: a load tells, and costs
-    // less than an exchange. Release: what this thread did to the fiber happens before the freeing.
-    // Acquire: so does what other threads did.
+    // Only the owner of the last reference could add another: so a load tells, and costs less than
+    // an exchange. Release: this thread's accesses to the fiber happen before the freeing. Acquire:
+    // so do the accesses of other threads.
     references.load(Ordering::Acquire) == 1 || references.fetch_sub(1, Ordering::AcqRel) == 1
 }
 
@@ -365,7 +365,7 @@ pub(crate) unsafe fn free(fiber: NonNull<Fiber>) {
 
 /// # Safety
 ///
-/// As for [`live`]. The types are those of `new`.
+/// As for [`live`]. The types are the types given to `new`.
 unsafe fn run<F: FnOnce() -> T, T>(fiber: NonNull<Fiber>) {
     // SAFETY: alive by the caller's promise.
     let this = unsafe { fiber.as_ref() };
@@ -395,8 +395,8 @@ unsafe fn run<F: FnOnce() -> T, T>(fiber: NonNull<Fiber>) {
 /// A counted reference to a fiber.
 pub(crate) struct FiberRef(NonNull<Fiber>);
 
-// SAFETY: a reference touches only what any thread may touch: the sources, and what does not
-// change.
+// SAFETY: a reference touches only fields that any thread may touch: the sources, and fields that
+// do not change.
 unsafe impl Send for FiberRef {}
 // SAFETY: as above.
 unsafe impl Sync for FiberRef {}

@@ -1,10 +1,10 @@
-//! Which handled computations run on a stack.
+//! The handled computations that run on a stack.
 //!
 //! A handled computation has a stack of its own, and runs as a part of a fiber, or of a plain
 //! thread. The computations that run there are in a chain, the innermost first, which grows and
-//! shrinks at that end as they are resumed, and as they are left or end. The chain is a part of
-//! what the fiber or thread keeps for its stack. So fibers that take turns on a domain do not see
-//! each other's.
+//! shrinks at that end as they are resumed, and as they are left or end. The chain is a part of the
+//! fiber's or thread's state for its stack. So fibers that take turns on a domain do not see each
+//! other's.
 //!
 //! # Invariant
 //!
@@ -114,7 +114,8 @@ impl Handled {
         Answers { handled: self, answering }
     }
 
-    /// Takes out the answers within `limit`: what is suspended is giving them. Returns them.
+    /// Takes out the answers within `limit`, which the suspended computation is giving. Returns
+    /// them.
     ///
     /// # Safety
     ///
@@ -124,8 +125,8 @@ impl Handled {
         if std::ptr::eq(innermost, limit) { null() } else { innermost }
     }
 
-    /// Puts back what was taken out with the same limit. Calls `visit` for the computations that
-    /// these answers hide.
+    /// Puts back the answers that were taken out with the same limit. Calls `visit` for the
+    /// computations that these answers hide.
     ///
     /// # Safety
     ///
@@ -138,7 +139,7 @@ impl Handled {
         visit: &dyn Fn(*const Link),
     ) {
         let mut next = aside;
-        // SAFETY: what was put aside is on stacks that were suspended, and are gone on with.
+        // SAFETY: the answers are on stacks that were suspended, and now go on.
         while let Some(answering) = unsafe { next.as_ref() } {
             let mut link = answering.performer;
             while !std::ptr::eq(link, answering.outer) {

@@ -1,4 +1,4 @@
-//! What the head of a fiber's cell and that of a task's have in common.
+//! The parts that the heads of a fiber's and of a task's cell share.
 
 use super::cell::Contents;
 use super::locals::Locals;
@@ -17,7 +17,7 @@ use std::thread;
 /// What the body of a cell holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// What is to run, or runs.
+    /// The closure or future, which has not ended.
     Start,
     /// A value, or the payload of a panic.
     Done,
@@ -31,8 +31,8 @@ pub(crate) enum Outcome {
     Taken,
 }
 
-/// The first field of a fiber and of a task. Its cells belong to whoever runs or owns that, as the
-/// module of each says. Joiners look at `finished`, which has a lock.
+/// The first field of a fiber and of a task. Its cells belong to the thread that runs or owns the
+/// fiber or task, as their modules say. Joiners look at `finished`, which has a lock.
 #[repr(C)]
 pub(crate) struct Head {
     pub(crate) runnable: Runnable,
@@ -59,7 +59,7 @@ impl Head {
         }
     }
 
-    /// Prepares the head of a cell that has been vacant for what has just been put into its body.
+    /// Prepares the head of a vacant cell for the content that has just been put into its body.
     #[inline(always)]
     pub(crate) fn reuse(&self, scope: Option<NonNull<ScopeState>>, site: &'static Location<'static>) {
         self.outcome().set(Outcome::Start);
@@ -67,7 +67,7 @@ impl Head {
         self.scope.set(scope);
     }
 
-    /// Returns what it has come to. The cell belongs to whoever runs or owns it.
+    /// Returns its outcome. The caller runs or owns the fiber or task.
     #[inline(always)]
     pub(crate) fn outcome(&self) -> &Cell<Outcome> {
         &self.runnable.outcome
@@ -87,7 +87,8 @@ impl Head {
         });
     }
 
-    /// Takes the result of what has ended. Returns the outcome if there is none.
+    /// Takes the result of a fiber or task that has ended. Returns the outcome if there is no
+    /// result.
     ///
     /// # Panics
     ///
@@ -108,11 +109,11 @@ impl Head {
             // hold.
             finished.then(|| unsafe { self.take(of, contents) })
         });
-        self.unless_late(taken.expect("`complete` on the event of the end of what has not ended"))
+        self.unless_late(taken.expect("`complete` on the event of an end that has not come"))
     }
 
-    /// Returns what was taken. If it is missing since a deadline has passed that is the taker's as well, the
-    /// taker's own wait ends by it: which of the two learns of it first does not matter.
+    /// Returns the taken result. If it is missing because of a deadline that is the taker's as well, the
+    /// deadline ends the taker's own wait: which of the two learns of it first does not matter.
     #[inline]
     fn unless_late<T>(
         &self,
@@ -126,7 +127,8 @@ impl Head {
         taken
     }
 
-    /// Does the same as [`take_result`](Head::take_result) for what is known to have ended.
+    /// Does the same as [`take_result`](Head::take_result) for a fiber or task that is known to
+    /// have ended.
     ///
     /// # Safety
     ///
@@ -175,7 +177,7 @@ impl Head {
         match self.outcome().replace(Outcome::Taken) {
             Outcome::Done => {}
             Outcome::Late => {
-                // SAFETY: neither what is scoped nor its handle outlives the scope.
+                // SAFETY: neither a scoped fiber or task nor its handle outlives the scope.
                 return self.scope.get().into_iter().for_each(|scope| unsafe { scope.as_ref() }.note_late());
             }
             _ => return,
@@ -200,7 +202,7 @@ pub(crate) fn note_or(
     match scope {
         _ if panic.is::<Interrupted>() => {}
         Some(scope) => {
-            // SAFETY: neither what is scoped nor its handle outlives the scope.
+            // SAFETY: neither a scoped fiber or task nor its handle outlives the scope.
             unsafe { scope.as_ref() }.note_panic();
             forget_panic(panic);
         }

@@ -26,8 +26,8 @@ use std::panic::Location;
 /// wait and does not need to is no suspension. A fiber that never begins, since its runtime is shut
 /// down before, has no calls. A fiber that a shutdown gives up has no last one.
 ///
-/// If there are several, those of the process come first, then those of the builder, in the order
-/// in which they were added. When the fiber is suspended the order is reversed.
+/// If there are several, the hooks of the process come first, then the hooks of the builder, in the
+/// order in which they were added. When the fiber is suspended the order is reversed.
 ///
 /// # Tasks and loops
 ///
@@ -268,7 +268,7 @@ impl HookList {
         self.0.push(Hook::new(hooks, site));
     }
 
-    /// Returns these hooks, after those of the process.
+    /// Returns these hooks, after the hooks of the process.
     pub(crate) fn after_process(self) -> Self {
         HookList(of_process().cloned().chain(self.0).collect())
     }

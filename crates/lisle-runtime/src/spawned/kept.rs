@@ -1,11 +1,11 @@
 //! The computations that wait on a stack in values that own them, see `lisle_effect::Suspended`.
 //!
 //! Their frames may refer to the locals of the fiber, task or thread in which they were suspended.
-//! Those of a fiber go on in it only. So when it ends, they are unwound before its locals are
-//! dropped, wherever the values are that keep them. Those of a thread and of a task cannot be
-//! unwound at its end. They are in the list so that it is known whether any is left: then the
-//! locals stay as they are, too. For code outside of that stack may refer to them through the
-//! frames, such as the threads of a scope.
+//! A fiber's computations go on only in the fiber. So when the fiber ends, they are unwound before
+//! its locals are dropped, wherever the values are that keep them. A thread's or task's
+//! computations cannot be unwound at its end. The list shows whether any is left: then the locals
+//! stay as they are, too, since code outside of that stack, such as the threads of a scope, may
+//! refer to them through the frames.
 //!
 //! # Invariant
 //!
@@ -21,8 +21,8 @@ use std::ptr::{NonNull, null};
 /// cannot be unwound, and the computation is left.
 pub(crate) type End = unsafe fn(NonNull<Entry>) -> bool;
 
-/// What tells a fiber, a task, or what is neither, from all others that have been or will be on the
-/// same thread.
+/// The identity of a fiber, a task, or a thread's own code among all that have been or will be on
+/// the same thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Home {
     /// That of the fiber or thread, whose locals a task may use, too, where it is polled.

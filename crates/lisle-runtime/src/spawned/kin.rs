@@ -1,18 +1,18 @@
-//! What a fiber knows of its kin: who spawned it, as which of the spawner's fibers, and who has
+//! The kin of a fiber: its spawner, its number among the spawner's fibers, and the fibers that have
 //! woken it since.
 //!
-//! `sched/groups.rs` learns from this which fibers talk to their neighbours, and where those that
-//! are spawned at the same place later are to live.
+//! `sched/groups.rs` learns from this which fibers talk to their neighbours, and places later
+//! fibers of the same line of the program.
 
 use std::cell::Cell;
 
-/// What a fiber is compared by. The memory of fibers is recycled, and different fibers may have the
-/// same mark: what is learned is a guess, and a wrong one costs time and nothing else.
+/// The mark by which fibers are compared. The memory of fibers is recycled, and different fibers
+/// may have the same mark: the learnt facts are guesses, and a wrong guess only costs time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mark(u32);
 
 impl Mark {
-    /// That of what is no fiber.
+    /// The mark of code in no fiber.
     const NOBODY: Mark = Mark(0);
 
     /// Returns that of the fiber at `address`.
@@ -27,7 +27,7 @@ impl Mark {
     }
 }
 
-/// The part of a fiber's cell that tells its kin. It belongs to whoever the fiber belongs to.
+/// The part of a fiber's cell about its kin. It belongs to the owner of the fiber.
 #[derive(Debug)]
 pub(crate) struct Kin {
     spawner: Cell<Mark>,

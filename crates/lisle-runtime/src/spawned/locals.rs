@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
 /// The number of values that are dropped at the end, and of computations that are unwound.
-/// Destructors may make new ones for ever. What is left after the limit is leaked, since it must not
+/// Destructors may make new ones for ever. Values beyond the limit are leaked, since they must not
 /// be dropped elsewhere.
 const DROPPED: usize = 10_000;
 

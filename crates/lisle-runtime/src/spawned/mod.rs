@@ -1,18 +1,19 @@
-//! What the scheduler sees of fibers and tasks: the memory of a fiber, and what everything spawned
-//! has.
+//! Fibers and tasks as the scheduler sees them: their memory, and the parts that all of them have.
 //!
-//! - `cell`: the memory of everything spawned, its body above all: what is to run, then the result.
-//! - `head`: what fibers and tasks have in common.
+//! - `cell`: the memory of everything spawned, above all its body: the closure or future, and later
+//!   the result.
+//! - `head`: the parts that fibers and tasks share.
 //! - `runnable`: the header of everything that lies in a worker's queues.
 //! - `fiber_cell`: the control block of a fiber.
-//! - `task_cell`, `task_body`: the slot of a task, and what is done with its future.
-//! - `stack_state`, `this_stack`: what a stack keeps for the tasks and loops that run on it, and
-//!   how they find it; `handled`: likewise for handled computations; `kept`: those that wait.
-//! - `locals`, `scope_state`: a fiber's or task's locals, and what a scope knows of the fibers and
-//!   tasks that it waits for.
-//! - `hooks`, `apart`: what is called around the turns of a fiber, and what that suspends.
-//! - `kin`: who spawned a fiber, and who wakes it.
-//! - `foreign_calls`: how many functions of `blocking` are under way.
+//! - `task_cell`, `task_body`: the slot of a task, and the functions for its future.
+//! - `stack_state`, `this_stack`: the state that a stack keeps for its tasks and loops, and the way
+//!   to it; `handled`: the same for handled computations; `kept`: suspended computations.
+//! - `locals`, `scope_state`: a fiber's or task's locals, and the state of a scope about its fibers
+//!   and tasks.
+//! - `hooks`, `apart`: the functions that are called around the turns of a fiber, and the
+//!   computations that they suspend.
+//! - `kin`: the spawner of a fiber, and the fibers that wake it.
+//! - `foreign_calls`: the number of functions of `blocking` that are under way.
 
 pub(crate) mod apart;
 pub mod cell;

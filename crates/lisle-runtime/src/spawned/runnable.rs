@@ -1,4 +1,4 @@
-//! What a worker's queues hold: a fiber, or a task that is ready to go on.
+//! An entry of a worker's queues: a fiber, or a task that is ready to go on.
 
 use super::head::Outcome;
 use crate::queue::inbox::Linked;

@@ -1,4 +1,4 @@
-//! What a scope knows of the fibers and tasks that it waits for.
+//! The state of a scope about its fibers and tasks.
 
 use crate::event::step::Forbidden;
 use crate::event::{Description, Source};

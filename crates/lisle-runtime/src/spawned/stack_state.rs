@@ -1,4 +1,4 @@
-//! What a stack keeps for the tasks, loops and handled computations that run on it.
+//! The state that a stack keeps for the tasks, loops and handled computations that run on it.
 
 use super::handled::Handled;
 use crate::jobs::pending::Pending;
@@ -16,7 +16,7 @@ pub(crate) fn state_of_thread<'a>() -> &'a StackState {
     unsafe { &*OF_THREAD.with(std::ptr::from_ref) }
 }
 
-/// What a stack keeps for the tasks, loops and handled computations that run on it.
+/// The state that a stack keeps for the tasks, loops and handled computations that run on it.
 pub struct StackState {
     /// How many of the next tasks do not begin on this stack, since an earlier one took long there.
     pub(crate) penalty: Cell<u32>,

@@ -1,10 +1,10 @@
 //! A task's cell: the head of its slot. `task_body.rs` has what follows the head,
 //! `sched/tasks/life.rs` the life of a task.
 //!
-//! In its first turn a task's head is little more than the place of its future, which
-//! `task/spawn.rs` polls as a part of the spawner. Only when the task waits does it become a thread
-//! that others know of: it is *reified*. From then on everything in it belongs to its owner, in the
-//! sense of `event/performer/recycled/state.rs`. The handle may look at `finished`, which has a lock.
+//! In its first turn a task's head is little more than the place of its future, which `task/spawn.rs`
+//! polls as a part of the spawner. Only when the task waits does it become a thread that others know:
+//! it is *reified*. From then on everything in it belongs to its owner, in the sense of
+//! `event/performer/recycled/state.rs`. The handle may look at `finished`, which has a lock.
 
 use super::fiber_cell::Fiber;
 use super::head::Head;
@@ -75,8 +75,8 @@ impl Task {
     /// read its state and its home.
     pub(crate) unsafe fn make_vacant(slot: *mut Task, size: usize, ready: unsafe fn(NonNull<Recycled>)) {
         let size = size - offset_of!(Task, recycled);
-        // SAFETY: by the caller's promise. The two words that others may read are already those of
-        // a vacant slot and are not written. Nothing in the rest needs to be dropped.
+        // SAFETY: by the caller's promise. The two words that others may read already have the
+        // values of a vacant slot and are not written. Nothing in the rest needs to be dropped.
         unsafe {
             (&raw mut (*slot).head).write(Head::new(Kind::Task, None, Location::caller()));
             // By the same promise.
@@ -117,7 +117,7 @@ impl Task {
     }
 
     /// Drops the values of the task's locals, or leaks them if a computation is left that may refer
-    /// to them. That one does not go on in what has the slot next.
+    /// to them. The computation does not go on in the next task of the slot.
     #[inline]
     pub(crate) fn clear_locals(&self) {
         self.locals.clear(self, &|panic| contained("a task-local", panic));

@@ -1,4 +1,4 @@
-//! The stack on which code runs: that of a fiber, or that of a thread which runs none.
+//! The stack on which code runs: a fiber's, or the stack of a thread that runs no fiber.
 
 use super::fiber_cell::Fiber;
 use super::stack_state::{StackState, state_of_thread};
@@ -70,7 +70,7 @@ pub(crate) fn is_in_loop() -> bool {
 }
 
 /// Returns `true` if the code that runs here has been called through frames that catch a panic and
-/// raise it again: those of a join or a loop, or of a handled computation.
+/// raise it again: frames of a join, a loop, or a handled computation.
 pub(crate) fn is_raised_again() -> bool {
     let handled = &this_stack().state().handled;
     is_in_loop() || !handled.top.get().is_null() || !handled.answering.get().is_null()

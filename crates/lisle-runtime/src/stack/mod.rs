@@ -1,4 +1,4 @@
-//! Stacks for fibers: where they come from, how they are guarded, how they are used again.
+//! Stacks for fibers: their memory, their guards, and their reuse.
 //!
 //! A fiber's stack is generous in virtual size, because loops recurse on it, and small in resident
 //! size, because most fibers use a page or two of it. Both follow from how the pages come and go:
@@ -111,7 +111,7 @@ impl Stack {
     }
 
     /// Returns the place for the exceptions of C++ of the fiber that runs on this stack. It is on the
-    /// stack, since few programs have any. What is there first is not theirs.
+    /// stack, since few programs have any. The initial content of the place does not belong to them.
     pub(crate) fn exceptions(&self) -> NonNull<Exceptions> {
         let place = with_exposed_provenance_mut(self.base.get() - size_of::<Exceptions>());
         NonNull::new(place).expect("a stack is not at address 0")
@@ -164,8 +164,8 @@ unsafe impl corosensei::stack::Stack for Stack {
 ///
 /// # How trimming finds its work
 ///
-/// `free` is a stack in both senses, so what has not been used lately lies at its bottom, in three
-/// layers:
+/// `free` is a stack in both senses, so stacks that have not been used lately lie at its bottom, in
+/// three layers:
 ///
 /// ```text
 /// free:  [ cold: nothing resident | trimmed: top pages resident | used since the last trim ]

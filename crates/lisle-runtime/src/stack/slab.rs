@@ -7,7 +7,7 @@
 //! 65,530 by default (`vm.max_map_count`). That ends at about 32,000 stacks, and the same limit
 //! then makes everything else that maps memory fail. Since Linux 6.13,
 //! `madvise(MADV_GUARD_INSTALL)` marks the pages in the page table instead and leaves the mapping
-//! whole. Whether the kernel has it is found out by trying, until there is an answer.
+//! whole. The library tries it until it knows whether the kernel has it.
 //!
 //! # Why guards of many pages
 //!

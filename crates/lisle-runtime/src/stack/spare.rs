@@ -1,8 +1,8 @@
-//! Stacks that one domain has left over and another one wants.
+//! Spare stacks of one domain that another domain needs.
 //!
-//! A pool does not give address space back before it is dropped, and the limits on that are those of
-//! the process. So where a domain gets no stack from the system, the others of its runtime hand it
-//! some of those that lie free with them.
+//! A pool does not give address space back before it is dropped, and the limits on address space
+//! apply to the whole process. So if a domain gets no stack from the system, the other domains of
+//! its runtime hand it some of their free stacks.
 
 use super::{Stack, slab};
 use crate::event::lock::Lock;

@@ -1,5 +1,5 @@
-//! A stack as handled computations use it: its description lies on it, and the one given back last
-//! is kept at hand.
+//! A stack as handled computations use it: its description lies on it, and the stack that was given
+//! back last is kept at hand.
 
 use super::Stack;
 use std::cell::Cell;
@@ -19,9 +19,9 @@ pub(crate) enum Supply {
 /// The part of a stack that is left to the code that runs last on it. No task begins there.
 const LEFT_TO_LEAVES: usize = 64 * 1024;
 
-/// A stack on which a handled computation runs. It lies at its own uppermost end, so that whoever
-/// takes it moves one word. What was just written in parts would have to be read in the same parts:
-/// the processor takes 5 ns to read it as a whole.
+/// A stack on which a handled computation runs. The description lies at the uppermost end of the
+/// stack, so that taking the stack moves one word. Fields that were just written one by one should
+/// be read one by one: the processor takes 5 ns to read them as a whole.
 #[derive(Debug)]
 pub struct Taken(NonNull<Record>);
 

@@ -1,4 +1,4 @@
-//! Tests of the pool. Those of overflow are beside their module.
+//! Tests of the pool. The tests of overflow are beside their module.
 
 #[cfg(target_os = "linux")]
 use std::fs;

@@ -1,4 +1,4 @@
-//! A task becomes a thread that its runtime knows of, since it waits, or cannot begin here.
+//! Makes a task a thread that its runtime knows, since it waits, or cannot begin here.
 
 use crate::abort;
 use crate::runtime::default_runtime;

@@ -134,7 +134,7 @@ impl<T> TaskHandle<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn join(self) -> Result<T, JoinError> {
         let mut this = ManuallyDrop::new(self);
-        // The handle is not shared, so no lock is needed. What is left of it has no destructor.
+        // The handle is not shared, so no lock is needed. The rest of the handle has no destructor.
         if let Held::Ended(ended) = &mut this.held
             && let Some(Ok(value)) = ended.result.get_mut().take_if(|result| result.is_ok())
         {

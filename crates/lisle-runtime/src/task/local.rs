@@ -80,7 +80,7 @@ impl<T: Send + 'static> LocalKey<T> {
     /// let task = lisle::spawn_task(async {
     ///     SEEN.with(|seen| seen.borrow_mut().push(1));
     ///     lisle::task::yield_now().await; // between two calls, not in one
-    ///     SEEN.with(RefCell::take) // what is to outlive the task
+    ///     SEEN.with(RefCell::take) // take the value out, so that it outlives the task
     /// });
     /// assert_eq!(task.join().unwrap(), [1]);
     /// assert!(SEEN.with(RefCell::take).is_empty()); // the thread has its own

@@ -3,8 +3,8 @@
 //! A task is an `async` block that begins at once, on the stack of the code that
 //! [spawns](crate::spawn_task()) it. If it does not wait, it costs a call and a few instructions.
 //! If it waits, it is *reified*: it stays where it is, in recycled memory, and its spawner goes on.
-//! The performer that provides what the task waits for makes the task run next, on its own domain.
-//! Tasks that communicate thus come together on one domain.
+//! The partner that ends the wait makes the task run next, on its own domain. So tasks that
+//! communicate come together on one domain.
 //!
 //! ```
 //! # use lisle_runtime::facade as lisle;
@@ -27,18 +27,18 @@
 //! They are interchangeable: both perform the same events, join each other, and run on the same
 //! domains. A [fiber](crate::fiber) is a function that waits wherever it calls something that
 //! waits. It has a stack, and stays on its domain. A task is a future: it waits at an `.await`,
-//! takes as many bytes as it keeps across one, and moves to the domain where what it waits for is.
-//! Use tasks for work that is short, or numerous, or that most often does not wait: to send without
-//! waiting, to gather from many, to watch something. Use fibers for deep calls, or for code that
-//! blocks in place.
+//! takes as many bytes as it keeps across one, and moves to the domain of its partner. Use tasks
+//! for work that is short, or numerous, or that most often does not wait: to send without waiting,
+//! to gather from many, to watch something. Use fibers for deep calls, or for code that blocks in
+//! place.
 //!
 //! # Asynchronous events
 //!
 //! An event of Concurrent ML has happened when its operation is complete. *Asynchronous events*
 //! have happened when something has *begun*: sends and receives that go on by themselves. There are
-//! also operations on several events or futures at once. What goes on meanwhile runs in tasks,
-//! which cost little, and nothing if nothing has to be waited for. A message that is sent goes on
-//! by itself, without a task.
+//! also operations on several events or futures at once. The operations that go on run in tasks,
+//! which cost little, and nothing if there is no wait. A message that is sent goes on by itself,
+//! without a task.
 //!
 //! ```
 //! # use lisle_runtime::facade as lisle;
@@ -95,9 +95,10 @@
 //!   first that is its spawner's. Await the event instead.
 //! - A task that computes for long without awaiting keeps its spawner waiting: see
 //!   [`inflate`](inflate()).
-//! - [`fiber::is_cancelled`](crate::fiber::is_cancelled) and a [`fiber_local!`](crate::fiber_local)
-//!   are those of the fiber on whose stack a task runs. A task is [cancelled](TaskHandle::cancel)
-//!   by dropping its future. For values of its own use [`task_local!`](crate::task_local).
+//! - In a task, [`fiber::is_cancelled`](crate::fiber::is_cancelled) and a
+//!   [`fiber_local!`](crate::fiber_local) belong to the fiber on whose stack the task runs. A task
+//!   is [cancelled](TaskHandle::cancel) by dropping its future. For values of its own use
+//!   [`task_local!`](crate::task_local).
 //! - A fiber that unblocks many tasks and neither waits nor yields keeps them from going on, and
 //!   keeps their memory in use. So does a fiber that keeps its domain from other fibers.
 //! - A timer in a task lies with the domain on which the task awaited it. If something keeps that domain
@@ -110,11 +111,11 @@
 //! 2011). There such a thread is a piece of its fiber's stack that is copied away when it waits.
 //! Here it is the future that the compiler makes of an `async` block.
 //!
-//! Asynchronous events are those of Ziarek, Sivaramakrishnan and Jagannathan, *Composable
-//! Asynchronous Events* (PLDI 2011); on top of tasks in *Featherweight Threads for Communication*
-//! (Purdue 2011), section 5. There each event of a `chooseAll` has a thread, and so has each
-//! asynchronous send. Here a `choose_all` is one performance in several stages, and an asynchronous
-//! send is a message in the channel's queue.
+//! Asynchronous events come from Ziarek, Sivaramakrishnan and Jagannathan, *Composable Asynchronous
+//! Events* (PLDI 2011); on top of tasks in *Featherweight Threads for Communication* (Purdue 2011),
+//! section 5. There each event of a `chooseAll` has a thread, and so has each asynchronous send.
+//! Here a `choose_all` is one performance in several stages, and an asynchronous send is a message
+//! in the channel's queue.
 
 mod acml;
 mod enter;

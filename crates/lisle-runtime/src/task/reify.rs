@@ -1,4 +1,4 @@
-//! The primitives: a task waits, is given a value, and goes on.
+//! The primitives: a task waits, gets a value, and goes on.
 
 use crate::event::lock::Lock;
 use crate::event::recycled::Recycled;

@@ -199,8 +199,8 @@ unsafe fn begin<F: Future>(
     // SAFETY: nothing is in the slot, and its state is that of a vacant one.
     unsafe { give_slot::<Slots>(slot.cast(), Kept::<F>::CLASS) };
     match result {
-        // Built here, from the value alone: what is both a value and a panic is copied as a whole,
-        // and reading it back waits for the stores of its parts.
+        // Built here, from the value alone: a type for both a value and a panic is copied as a
+        // whole, and reading it back waits for the stores of its parts.
         Ok(value) => TaskHandle::ended(Ok(value), scope, site),
         Err(panic) => ended_by_panic(panic, scope, site),
     }

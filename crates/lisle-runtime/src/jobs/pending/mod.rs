@@ -4,7 +4,7 @@
 //! Code that puts something off goes on with something else, and comes back to it. So the entries
 //! stay where they were made, on the stack, in a list that grows and shrinks at its young end and
 //! belongs to one thread. Noting one down is four stores; crossing it out is a comparison and a
-//! store. Other threads see only what is *offered*. The oldest entry is offered first, since it is
+//! store. Other threads see only *offered* entries. The oldest entry is offered first, since it is
 //! most likely the largest.
 //!
 //! An offered entry is no longer in the list. When the owner comes back to an entry, all younger

@@ -1,5 +1,5 @@
-//! Which reactor a descriptor is registered with: that of the worker, or the process-wide one of
-//! all other threads.
+//! The reactor with which a descriptor is registered: the worker's, or the process-wide one of all
+//! other threads.
 
 use super::{Driver, Reactor};
 use crate::own_threads;

@@ -1,4 +1,4 @@
-//! What is known of one direction of a descriptor, and what waits for it.
+//! The state of one direction of a descriptor, with its waiters.
 //!
 //! An edge-triggered kernel reports once, when something becomes possible. An operation that then
 //! finds that it is no longer possible must not forget an edge that comes at the same moment;
@@ -11,7 +11,7 @@
 //! and these rules:
 //!
 //! 1. An *edge* sets READY and adds one to the tick, in one step. Then, if READY was not set
-//!    before, it takes the lock of the queue and wakes what is in it. Only the driver does this.
+//!    before, it takes the lock of the queue and wakes all waiters. Only the driver does this.
 //! 2. An *operation* reads the word and runs its system call if READY is set. If that would have
 //!    blocked, the operation clears READY **by comparing with the word it has read**. If that fails
 //!    because of the tick, an edge has come since, and it starts over.
@@ -25,14 +25,14 @@
 //! call has found nothing.
 //!
 //! **No waiter sleeps through an edge.** A waiter that read READY as not set held the queue's lock.
-//! If the edge's wake takes the lock after it, it finds the waiter in the queue. If before it, the
-//! waiter saw the word of that edge or a later one, so one that a system call after the edge had
-//! cleared.
+//! If the edge's wake takes the lock after it, it finds the waiter in the queue. If the wake took
+//! the lock before it, the waiter saw the word of that edge or a later one; so a system call after
+//! the edge had cleared READY.
 //!
 //! **READY set before means an empty queue.** Waiters join only while READY is not set, and the
-//! step that last set it went on to empty the queue. Edges come from one thread, so that has been
-//! done when the next one comes. This spares a busy socket, whose every event says anew that it is
-//! writable, a lock.
+//! step that last set it went on to empty the queue. Edges come from one thread, so the queue is
+//! empty when the next edge comes. A busy socket, whose every event says anew that it is writable,
+//! thus needs no lock.
 //!
 //! The fast path, an operation on a descriptor that is believed to be ready and is, costs one load.
 //!
@@ -98,7 +98,7 @@ impl DirectionState {
     ///
     /// # Errors
     ///
-    /// Returns those of the operation. `WouldBlock` means that READY is not set, or was not a
+    /// Returns the errors of the operation. `WouldBlock` means that READY is not set, or was not a
     /// moment ago.
     #[inline]
     pub fn attempt<R>(

@@ -1,5 +1,5 @@
-//! Readiness from the operating system: what waits for which descriptor, and the one place that
-//! asks the kernel.
+//! Readiness from the operating system: the waiters of each descriptor, and the one place that asks
+//! the kernel.
 //!
 //! Each domain has a reactor of its own. Its worker drives it when it has nothing else to do, and
 //! now and then when it has. Threads that belong to no runtime share one, see
@@ -8,8 +8,8 @@
 //! - [`Reactor`] is the part that any thread may use: it registers descriptors and wakes the
 //!   driver.
 //! - [`Driver`] is the part that one thread owns: it waits for the kernel and hands readiness out.
-//! - [`Readiness`] is what is known about one descriptor, and what waits for it; `direction.rs`
-//!   argues why no edge is lost.
+//! - [`Readiness`] is the known state of one descriptor, with its waiters; `direction.rs` argues
+//!   why no edge is lost.
 //!
 //! **A descriptor is registered once**, edge-triggered, for everything it can do. The kernel is not
 //! told when a wait begins or ends. A descriptor stays with the reactor that it was registered
@@ -119,8 +119,9 @@ impl Reactor {
 
     /// Registers `fd`, which is known not to be ready in the direction `blocked`.
     ///
-    /// The kernel reports at once what is ready, so nothing is missed between an operation that
-    /// would have blocked and the registration. In the other direction readiness is assumed.
+    /// The kernel reports at once if the descriptor is ready, so nothing is missed between an
+    /// operation that would have blocked and the registration. In the other direction readiness is
+    /// assumed.
     ///
     /// # Errors
     ///
@@ -166,7 +167,7 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// Returns what is known of one direction, and what waits for it.
+    /// Returns the state of one direction, with its waiters.
     #[inline]
     pub fn state(&self, direction: Direction) -> &DirectionState {
         self.readiness.state(direction)
@@ -216,9 +217,8 @@ impl Driver {
     }
 
     /// Waits for readiness, a [`wake`](Reactor::wake) or the end of `timeout`, or for less if that is
-    /// far away; calls `awake`, and
-    /// then wakes what waited for what is ready. Returns how many descriptors had news. A zero
-    /// timeout does not wait.
+    /// far away. Calls `awake`, and then wakes the waiters of the ready descriptors. Returns the
+    /// number of descriptors with news. A zero timeout does not wait.
     ///
     /// Allocates nothing, unless more than four performers wait for one direction of one socket.
     pub fn wait_then(&mut self, timeout: Option<Duration>, awake: impl FnOnce()) -> io::Result<usize> {

@@ -33,7 +33,7 @@ fn readiness_comes_once_for_each_edge() {
 
     let read = || state.attempt(Ask::IfReady, || (&one).read(&mut [0; 8]), |_| false);
     assert_eq!(read().unwrap(), 1);
-    assert!(state.is_ready(), "a success says nothing about what is left");
+    assert!(state.is_ready(), "a success says nothing about the rest");
     assert_eq!(read().unwrap_err().kind(), io::ErrorKind::WouldBlock);
     assert!(!state.is_ready());
 }

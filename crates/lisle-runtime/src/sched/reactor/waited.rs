@@ -47,7 +47,8 @@ impl Reactor {
     }
 }
 
-/// Asks the kernel what is ready, without waiting. Returns `false` if the system call fails.
+/// Asks the kernel which descriptors are ready, without waiting. Returns `false` if the system call
+/// fails.
 fn ask(all: &mut [libc::pollfd]) -> bool {
     let Ok(count) = libc::nfds_t::try_from(all.len()) else { return false };
     loop {

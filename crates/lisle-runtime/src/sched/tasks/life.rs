@@ -333,7 +333,8 @@ unsafe fn end(task: NonNull<Task>) {
         }
     }
     if let Some(scope) = scope {
-        // SAFETY: the scope waits for what has entered it, and this is the last step of the task.
+        // SAFETY: the scope waits for every fiber and task that has entered it, and this is the
+        // last step of the task.
         unsafe { ScopeState::exit(scope) };
     }
     // SAFETY: the task is counted out here, and its home was alive until then.

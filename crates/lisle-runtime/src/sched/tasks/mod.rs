@@ -1,5 +1,5 @@
-//! Tasks that have had to wait, as the scheduler runs them. (The module `task` has those that have
-//! not, and what users call.)
+//! Tasks that have had to wait, as the scheduler runs them. (The module `task` has the interface,
+//! and tasks that have not had to wait.)
 //!
 //! - `life`: how such a task is queued, runs, parks and ends.
 //! - `slots`: the recycled memory of tasks.

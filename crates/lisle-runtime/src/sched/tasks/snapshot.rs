@@ -1,4 +1,5 @@
-//! Looks at all tasks of a runtime: what they wait for, and which must end with the runtime.
+//! Looks at all tasks of a runtime: at their waits, and at the tasks that must end with the
+//! runtime.
 //!
 //! There is no list of them, since that would cost every reification a lock. But slots keep their
 //! places, so all slots can be looked at.

@@ -1,4 +1,4 @@
-//! How a worker answers the questions of who waits on its domain. `snapshot.rs` asks them.
+//! Answers requests for the waits of a domain. `snapshot.rs` makes the requests.
 
 use super::Worker;
 use crate::event::{Description, parker};

@@ -1,5 +1,6 @@
-//! The fibers that have begun on a domain and have not ended; and how a worker disturbs those that
-//! wait, when time is up for one, and ends all and the rest of what it has when its runtime ends.
+//! The fibers that have begun on a domain and have not ended. The worker disturbs a fiber whose
+//! time is up while it waits. When the runtime ends, the worker ends all of its fibers, and the
+//! rest of its queues.
 
 use super::Worker;
 use super::either::{Either, either};
@@ -45,7 +46,7 @@ impl Worker {
         begun
     }
 
-    /// Ends what is queued and will not be run, because the runtime has ended or was abandoned.
+    /// Ends queued entries that will not run, because the runtime has ended or was abandoned.
     pub(crate) fn wind_up(&self) {
         self.take_inbox();
         self.offer_surplus();
@@ -63,7 +64,7 @@ impl Worker {
                 by: "the end of a runtime that had no time left for a fiber spawned at",
                 site,
             };
-            // SAFETY: what is queued is alive.
+            // SAFETY: a queued entry is alive.
             match unsafe { either(queued) } {
                 Either::Fiber(fiber) => {
                     // SAFETY: as above.

@@ -1,4 +1,4 @@
-//! What a worker takes out of a queue, by its kind.
+//! An entry of a queue, by its kind.
 
 use crate::spawned::fiber_cell::Fiber;
 use crate::spawned::runnable::{Kind, Runnable};

@@ -1,17 +1,17 @@
-//! Fibers that wait for parts of their own work, and what runs on their domain meanwhile.
+//! Fibers that wait for parts of their own work, and the helpers that run on their domain
+//! meanwhile.
 //!
-//! What a worker takes while a fiber waits is that fiber's *helper*: it runs on the stack of
+//! A job that a worker takes while a fiber waits is that fiber's *helper*: it runs on the stack of
 //! another fiber of the domain. The rule of what may be taken (`src/jobs/README.md`) ensures that a
 //! helper wants no lock that its fiber holds. Conversely, the fiber might want a lock that the
 //! helper holds, so it does not go on before the helper has ended, like a caller of the helper.
-//! Where the helper is a part of what the fiber waits for, this holds by itself. Where the helper
-//! is another job that the fiber has spawned, the fiber waits for it as well, even if its own part
-//! is done.
+//! Where the helper is a part of the awaited job, this holds by itself. Where the helper is another
+//! job that the fiber has spawned, the fiber waits for it as well, even if its own part is done.
 //!
 //! The fiber does not wait for a helper that itself waits for something other than jobs, such as a
 //! message or a timer: the fiber may be about to send that message. Such a helper is from then on a
-//! fiber like any other. This is checked when the fiber has what it waited for, and whenever the
-//! worker visits its inbox or has nothing to run.
+//! fiber like any other. The worker checks this when the job is done for which the fiber waited,
+//! and whenever it visits its inbox or has nothing to run.
 
 use super::Worker;
 use super::held::joining::{Joining, Taken};
@@ -57,13 +57,13 @@ impl Worker {
         result
     }
 
-    /// Runs what was taken, on the stack of the runner that calls this.
+    /// Runs a taken job, on the stack of the runner that calls this.
     ///
     /// # Safety
     ///
     /// It was taken by this worker, and is not used afterwards.
     pub(super) unsafe fn run_job(&self, taken: Taken) {
-        let fiber = self.current_fiber().expect("what was taken runs in a fiber");
+        let fiber = self.current_fiber().expect("a taken job runs in a fiber");
         // SAFETY: taken, and not done.
         self.domain.running_code_of(unsafe { taken.job.as_ref() }.site);
         let pending = &this_stack().pending;

@@ -1,8 +1,8 @@
-//! What a worker does around a turn of a fiber if its runtime has hooks (`spawned/hooks.rs`), or its
-//! process C++ (`exceptions` of `lisle-core`).
+//! The steps around a turn of a fiber if its runtime has hooks (`spawned/hooks.rs`), or its process
+//! C++ (`exceptions` of `lisle-core`).
 //!
 //! The words of the C++ runtime are exchanged first before a turn, and last after it: the hooks find
-//! those of the fiber, and code that exchanges them itself, as a hook, goes on doing so.
+//! the fiber's words, and a hook that exchanges them itself goes on doing so.
 
 use super::Worker;
 use crate::spawned::apart::Apart;
@@ -17,7 +17,7 @@ impl Worker {
         !self.hooks.is_empty() || self.exceptions.is_some()
     }
 
-    /// Exchanges the words of the C++ runtime for those of `fiber`, or the other way round.
+    /// Exchanges the words of the C++ runtime for the words of `fiber`, or the other way round.
     fn swap_exceptions(&self, fiber: &Fiber) {
         // SAFETY: only the domain's own worker touches the field.
         let stack = unsafe { &*fiber.stack.get() }.as_ref();

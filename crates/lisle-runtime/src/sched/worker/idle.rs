@@ -1,4 +1,4 @@
-//! What a worker does when it has nothing to run. How it takes work from others is in `thief.rs`.
+//! A worker without work: it looks around, and sleeps. In `thief.rs` it takes work from others.
 //!
 //! The README of `sched` explains how a domain sleeps and is woken, and why no wake is lost.
 
@@ -170,8 +170,7 @@ impl Worker {
             self.domain.counts.timers.store(!self.timers.is_empty(), Ordering::Relaxed);
             let sleep = self.idle.sleeps.get() + 1;
             self.idle.sleeps.set(sleep);
-            // Release: a thread that sees this sleep sees what was done before it. `poll` ends the
-            // sleep.
+            // Release: a thread that sees this sleep sees all earlier steps. `poll` ends the sleep.
             self.domain.counts.asleep.store(sleep, Ordering::Release);
             let asleep = clock::now();
             self.poll(pause);
@@ -203,8 +202,8 @@ impl Worker {
     }
 
     fn poll(&self, timeout: Option<Duration>) {
-        // What is done from here on is seen only by threads that also see this store, since handing
-        // a fiber over is a release.
+        // Threads that see a step from here on also see this store, since handing a fiber over is a
+        // release.
         let awake = || self.domain.counts.asleep.store(0, Ordering::Release);
         let polled = self.driver.borrow_mut().wait_then(timeout, awake);
         if let Err(error) = polled {

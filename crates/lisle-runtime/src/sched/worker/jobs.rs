@@ -1,9 +1,9 @@
-//! How a worker takes part in loops: what it gives away of its own, and what it takes.
+//! The part of a worker in loops: it gives work of its own away, and takes work of others.
 //!
 //! A fiber that computes looks at its domain's word (`jobs/heartbeat.rs`) wherever it puts
-//! something off. It comes here if the word says that another domain looks for work, or that it is
-//! time to look at the clock. So this is also where a long loop lets others have their turn: the
-//! sockets, timers and fibers of its domain.
+//! something off. It comes here if another domain looks for work, or if it is time to look at the
+//! clock. So here a long loop also lets the sockets, timers and fibers of its domain have their
+//! turn.
 
 use super::Worker;
 use super::held::resting::Load;
@@ -45,8 +45,8 @@ impl Worker {
         }
     }
 
-    /// Offers up to `count` of what is pending on this stack, if there is room, and wakes a domain
-    /// for it.
+    /// Offers up to `count` pending entries of this stack, if there is room, and wakes a domain for
+    /// them.
     pub(crate) fn give_away(&self, pending: &Pending, count: usize) {
         let given = (0..count).take_while(|_| self.offer_one(pending)).count();
         if given > 0 && self.shared.could_wake_one() {
@@ -54,16 +54,15 @@ impl Worker {
         }
     }
 
-    /// Offers the oldest of what is pending. Returns `false` if that cannot be: what runs between
-    /// fibers cannot wait for what it gives away.
+    /// Offers the oldest pending entry. Returns `false` between fibers, where code cannot wait for
+    /// a job that it gives away.
     pub(crate) fn offer_one(&self, pending: &Pending) -> bool {
         parker::running().is_some() && self.offer(pending)
     }
 
-    /// Offers the oldest of what is pending. Returns `false` if nothing is pending or there is no
-    /// room.
+    /// Offers the oldest pending entry. Returns `false` if nothing is pending or there is no room.
     fn offer(&self, pending: &Pending) -> bool {
-        // SAFETY: what is pending stays in place until it has been taken back or is done.
+        // SAFETY: a pending entry stays in place until it has been taken back or is done.
         unsafe { self.domain.offers.offer(|| pending.offer()) }
     }
 
@@ -86,7 +85,7 @@ impl Worker {
         }
     }
 
-    /// Returns `true` if another domain could take what is put off here.
+    /// Returns `true` if another domain could take work that is put off here.
     fn is_of_use(&self) -> bool {
         self.shared.looking() > 0 || self.shared.could_wake_one()
     }
@@ -99,8 +98,8 @@ impl Worker {
             && !self.domain.inbox.has_news()
     }
 
-    /// Notes that the worker has found something to do. It has been counted as searching from the
-    /// start until its first look: what is divided before it arrives is divided for it, too.
+    /// Notes that the worker has found something to do. It has counted as searching from the start
+    /// until its first look, so loops that divide themselves before it arrives do so for it, too.
     #[inline]
     pub(super) fn arrive(&self) {
         if !self.jobs.has_arrived.replace(true) {
@@ -137,7 +136,7 @@ impl Worker {
     fn take_job_by(&self, take: impl Fn(&Offers, &dyn Fn(&Job) -> bool) -> Option<NonNull<Job>>) -> bool {
         let domains = &self.shared.domains;
         let waited_for = self.joining.descendants();
-        // SAFETY: `take` calls this with what is offered.
+        // SAFETY: `take` calls this with an offered job.
         let may = |job: &Job| waited_for.is_none_or(|waited_for| unsafe { job.is_part_of(waited_for) });
         let start = self.random.next() as usize;
         for offset in 0..domains.len() {
@@ -172,7 +171,7 @@ impl Worker {
         self.jobs.taken.set(Some(self.joining.expect_helper(job)));
     }
 
-    /// Runs what was taken, if anything was.
+    /// Runs the taken job, if there is one.
     pub(super) fn run_taken(&self) {
         if let Some(taken) = self.jobs.taken.take() {
             if self.shared.could_wake_one() {

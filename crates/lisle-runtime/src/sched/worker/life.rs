@@ -1,4 +1,4 @@
-//! How a fiber begins on its domain, and how it ends.
+//! The beginning and the end of a fiber on its domain.
 
 use super::{Worker, with_current};
 use crate::event::Waker;

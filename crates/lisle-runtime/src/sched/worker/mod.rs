@@ -6,15 +6,16 @@
 //! have not begun. Every `VISIT` turns, after a long turn, and when it has nothing to run, it also
 //! visits its inbox, timers and sockets.
 //!
-//! `held/` is what a worker holds, part by part; the other files say what it does with that.
+//! `held/` has the state of a worker, part by part; the other files have its steps.
 //!
-//! - `queues.rs` and `thief.rs`: what runs next, and what moves between domains.
-//! - `life.rs`, `starving.rs`, `begun.rs` and `hooked.rs`: how a fiber begins, or waits for a stack,
-//!   how it ends, by itself or with the runtime, and the hooks around its turns.
-//! - `runner.rs`, `jobs.rs` and `helping.rs`: a stack for tasks and for parts of loops, which parts
-//!   are given away and taken, and what runs while a fiber waits for one.
-//! - `idle.rs`, `way.rs` and `answering.rs`: looking around and sleeping,
-//!   giving way, and answers to those who ask what waits here.
+//! - `queues.rs` and `thief.rs`: the choice of the next fiber or task, and the moves between
+//!   domains.
+//! - `life.rs`, `starving.rs`, `begun.rs` and `hooked.rs`: a fiber begins, waits for a stack, or
+//!   ends, by itself or with the runtime; and the hooks around its turns.
+//! - `runner.rs`, `jobs.rs` and `helping.rs`: a stack for tasks and for parts of loops, the parts
+//!   that are given away and taken, and the helpers that run while a fiber waits for one.
+//! - `idle.rs`, `way.rs` and `answering.rs`: looking around and sleeping, giving way, and answers
+//!   to snapshots.
 
 mod answering;
 mod begun;
@@ -112,7 +113,7 @@ pub struct Worker {
     /// The fiber whose hooks run; null if none do.
     hooked: Cell<*mut Fiber>,
     turn: Cell<u32>,
-    /// The tick (see `tick.rs`) of the last visit to what is not in the worker's queues.
+    /// The tick (see `tick.rs`) of the last visit to everything outside of the worker's queues.
     visited: Cell<u32>,
     queues: Queues,
     begun: Begun,
@@ -242,7 +243,7 @@ impl Worker {
                 }
             }
             match self.pick() {
-                // SAFETY: what was queued is alive, and the worker that takes it runs it.
+                // SAFETY: a queued entry is alive, and the worker that takes it runs it.
                 Some(picked) => match unsafe { either(picked) } {
                     Either::Fiber(fiber) => {
                         let backlog = self.queues.backlog();

@@ -1,9 +1,9 @@
-//! Parts of loops in a model: each is run by a fiber of its own, and waited for by its owner.
+//! Parts of loops in a model: a fiber of its own runs each part, and the owner waits for it.
 //!
 //! On fewer domains a part begins when its owner comes back to it. So if the owner waits for
-//! something else, and nothing can run but parts that have not begun, the program might wait for
-//! ever: that parts run at the same time is not promised. A fiber of its own for each would never
-//! show that, so what has not begun is known here.
+//! something else, and only parts that have not begun can run, the program might wait for ever,
+//! since nothing promises that parts run at the same time. A fiber of its own for each part would
+//! never show that, so this module keeps the parts that have not begun.
 
 use super::Worker;
 use super::modelled::Process;
@@ -18,7 +18,7 @@ use crate::spawned::this_stack::this_stack;
 use std::cell::Cell;
 use std::ptr::{NonNull, null};
 
-/// What is known of parts in an execution.
+/// The parts of an execution.
 #[derive(Default)]
 pub(super) struct Parts {
     /// Those that have taken no step.

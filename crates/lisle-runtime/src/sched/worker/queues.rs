@@ -1,4 +1,4 @@
-//! The queues of a worker: what runs next, and where ready fibers and tasks go.
+//! The queues of a worker: the choice of the next fiber or task, and the places of ready ones.
 
 use super::Worker;
 use super::either::{Either, either};
@@ -64,9 +64,9 @@ impl Worker {
         })
     }
 
-    /// If another domain looks for work, has what has not begun begin here soon: what talks to others
-    /// of this domain then waits for them before it is overdue and a thief takes it, and what takes
-    /// long lets the thief have the rest.
+    /// If another domain looks for work, lets fibers that have not begun begin here soon. A fiber
+    /// that talks to others of this domain then waits for them before it is overdue and a thief takes
+    /// it. A fiber that takes long lets the thief have the rest.
     pub(super) fn hasten(&self) {
         // After a long turn others come first.
         let is_now = self.turn.get().is_multiple_of(VISIT) && self.shared.looking() > 0;
@@ -74,12 +74,12 @@ impl Worker {
         self.queues.hasty.set(if is_now { waiting } else { 0 });
     }
 
-    /// Takes a fiber that has not begun: usually the one that has waited longest. If there is
-    /// surplus, that is, more than the rings hold, takes the youngest of it: what that one spawns
-    /// is then done before others begin to spawn. This limits the live fibers to those that the
-    /// ring holds and those that they lead to. Even then, the one that has waited longest begins
-    /// every 10 ms. Where few are in the ring, most of the surplus is that of others, and the ring has
-    /// three of four turns: it may also hold what has come from outside, and ready tasks.
+    /// Takes a fiber that has not begun: usually the one that has waited longest. If there is surplus,
+    /// that is, more than the rings hold, takes the youngest of it: the fibers that it spawns then end
+    /// before others begin to spawn. This limits the live fibers to the ring's fibers and their
+    /// descendants. Even then, the fiber that has waited longest begins every 10 ms. Where few are in
+    /// the ring, most of the surplus belongs to others, and the ring has three of four turns: it may
+    /// also hold fibers from outside, and ready tasks.
     #[inline]
     fn take_unbegun(&self) -> Option<NonNull<Runnable>> {
         let oldest = || self.domain.stealable.take_oldest();
@@ -179,11 +179,11 @@ impl Worker {
         }
     }
 
-    /// Queues what has been woken. It runs next if a fiber runs now: that fiber has woken it. A visit
-    /// in the middle of a turn is between turns as far as this is concerned.
+    /// Queues a woken fiber or task. It runs next if a fiber runs now: that fiber has woken it. A
+    /// visit in the middle of a turn counts as between turns.
     #[inline(always)]
     pub(crate) fn put_next(&self, woken: NonNull<Runnable>) {
-        // SAFETY: what is to be queued is alive.
+        // SAFETY: an entry to queue is alive.
         #[cfg(feature = "model")]
         if let Either::Task(task) = unsafe { either(woken) } {
             self.has_woken(task.cast());
@@ -206,15 +206,15 @@ impl Worker {
     fn is_for_thieves(&self, woken: NonNull<Runnable>) -> bool {
         !self.queues.timed.is_empty()
             && self.shared.takers() > 0
-            // SAFETY: what is to be queued is alive.
+            // SAFETY: an entry to queue is alive.
             && matches!(unsafe { either(woken) }, Either::Task(_))
     }
 
-    /// Queues what is in no list, to go on after the others. A task goes where it may be stolen if a
-    /// domain is asleep that could steal and run it, and if nothing lies there yet.
+    /// Queues an entry that is in no list, to go on after the others. A task goes to a place for
+    /// thieves if a sleeping domain could steal and run it, and if that place is empty.
     #[inline]
     pub(crate) fn postpone(&self, later: NonNull<Runnable>) {
-        // SAFETY: what is to be queued is alive.
+        // SAFETY: an entry to queue is alive.
         match unsafe { either(later) } {
             // SAFETY: it is in no list, and stays until it runs.
             Either::Fiber(_) => unsafe { self.queues.push(later) },
@@ -254,7 +254,7 @@ impl Worker {
         }
         self.domain.inbox.take_all(|handed_over| {
             let fiber = handed_over.cast::<Fiber>();
-            // SAFETY: what is handed over is a fiber, and it is alive.
+            // SAFETY: a handed-over entry is a fiber, and it is alive.
             let this = unsafe { fiber.as_ref() };
             if this.parker.state.get() == State::New {
                 // SAFETY: it has just left the inbox, and stays until it runs.

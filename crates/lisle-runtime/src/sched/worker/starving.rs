@@ -1,10 +1,10 @@
 //! The fibers of a domain that get no stack.
 //!
-//! What a stack needs is limited for the whole process, so a domain cannot tell by itself that none
-//! will become free. Its fibers wait: for others of the domain to end, for a stack that another domain
-//! has left over, and for the system, which tells no thread when it has room again and is asked now
-//! and then. Whether this can never happen is for those to judge who see all domains
-//! (`deadlock.rs`): a domain that waits here sleeps as any other.
+//! The memory for stacks is limited for the whole process, so a domain cannot know by itself that no
+//! stack will become free. Its fibers wait: for others of the domain to end, for a stack that another
+//! domain has left over, and for the system, which does not tell when it has room again and is asked
+//! now and then. `deadlock.rs`, which sees all domains, judges whether no stack can come: a domain
+//! that waits here sleeps as any other.
 
 use super::Worker;
 use super::held::starving::FIRST_PAUSE;

@@ -1,12 +1,12 @@
 //! Fibers that have not begun and found the ring full: the surplus of a domain.
 //!
-//! Each domain keeps its last ones, and moves them to the common queue, and back, many at a time: two
-//! counts that all domains share for [`BATCH`], in place of as many for each. While any domain sleeps
-//! it keeps but a few, unless more lie in the common queue than all could take at once.
+//! Each domain keeps its last ones, and moves them to the common queue, and back, many at a time: it
+//! changes two shared counts for each [`BATCH`], instead of for each fiber. While any domain sleeps
+//! it keeps only a few, unless more lie in the common queue than all could take at once.
 //!
-//! The domain that keeps some is awake and begins them itself. If it stays in one turn, which may
-//! wait for them in a way that the library does not know of, another domain that has nothing to do
-//! moves them to the common queue in its place. For that they lie under a lock.
+//! The domain that keeps some is awake and begins them itself. But it may stay in one turn, which
+//! may even wait for them in a way that the library does not know. Then another domain that has
+//! nothing to do moves them to the common queue. So they lie under a lock.
 
 use super::Worker;
 use super::held::stealing::LOOK;

@@ -1,24 +1,25 @@
-//! How fibers that have not begun, and tasks that are ready, move between domains: what an idle
-//! worker steals, what any worker takes of the common queue, and when one wakes another.
+//! Moves fibers that have not begun, and ready tasks, between domains: an idle worker steals, any
+//! worker takes from the common queue, and workers wake each other.
 //!
-//! A thief does not take every fiber that it sees, but what the other domain does not get to. A
-//! fiber that has begun stays on its domain for good, and most spawned fibers exchange messages at
-//! once with the fiber that spawned them. If they were stolen, each message between the two would
-//! cross domains, which costs several times as much as staying. So a thief notes what waits, and
-//! takes a share only if that has not all begun [`OVERDUE`] later: then there is more to do than
-//! one domain can. Fibers that compute are spread within that time; pairs, chains and short-lived
-//! fibers stay together.
+//! A thief does not take every fiber that it sees, but only fibers to which the other domain does
+//! not get. A fiber that has begun stays on its domain for good, and most spawned fibers exchange
+//! messages at once with the fiber that spawned them. If they were stolen, each message between the
+//! two would cross domains, which costs several times as much as staying. So a thief notes the
+//! waiting fibers, and takes a share only if some of them have not begun [`OVERDUE`] later: then
+//! there is more work than one domain can do. Fibers that compute are spread within that time;
+//! pairs, chains and short-lived fibers stay together.
 //!
-//! Ready tasks it takes at once if several lie there. A task goes on where it is woken, so the
-//! partners of a task follow it after a message: of many pairs half are soon on each domain, and no
-//! message crosses any more. Where all tasks talk to one, they follow that one back at once, and
-//! each has crossed for nothing. The thief finds out which it is. Unless what it has taken gives it
-//! [`TURNS`](super::held::stealing::TURNS) turns each before it has nothing to run again, or as much to do as takes [`WORTH`](super::held::stealing::WORTH) each,
-//! it leaves tasks alone for a while, and for twice as long the next time.
+//! It takes ready tasks at once if several lie there. A task goes on where it is woken, so the partners of a
+//! task follow it after a message: of many pairs half are soon on each domain, and no message crosses any
+//! more. But if all tasks talk to one task, they follow it back at once, and each has crossed for nothing.
+//! The thief finds out which case it is. Before it has nothing to run again, each task that it took should
+//! give it [`TURNS`](super::held::stealing::TURNS) turns, or work for
+//! [`WORTH`](super::held::stealing::WORTH). Otherwise the thief leaves tasks alone for a while, and for twice
+//! as long the next time.
 //!
-//! Who may look at the rings of others is in `lookouts.rs`. What is taken are neighbours, in one step:
-//! fibers that talk to each other are mostly spawned one after the other. An even number of them, if
-//! there are several: most often they are pairs.
+//! `lookouts.rs` decides which workers may look at the rings of others. A thief takes neighbours, in
+//! one step: fibers that talk to each other are mostly spawned in a row. It takes an even number of
+//! them, if there are several: most often they are pairs.
 
 use super::Worker;
 use super::either::{Either, either};
@@ -37,8 +38,8 @@ const OVERDUE: u64 = 100_000;
 /// suspended by the system, and gets to its fibers when it goes on.
 const OVERDUE_IN_A_CROWD: u64 = 20_000_000;
 impl Worker {
-    /// If it has a place to look at what others have, or finds one, steals tasks or a share of what
-    /// has waited for too long. Returns `false` if there is nothing of the kind.
+    /// If it has a place for looking at others, or finds one, steals tasks or a share of overdue
+    /// fibers. Returns `false` if there is nothing to steal.
     pub(super) fn look_at_others<'a>(&'a self, place: &mut Place<'a>) -> bool {
         if place.is_none() {
             *place = self.shared.lookouts.man();
@@ -47,8 +48,8 @@ impl Worker {
         (!self.shared.is_crowded() && self.steal_tasks()) || self.steal_overdue(lookout)
     }
 
-    /// Steals a share of what has waited for too long. Returns `false` if nothing has; then notes
-    /// what waits.
+    /// Steals a share of overdue fibers. Returns `false` if there are none; then notes the waiting
+    /// ones.
     fn steal_overdue(&self, lookout: &Lookout) -> bool {
         let domains = &self.shared.domains;
         if let Some(seen) = lookout.take()
@@ -56,12 +57,12 @@ impl Worker {
             && domains[seen.victim].stealable.still_waits(seen.sight)
         {
             let overdue = if self.shared.is_crowded() { OVERDUE_IN_A_CROWD } else { OVERDUE };
-            // It stays in sight: what is left of it is overdue as well.
+            // They stay in sight: the remaining ones are overdue as well.
             lookout.set(Some(seen));
             return clock::now().saturating_sub(seen.since) >= overdue
                 && self.steal_from(seen.victim, false) > 0;
         }
-        // What was seen has begun. The next look starts at a random domain: otherwise one that
+        // The noted fibers have begun. The next look starts at a random domain: otherwise one that
         // begins everything in time would hide the others.
         let start = self.random.next() as usize;
         for offset in 0..domains.len() {
@@ -191,7 +192,7 @@ impl Worker {
     /// Queues what may move between domains where this domain will run it, and where it may be
     /// stolen.
     pub(super) fn adopt(&self, movable: NonNull<Runnable>) {
-        // SAFETY: what is to be queued is alive.
+        // SAFETY: an entry to queue is alive.
         let is_task = matches!(unsafe { either(movable) }, Either::Task(_));
         if !self.domain.stealable.append(movable, is_task) {
             self.shared.push_common(movable);

@@ -1,4 +1,4 @@
-//! How a fiber that does not wait lets the others of its domain have their turn.
+//! Lets a fiber that does not wait give the others of its domain their turn.
 
 use super::{Worker, with_current};
 use crate::event::parker::Suspend;
@@ -115,9 +115,10 @@ impl Worker {
         is_wanted
     }
 
-    /// Visits what is not in the queues of this worker. Then returns `true` if a fiber or task is
-    /// ready or, at a shutdown, if a fiber is to unwind. In a step of an event nobody can pass, and
-    /// nothing is visited: a timer that is due may be for the record which that step has claimed.
+    /// Visits everything that is not in the queues of this worker. Then returns `true` if a fiber
+    /// or task is ready or, at a shutdown, if a fiber must unwind. Within a step of an event no
+    /// other fiber can run, and nothing is visited: a due timer may belong to the record that the
+    /// step has claimed.
     fn is_wanted(&self) -> bool {
         if step::is_in_step() {
             return false;

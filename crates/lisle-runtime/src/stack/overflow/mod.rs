@@ -2,10 +2,9 @@
 //!
 //! The handler for `SIGSEGV` and `SIGBUS` runs on the thread's alternate signal stack, because the
 //! fiber's own is full. It checks whether the faulting address lies in the guard of the fiber that
-//! runs on this thread. If so, it writes to standard error what happened and what to do about it,
-//! and aborts. If not, the fault is passed to the previous handler of the signal: the standard
-//! library (which reports overflows of thread stacks), a sanitizer, a crash reporter, or the
-//! kernel's default.
+//! runs on this thread. If so, it writes the fault and a remedy to standard error, and aborts. If
+//! not, the fault is passed to the previous handler of the signal: the standard library (which
+//! reports overflows of thread stacks), a sanitizer, a crash reporter, or the kernel's default.
 //!
 //! # Invariant
 //!
@@ -47,7 +46,7 @@ const ADVICE: &[u8] =
 /// second.
 const SIGNALS: [libc::c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
-/// The least size of an alternate stack. Only what is used of it becomes resident.
+/// The least size of an alternate stack. Only used pages of it become resident.
 const MIN_ALT_STACK: usize = 64 * 1024;
 
 /// No alternate stack. Some systems require a size all the same.
@@ -62,7 +61,7 @@ struct Installed {
 
 static INSTALLED: OnceLock<Installed> = OnceLock::new();
 
-/// What is called after the message, before the process ends.
+/// The function that is called after the message, before the process ends.
 #[cfg(feature = "model")]
 static LAST: OnceLock<fn()> = OnceLock::new();
 
@@ -122,7 +121,7 @@ pub(crate) fn decimal(mut number: usize, buffer: &mut [u8; 20]) -> &[u8] {
 /// report it.
 fn write_stderr(mut bytes: &[u8]) {
     while !bytes.is_empty() {
-        // SAFETY: the pointer and the length are those of a live slice.
+        // SAFETY: the pointer and the length describe a live slice.
         let written = unsafe { libc::write(libc::STDERR_FILENO, bytes.as_ptr().cast(), bytes.len()) };
         match usize::try_from(written) {
             Ok(1..) => bytes = &bytes[written as usize..],
@@ -154,8 +153,8 @@ unsafe extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, con
         }
     }
     let previous = if signal == SIGNALS[0] { &previous[0] } else { &previous[1] };
-    // SAFETY: the arguments are those of the kernel for this signal, and `previous` was the action
-    // for it.
+    // SAFETY: the arguments come from the kernel for this signal, and `previous` was the action for
+    // it.
     unsafe { forward(previous, raised_by_fault, signal, info, context) };
 }
 

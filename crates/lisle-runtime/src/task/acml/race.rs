@@ -246,7 +246,7 @@ async fn caught<F: Future>(future: F) -> Result<F::Output, Box<dyn Any + Send>> 
 /// The answer of a [`race`] or a [`rush`], and the event of that answer.
 ///
 /// As an event it yields the answer, once: a second performance yields an error that says so.
-/// Dropping it cancels all contenders of a race, but not those of a rush.
+/// Dropping it cancels all contenders of a race, but not the contenders of a rush.
 ///
 /// # Errors
 ///

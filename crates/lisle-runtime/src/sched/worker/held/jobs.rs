@@ -1,10 +1,10 @@
-//! What a worker knows of the loops that it takes part in.
+//! The state of a worker about the loops in which it takes part.
 
 use super::joining::Taken;
 use crate::sched::sharing::LastBeat;
 use std::cell::Cell;
 
-/// What a worker knows of the loops that it takes part in.
+/// The state of a worker about the loops in which it takes part.
 #[derive(Default)]
 pub(in crate::sched::worker) struct Jobs {
     /// A part of a loop that was taken from elsewhere and runs next.

@@ -77,7 +77,7 @@ impl AllJoining {
     }
 
     pub(in crate::sched::worker) fn last(&self) -> Option<&Joining> {
-        // SAFETY: what is in the list stays until it is taken out.
+        // SAFETY: an entry stays in the list until it is taken out.
         unsafe { self.last.get().as_ref() }
     }
 
@@ -91,7 +91,7 @@ impl AllJoining {
     pub(in crate::sched::worker) fn remove(&self, joining: &Joining) {
         let mut place = &self.last;
         while !std::ptr::eq(place.get(), joining) {
-            // SAFETY: what is in the list stays until it is taken out, and `joining` is in it.
+            // SAFETY: an entry stays in the list until it is taken out, and `joining` is in it.
             place = unsafe { &(*place.get()).before };
         }
         place.set(joining.before.get());
@@ -111,7 +111,7 @@ impl AllJoining {
         Taken { job, joining: self.last.get() }
     }
 
-    /// Runs what was taken, in `fiber`: as a helper of the fiber that waited last when it was
+    /// Runs a taken job in `fiber`: as a helper of the fiber that waited last when the job was
     /// taken, if any did.
     ///
     /// # Safety
@@ -130,7 +130,7 @@ impl AllJoining {
         }
         // SAFETY: passed on to the caller.
         unsafe { Job::run(job) };
-        // SAFETY: what is in the list stays until it is taken out, which sets this to null.
+        // SAFETY: an entry stays in the list until it is taken out, which sets this to null.
         if let Some(joining) = unsafe { helper.joining.get().as_ref() } {
             joining.note_helper_end(&helper);
             self.look_after(joining);

@@ -1,4 +1,4 @@
-//! What a worker holds, part by part. The files beside this folder say what a worker does with it.
+//! The state of a worker, part by part. The files beside this folder have the worker's steps.
 
 pub(super) mod begun;
 pub(super) mod jobs;

@@ -1,4 +1,4 @@
-//! What a worker remembers from one time to the next that it looks around, sleeps, gives way or answers.
+//! The notes of a worker between the times that it looks around, sleeps, gives way or answers.
 
 use crate::event::adaptive_spin::AdaptiveSpin;
 use std::cell::Cell;

@@ -1,4 +1,4 @@
-//! The queues of a worker: what is ready on its domain.
+//! The queues of a worker: the ready fibers and tasks of its domain.
 
 use crate::queue::fifo::Fifo;
 use crate::sched::worker::either::{Either, either};
@@ -20,7 +20,7 @@ pub(in crate::sched::worker) const STREAK: u32 = 16;
 /// That leaves half of the turns until the next visit to the others.
 pub(in crate::sched::worker) const HASTE: u64 = VISIT as u64 / 2;
 
-/// What is ready on a domain.
+/// The ready fibers and tasks of a domain.
 #[derive(Default)]
 pub(in crate::sched::worker) struct Queues {
     /// The run-next slot: what the running code has woken last.
@@ -30,7 +30,8 @@ pub(in crate::sched::worker) struct Queues {
     /// Which of the three queues of `pick` has the next turn.
     pub(in crate::sched::worker) turn: Cell<u8>,
     pub(in crate::sched::worker) ready: Fifo<Runnable>,
-    /// What timers have woken. It goes before what has not begun, which may take long.
+    /// Entries that timers have woken. They go before fibers that have not begun, which may take
+    /// long.
     pub(in crate::sched::worker) timed: Fifo<Runnable>,
     /// Tasks that are ready, except those that lie where they may be stolen; how many there are;
     /// and how many of them run before the next fiber does.
@@ -59,7 +60,7 @@ impl Queues {
         }
         match self.next.get() {
             Some(next) if self.due.get() == 0 => {
-                // SAFETY: what is queued is alive, and the worker that takes it runs it.
+                // SAFETY: a queued entry is alive, and the worker that takes it runs it.
                 let Either::Task(task) = (unsafe { either(next) }) else { return None };
                 self.next.set(None);
                 self.streak.set(self.streak.get() + 1);
@@ -106,7 +107,7 @@ impl Queues {
         Some(woken)
     }
 
-    /// Queues a fiber, or what has its turn like one.
+    /// Queues a fiber, or a task that has its turn like one.
     ///
     /// # Safety
     ///

@@ -1,4 +1,4 @@
-//! The fibers of a domain that have no stack, and when the system is asked for one again.
+//! The fibers of a domain that have no stack, and the time at which the system is asked again.
 
 use crate::queue::fifo::Fifo;
 use crate::shim::clock;

@@ -1,4 +1,4 @@
-//! What a worker remembers of stealing, its own and that of others.
+//! The notes of a worker about stealing, its own and others'.
 
 use crate::queue::ring::BATCH;
 use crate::shim::clock;
@@ -34,7 +34,7 @@ pub(in crate::sched::worker) struct Trial {
     pub(in crate::sched::worker) pause: u64,
 }
 
-/// What a worker remembers of stealing, its own and that of others.
+/// The notes of a worker about stealing, its own and others'.
 #[derive(Default)]
 pub(in crate::sched::worker) struct Stealing {
     pub(in crate::sched::worker) trial: Cell<Trial>,

@@ -1,6 +1,6 @@
 //! The timers of the fibers of a domain, in a wheel that only its worker touches.
 //!
-//! What other threads may know of them, one early deadline, is in the domain's `NextTimer`.
+//! The domain's `NextTimer` has one early deadline, for other threads.
 
 use crate::event::Timer;
 use crate::sched::counts::NextTimer;
@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 
 pub(in crate::sched::worker) struct Timers {
     wheel: RefCell<Wheel<*const Timer>>,
-    /// Set while timers fire: what is woken meanwhile is woken by a timer.
+    /// Set while timers fire: then a timer causes each wake.
     firing: Cell<bool>,
 }
 
@@ -24,7 +24,7 @@ impl Timers {
         self.wheel.borrow().is_empty()
     }
 
-    /// Returns `true` while timers fire: what is woken meanwhile is woken by a timer.
+    /// Returns `true` while timers fire: then a timer causes each wake.
     #[inline]
     pub(in crate::sched::worker) fn are_firing(&self) -> bool {
         self.firing.get()

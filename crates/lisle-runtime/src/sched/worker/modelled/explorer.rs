@@ -1,4 +1,4 @@
-//! What decides how an execution goes, and what it is told.
+//! The explorer, which decides the course of an execution, and gets its reports.
 
 use crate::event::Doing;
 use crate::event::awaited::Awaited;
@@ -49,8 +49,8 @@ pub trait Explorer {
     /// Is told that the execution is being unwound, again and again while that goes on. What goes
     /// wrong from now on is no part of it.
     fn unwinds(&self);
-    /// Is told that nothing can run any more, and which processes wait, and for what. What is
-    /// touched from now on is no part of the execution.
+    /// Learns that nothing can run any more, with the waits of the processes. Later accesses are no
+    /// part of the execution.
     fn is_over(&self, waiting: &[(Process, Awaited)]);
     /// Is told that another thread has woken something, and the execution is given up.
     fn is_disturbed(&self);

@@ -2,10 +2,11 @@
 //!
 //! The worker is the only one of its runtime. Each operation that others can see gives the worker
 //! back (`Context::visible`), and each turn is one step of a *process*: a fiber, or a task that has
-//! had to wait. Between two turns everything that is ready is collected, and an [`Explorer`] says
-//! what runs. Time passes only when it says so. So an execution depends on its answers alone.
+//! had to wait. Between two turns the worker collects all ready processes, and an [`Explorer`]
+//! chooses the one that runs. Time passes only when the explorer fires a timer. So an execution
+//! depends on its choices alone.
 //!
-//! An execution that is not to go on is unwound like a runtime that shuts down, and the worker is
+//! An execution that must not go on is unwound like a runtime that shuts down, and the worker is
 //! used again.
 
 mod explorer;
@@ -68,7 +69,7 @@ pub(super) struct Modelled {
     pub(super) parts: Parts,
     /// The execution is being unwound.
     is_ending: Cell<bool>,
-    /// What is told what the processes touch. What the scheduler touches decides nothing.
+    /// Gets the accesses of the processes. The accesses of the scheduler decide nothing.
     report: Cell<Option<Report>>,
     /// Something could not be unwound.
     is_stuck: Cell<bool>,
@@ -80,7 +81,7 @@ pub(super) struct Modelled {
     begun: Cell<u64>,
 }
 
-/// Reports what is touched, until it is dropped.
+/// Reports accesses, until it is dropped.
 pub(super) struct Reported;
 
 impl Drop for Reported {
@@ -121,12 +122,12 @@ impl Worker {
     }
 
     /// Runs a program in the schedule that `explorer` chooses, until all of its fibers and tasks
-    /// have ended, nothing can run, or the explorer gives it up. What is left then is unwound.
-    /// Returns also what cannot be.
+    /// have ended, nothing can run, or the explorer gives it up. The rest is unwound then. Returns
+    /// also the waits that cannot be unwound.
     ///
     /// # Panics
     ///
-    /// If an earlier execution has left what cannot be unwound.
+    /// If an earlier execution has left fibers that cannot be unwound.
     pub fn execute(
         &self,
         explorer: &dyn Explorer,
@@ -229,13 +230,13 @@ impl Worker {
         Some(ready.swap_remove(at).who)
     }
 
-    /// Takes a step of what is ready. It is inlined as far as the switch: a return after that is
+    /// Takes a step of a ready process. It is inlined up to the switch: a return after that is
     /// mispredicted.
     #[inline(always)]
     fn take_step(&self, next: NonNull<Runnable>) {
         let turn = self.next_turn();
         self.modelled.asking.retain(|asking| *asking != next);
-        // SAFETY: what was queued is alive, and the worker that takes it runs it.
+        // SAFETY: a queued entry is alive, and the worker that takes it runs it.
         match unsafe { either(next) } {
             Either::Fiber(fiber) if !self.is_hooked() => self.run_hooked::<false>(fiber, turn),
             Either::Fiber(fiber) => self.run(fiber, turn),
@@ -292,7 +293,7 @@ impl Worker {
         }
     }
 
-    /// Returns what is ready to wait: neither what asks again and again, nor what has not begun.
+    /// Takes the processes that wait, without those that ask again and again or have not begun.
     fn take_waiting(&self) -> Vec<NonNull<Runnable>> {
         let (ready, asking) = (self.modelled.ready.borrow(), self.modelled.asking.read());
         let waits = |ready: &&Ready| !asking.contains(&ready.who) && !self.modelled.parts.has(ready.process);

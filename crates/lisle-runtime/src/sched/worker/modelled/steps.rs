@@ -1,4 +1,4 @@
-//! Where a process gives way, and when it can go on.
+//! The places where a process gives way, and the conditions on which it goes on.
 
 use super::{Again, Explorer};
 use crate::event::awaited::Awaited;

@@ -1,5 +1,6 @@
-//! Virtual time: timers are processes that take one step. They fire as late as they like, but none
-//! fires before one that is due earlier and holds it up. Which ones do, the explorer says.
+//! Virtual time: timers are processes that take one step. They may fire late, but no timer fires
+//! before one that is due earlier and holds it up. The explorer decides which timers hold others
+//! up.
 
 use super::{Armed, Explorer, Nature, Process, Time};
 use crate::event::Timer;
@@ -46,7 +47,7 @@ impl Worker {
             explorer.time(Time::Armed);
             let process = explorer.spawned(Location::caller());
             explorer.introduced(process, Nature::Timer(deadline.saturating_sub(self.modelled.begun.get())));
-            // SAFETY: what is armed is alive.
+            // SAFETY: an armed timer is alive.
             let (decides, is_sleep) = unsafe { (Timer::decides(timer), Timer::is_sleep(timer)) };
             let holds_up = explorer.armed(process, Armed { deadline, decides, is_sleep });
             let pending = Pending { process, deadline, holds_up, timer: Some(timer) };
@@ -90,7 +91,7 @@ impl Worker {
         let (pending, can_fire) = self.modelled.timers.change(|timers| {
             let at = timers.iter().position(|pending| pending.process == process);
             let latest = latest(timers);
-            let pending = timers.remove(at.expect("the explorer names what is ready"));
+            let pending = timers.remove(at.expect("the explorer names a ready timer"));
             let can_fire = pending.deadline <= latest;
             (pending, can_fire)
         });

@@ -1,4 +1,4 @@
-//! What the explorer is told of processes: that they are there, are woken, and have ended.
+//! The reports to the explorer about processes: they are there, are woken, and have ended.
 
 use super::{Nature, Process};
 use crate::sched::worker::Worker;
@@ -14,7 +14,7 @@ impl Worker {
     pub(crate) fn has_spawned(&self, spawned: NonNull<Runnable>, site: &'static Location<'static>) {
         if let Some(explorer) = self.explorer() {
             let process = explorer.spawned(site);
-            // SAFETY: what has just been spawned is alive.
+            // SAFETY: an entry that has just been spawned is alive.
             let (size, nature) = match unsafe { either(spawned) } {
                 Either::Fiber(fiber) => {
                     // SAFETY: as above.
@@ -61,7 +61,7 @@ impl Worker {
 
     #[inline]
     pub(in crate::sched::worker) fn process_of(&self, runnable: NonNull<Runnable>) -> Process {
-        // SAFETY: what is ready is alive.
+        // SAFETY: a ready entry is alive.
         let this = unsafe { runnable.as_ref() };
         if this.kind() == Kind::Runner {
             // SAFETY: as above, and a runner is a fiber.

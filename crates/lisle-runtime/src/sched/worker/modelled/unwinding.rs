@@ -3,7 +3,7 @@
 use super::Explorer;
 use crate::sched::worker::Worker;
 
-/// So often all that can run is run before what is left counts as not to be unwound.
+/// The number of times that everything runs before the rest counts as impossible to unwind.
 const TURNS: u32 = 1_000;
 
 impl Worker {
