@@ -1,14 +1,15 @@
-//! The exceptions of C++ that code has caught and not left, or that it unwinds for.
+//! The exceptions of C++ that the code on a stack handles, or for which it unwinds.
 //!
 //! The C++ runtime keeps these for each thread, in two words: the exceptions whose handlers run, the
 //! last first, and how many are on their way. If a fiber waits in a handler, or in a destructor that
 //! an exception runs, and another fiber of its thread throws and catches meanwhile, then the first
-//! rethrows the exception of the second. So these words belong to the stack: whoever switches puts
-//! them aside.
+//! rethrows the exception of the second. So these words belong to the stack: each switch of stacks
+//! puts them aside.
 //!
-//! Most programs have no C++ in them. Whether this one has is asked once: if the function exists by
-//! which the C++ runtime tells where the words are. It is not asked again when a library has been loaded
-//! later: a stack that waits in a handler then has its words still with the thread, and would lose them.
+//! Most programs have no C++ in them. The library asks once whether the process has C++: it looks for
+//! the function by which the C++ runtime tells the place of the words. It does not ask again when
+//! another library is loaded later: a stack that waits in a handler then still has its words with the
+//! thread, and would lose them.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -20,7 +21,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub struct Exceptions([Cell<usize>; 2]);
 
 impl Exceptions {
-    /// Creates those of a stack on which nothing has run.
+    /// Creates the exceptions of a stack on which nothing has run.
     #[inline(always)]
     pub const fn new() -> Self {
         Exceptions([const { Cell::new(0) }; 2])
@@ -57,7 +58,7 @@ enum Whose {
 }
 
 impl Suspended {
-    /// Creates those of a computation that has not begun.
+    /// Creates the exceptions of a computation that has not begun.
     #[inline(always)]
     pub const fn new() -> Self {
         Suspended { whose: Cell::new(Whose::Around), words: Cell::new(MaybeUninit::uninit()) }
@@ -77,8 +78,8 @@ impl Suspended {
         self.whose.get() == Whose::Own { linked: true }
     }
 
-    /// Makes these the thread's, if there are any. Returns what is to be put back when the
-    /// computation has run.
+    /// Makes these the thread's, if there are any. Returns the thread's own, to be put back when
+    /// the computation has run.
     pub(crate) fn begin_turn(&self) -> Option<Around> {
         OfThread::here().map(|thread| self.begin_with(thread))
     }
@@ -92,8 +93,8 @@ impl Suspended {
         Around { thread, words }
     }
 
-    /// Takes from the thread what a computation handles that has been suspended, and puts back what
-    /// was there before.
+    /// Takes the exceptions of a suspended computation from the thread, and puts the thread's own
+    /// back.
     pub(crate) fn end_turn(&self, around: Around) {
         let now = around.thread.read();
         let whose = match self.whose.get() {
@@ -127,7 +128,7 @@ pub(crate) struct Around {
 pub struct OfThread(NonNull<[usize; 2]>);
 
 impl OfThread {
-    /// Returns those of this thread, or `None` in a program without C++.
+    /// Returns the exceptions of this thread, or `None` in a program without C++.
     pub fn here() -> Option<Self> {
         let address = ADDRESS.load(Ordering::Relaxed);
         if address == NONE {
@@ -148,7 +149,7 @@ impl OfThread {
         NonNull::new(unsafe { words() }).map(OfThread)
     }
 
-    /// Exchanges the thread's words and those of a stack: the stack is about to run, or has run.
+    /// Exchanges the words of the thread and of a stack: the stack is about to run, or has run.
     #[inline]
     pub fn swap(self, stack: &Exceptions) {
         // SAFETY: the words stay as long as the thread, and this value does not leave it. Only code
@@ -275,7 +276,8 @@ mod tests {
         assert!(!are_possible());
     }
 
-    /// What a computation catches is its own, and linked to what was caught around it, or apart from it.
+    /// An exception that a computation catches is its own. It is linked to the exceptions caught around
+    /// it, or apart from them.
     #[test]
     fn words_of_a_computation() {
         let turn = |of: &Suspended, words: &mut [usize; 2], run: &dyn Fn(&mut [usize; 2])| {

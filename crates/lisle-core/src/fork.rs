@@ -23,8 +23,8 @@ extern "C" fn count() {
     GENERATION.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Returns the generation of this process: it differs from those of the processes that it was
-/// forked from, as far back as [`watch`] had been called there.
+/// Returns the generation of this process: it differs from the generations of the processes from
+/// which it was forked, as far back as [`watch`] had been called there.
 #[inline(always)]
 pub fn generation() -> u32 {
     // A thread of the child is the one that has counted, or was started by it.

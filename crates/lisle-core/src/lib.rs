@@ -26,10 +26,10 @@
 //!
 //! It runs on Unix and on Windows. It compiles for WebAssembly without a host
 //! (`wasm32-unknown-unknown`), which has one thread and no clock. There events are awaited, tried
-//! and polled: channels, mailboxes, cells, locks, choices, nacks, wait sets, calls. What the
-//! platform lacks panics: timers, deadlines and every wait for a limited time, servers of
+//! and polled: channels, mailboxes, cells, locks, choices, nacks, wait sets, calls. Operations that
+//! the platform lacks panic: timers, deadlines and every wait for a limited time, servers of
 //! [`kill_safe`], and a wait in direct style (`sync`, `recv`, `lock`) that is not over at once. A
-//! mutex goes to whoever comes first, since no time passes after which the one that waits is next.
+//! mutex goes to the performer that comes first, since no time passes after which a waiter is next.
 //!
 //! # Cargo features
 //!

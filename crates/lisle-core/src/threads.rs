@@ -1,9 +1,9 @@
-//! Starting the threads of the library, and what it says if the system refuses one.
+//! Starts the threads of the library, and reports it if the system refuses one.
 //!
-//! A process reaches a limit on threads at a time of its own choosing, and most programs see this
-//! for the first time where they run: `EAGAIN` alone tells its user neither what was wanted nor
-//! which of half a dozen limits to raise. So each start goes through [`start`], whose error says
-//! both. Where there is a `Result` the caller passes it on, and where there is none it reports it.
+//! A process may reach a limit on threads at any time, and most programs meet it for the first time
+//! in production. `EAGAIN` alone tells the user neither the purpose of the thread nor which of half
+//! a dozen limits to raise. So each start goes through [`start`], whose error says both. Where
+//! there is a `Result` the caller passes it on, and where there is none it reports it.
 
 use crate::affinity;
 use std::io;
@@ -43,7 +43,7 @@ pub fn refused(purpose: &str, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), text)
 }
 
-/// The limits of a Unix system, and those of them that can be read.
+/// The limits of a Unix system, as far as they can be read.
 #[cfg(unix)]
 mod limits {
     /// Returns what else there is to do, with the limits that are known.
@@ -93,7 +93,7 @@ mod tests {
     use super::start_as;
     use std::thread::Builder;
 
-    /// The limits that are named are those of a Unix system.
+    /// The message names the limits of a Unix system.
     #[cfg(unix)]
     #[test]
     #[cfg_attr(miri, ignore = "Miri does not know the limits of a system")]

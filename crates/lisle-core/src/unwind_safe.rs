@@ -1,8 +1,8 @@
-//! Which types may be seen on both sides of a caught panic.
+//! The types that are unwind safe: they may be seen on both sides of a caught panic.
 //!
 //! The compiler gives [`UnwindSafe`] and [`RefUnwindSafe`] to no type with a cell, a lock or a
-//! pointer of its own, and nearly all types here have one. What is decided here is the question
-//! that the two traits ask: can a panic leave a value half changed where somebody sees it later?
+//! pointer of its own, and nearly all types here have one. This module answers the question of the
+//! two traits: can a panic leave a value half changed where other code sees it later?
 //! `docs/design/0041-auto-traits.md` has the rules, and a test in `lisle` has every public type.
 //!
 //! Types that consist of these get the traits from the compiler.
@@ -32,7 +32,8 @@ macro_rules! always_whole {
 }
 
 // Messages go in and come out whole, and no code of the user's runs while a channel or the line of
-// a server is changed. So a panic leaves a channel as any other, as with those of `std`.
+// a server is changed. So after a panic a channel is as good as any other, as with the channels of
+// `std`.
 always_whole! {
     [T] Sender<T>;
     [T] Receiver<T>;
@@ -65,7 +66,7 @@ always_whole! {
     [] Ticker;
 }
 
-// Events of sending are the channel, of which the above is true, and what is to be sent.
+// An event of sending is the channel, of which the above is true, and the message.
 impl<T: UnwindSafe> UnwindSafe for SendEvt<'_, T> {}
 impl<T: RefUnwindSafe> RefUnwindSafe for SendEvt<'_, T> {}
 impl<T: UnwindSafe> UnwindSafe for SendAsyncEvt<'_, T> {}
@@ -74,7 +75,7 @@ impl<T, F: UnwindSafe> UnwindSafe for SendWithEvt<'_, T, F> {}
 impl<T, F: RefUnwindSafe> RefUnwindSafe for SendWithEvt<'_, T, F> {}
 
 // Their values are also seen by shared reference, in the cell, by several performers: as with `Arc`
-// and `OnceLock`, a panic may leave what is within a value half changed.
+// and `OnceLock`, a panic may leave the inside of a value half changed.
 impl<T: UnwindSafe + RefUnwindSafe> UnwindSafe for Multicast<T> {}
 impl<T: UnwindSafe + RefUnwindSafe> RefUnwindSafe for Multicast<T> {}
 impl<T: UnwindSafe + RefUnwindSafe> UnwindSafe for Port<T> {}
@@ -94,8 +95,8 @@ impl<T: RefUnwindSafe> UnwindSafe for Lease<'_, T> {}
 impl<T: RefUnwindSafe> RefUnwindSafe for Lease<'_, T> {}
 
 // Not `RefUnwindSafe`: a holder that panics leaves the value half changed for the next, and no
-// poison tells that one. So it is with the locks of parking_lot. Who has the lock to itself has the
-// value to itself.
+// poison tells the next holder, as with the locks of parking_lot. The owner of the lock owns the
+// value.
 impl<T: ?Sized + UnwindSafe> UnwindSafe for Mutex<T> {}
 impl<T: ?Sized + UnwindSafe> UnwindSafe for RwLock<T> {}
 // The state of a source is changed under its lock by functions of the user's, likewise.
@@ -107,6 +108,6 @@ impl<T: ?Sized + RefUnwindSafe> UnwindSafe for RwLockReadGuard<'_, T> {}
 impl<T: ?Sized + RefUnwindSafe> RefUnwindSafe for RwLockReadGuard<'_, T> {}
 
 // If a panic comes out of a poll, the performance has been withdrawn before, and the future is not
-// polled again. What is left is the event.
+// polled again. Only the event remains.
 impl<E: UnwindSafe, const WORDS: usize> UnwindSafe for EventFuture<E, WORDS> {}
 impl<E: RefUnwindSafe, const WORDS: usize> RefUnwindSafe for EventFuture<E, WORDS> {}

@@ -6,8 +6,8 @@ use super::{MailReceiver, MailSender, Multicast, Port, Receiver, Sender};
 /// Other crates cannot implement this trait.
 pub trait ChannelEnd: Address {}
 
-/// What has an address by which its channel is known. It is public only as a bound of
-/// [`ChannelEnd`], which it keeps other crates from implementing.
+/// A type with an address that identifies its channel. It is public only as a bound of
+/// [`ChannelEnd`], and keeps other crates from implementing that trait.
 pub trait Address {
     /// Returns the address of the channel. The channel stays there as long as it has an end, so two
     /// ends that exist at the same time have equal addresses only if the channel is the same.

@@ -1,7 +1,7 @@
 //! Loom models of channels.
 //!
-//! Each model asserts what was received and what was returned, that every message was dropped once,
-//! and that no queue of the channel holds anything at the end. Loom reports lost wakes as
+//! Each model asserts the received messages and the returned values, that every message was dropped
+//! once, and that the queues of the channel are empty at the end. Loom reports lost wakes as
 //! deadlocks, and accesses to slots or links without a happens-before edge as races. Timers are not
 //! modelled.
 //!
@@ -110,8 +110,8 @@ impl Channel {
             assert!(inner.receiving.is_empty(), "a receiver is left behind");
             assert!(inner.sending.is_empty(), "a sender is left behind");
             assert!(inner.deferred.is_empty(), "a sender with a maker is left behind");
-            assert!(!inner.watchers.want_readiness(), "somebody who waits for readiness is left behind");
-            assert!(inner.watchers.closed.is_empty(), "somebody who waits for the end is left behind");
+            assert!(!inner.watchers.want_readiness(), "a waiter for readiness is left behind");
+            assert!(inner.watchers.closed.is_empty(), "a waiter for the end is left behind");
         });
         assert_eq!(self.shared.len(), 0, "a message is left behind");
     }

@@ -383,8 +383,8 @@ impl<T> Port<T> {
 /// Returns the message of a node that has been passed: a clone, unless no other port will see it.
 fn message<T: Clone>(node: Arc<Node<T>>) -> T {
     match Arc::try_unwrap(node) {
-        Ok(mut node) => node.filled.take().expect("what has been passed is filled").message,
-        Err(node) => node.filled.get().expect("what has been passed is filled").message.clone(),
+        Ok(mut node) => node.filled.take().expect("a passed node is filled").message,
+        Err(node) => node.filled.get().expect("a passed node is filled").message.clone(),
     }
 }
 

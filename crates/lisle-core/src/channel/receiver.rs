@@ -190,7 +190,7 @@ impl<T: Send> Receiver<T> {
     /// assert_eq!(late, Err(RecvTimeoutError::Timeout));
     /// tx.send(1).unwrap();
     /// drop(tx);
-    /// assert_eq!(rx.recv_timeout(Duration::ZERO), Ok(1)); // what is there is received
+    /// assert_eq!(rx.recv_timeout(Duration::ZERO), Ok(1)); // a message that is there is received
     /// assert_eq!(rx.recv_timeout(Duration::MAX), Err(RecvTimeoutError::Closed));
     /// ```
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {

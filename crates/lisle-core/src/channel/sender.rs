@@ -49,7 +49,7 @@ impl<T> Sender<T> {
     /// assert!(tx.close());
     /// assert!(!tx.close()); // it was closed already
     /// assert_eq!(tx.send(2), Err(SendError(2)));
-    /// assert_eq!(rx.recv(), Ok(1)); // what was sent before is still received
+    /// assert_eq!(rx.recv(), Ok(1)); // an earlier message is still received
     /// assert_eq!(rx.recv(), Err(RecvError));
     /// ```
     pub fn close(&self) -> bool {

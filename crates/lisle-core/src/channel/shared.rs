@@ -32,10 +32,10 @@ use crate::shim::sync::OnceLock;
 use crate::shim::{unreported, unseen};
 use std::collections::VecDeque;
 
-/// What each message writes comes first and takes 56 bytes, and the buffer if there is one. Two
-/// partners on different cores pass that to and fro. What is only read stays with both. It is not
-/// aligned to a cache line: a program that waits for a hundred thousand channels would have a
-/// quarter more of them.
+/// The fields that each message writes come first and take 56 bytes, and then the buffer if there
+/// is one. Two partners on different cores pass these to and fro. Fields that are only read stay
+/// with both. The struct is not aligned to a cache line: a program that waits for a hundred
+/// thousand channels would have a quarter more lines.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Shared<T> {
@@ -57,7 +57,7 @@ pub(super) struct Hint(usize);
 
 const RECEIVABLE: usize = 1;
 const SENDABLE: usize = 2;
-/// The value of one change, above the bits that say what is possible.
+/// The value of one change, above the bits of possible operations.
 const CHANGE: usize = 4;
 
 impl Hint {
@@ -323,8 +323,8 @@ impl<T> Shared<T> {
         drops::each(self.locked(|inner| std::mem::take(&mut inner.buffer)));
     }
 
-    /// Tells every sender that waits for permission, except those of the caller's own performance,
-    /// to try again.
+    /// Tells every sender that waits for permission to try again, except senders of the caller's
+    /// own performance.
     #[cold]
     pub(super) fn retry_deferred(&self, by: Option<&Attempt<'_>>) {
         let _woken = self.locked(|inner| {

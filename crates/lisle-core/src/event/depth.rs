@@ -2,14 +2,14 @@
 //!
 //! An event that contains others takes each step by calling theirs, so each level costs stack:
 //! about a kilobyte without optimization, and a fiber has a few hundred of them. Types nest only as
-//! deep as the source code does. What can grow while a program runs are boxes in boxes, and events
-//! that are made within the performance of others and make further ones. Both are counted, and one
-//! level too many panics before anything is published.
+//! deep as the source code does. Only boxes in boxes, and events that are made within the
+//! performance of others, can nest deeper while a program runs. Both are counted, and one level too
+//! many panics before anything is published.
 //!
 //! Boxes are counted when they are made ([`Event::depth`](crate::event::Event::depth)), since a deeper
-//! nesting could not even be dropped. What is made in a performance is counted on the way down, in
-//! a thread-local variable. The variable belongs to the code that is about to take a step. User
-//! code may wait, and other code changes the variable meanwhile, so every caller of user code
+//! nesting could not even be dropped. Events that are made in a performance are counted on the way
+//! down, in a thread-local variable. The variable belongs to the code that is about to take a step.
+//! User code may wait, and other code changes the variable meanwhile, so every caller of user code
 //! restores it.
 
 use std::cell::Cell;

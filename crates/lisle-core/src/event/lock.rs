@@ -105,8 +105,8 @@ fn gone(held: &AtomicBool) {
 }
 
 impl<T: ?Sized> Lock<T> {
-    /// Tells a model how what is under the lock is touched. Whoever takes the lock and says nothing
-    /// counts as one who writes.
+    /// Tells a model the kind of access to the value under the lock. A holder that does not call
+    /// this counts as a writer.
     #[inline]
     pub(crate) fn touched(&self, touch: crate::shim::model::Touch) {
         crate::shim::model::touched(std::ptr::from_ref(&self.held).cast::<()>().addr(), touch);
@@ -226,7 +226,7 @@ impl<T: ?Sized, const SEEN: bool> Deref for Guard<'_, T, SEEN> {
     #[inline]
     fn deref(&self) -> &T {
         // SAFETY: a guard exists only while the lock is held, and `&mut T` needs `&mut` of this
-        // same guard, whose `Send` and `Sync` are those of `&mut T`. The previous holder's release
+        // same guard, which is `Send` and `Sync` as `&mut T` is. The previous holder's release
         // happens before our acquire.
         self.lock.value.with(|value| unsafe { &*value })
     }

@@ -2,8 +2,8 @@
 //! detail, for those that are no choice or wait at a [`Source`](crate::event::Source), and for how they
 //! are shown and copied.
 
-/// Implements the methods of an event whose branches are those of the event in one of its fields:
-/// all methods except `complete` and `describe`. With `describe`, implements that method.
+/// Implements the methods of an event that has the branches of the event in one of its fields: all
+/// methods except `complete` and `describe`. With `describe`, implements that method.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! forwarded {

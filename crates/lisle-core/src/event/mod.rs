@@ -29,20 +29,20 @@
 //!
 //! # Sources of the ideas
 //!
-//! Events are those of Reppy's Concurrent ML (PLDI 1991; *Concurrent Programming in ML*, 1999). The
-//! parallel protocol follows Reppy, Russo and Xiao, *Parallel Concurrent ML* (ICFP 2009), which
-//! Guile Fibers made known. The README beside this file says what is different here and why.
+//! The events come from Reppy's Concurrent ML (PLDI 1991; *Concurrent Programming in ML*, 1999).
+//! The parallel protocol follows Reppy, Russo and Xiao, *Parallel Concurrent ML* (ICFP 2009), which
+//! Guile Fibers made known. The README beside this file explains the differences.
 //!
 //! # Rooms
 //!
-//! Each uses only those before it, and the files that lie beside them.
+//! Each uses only the rooms before it, and the files beside them.
 //!
-//! - `telling`: what reports ask.
-//! - `performer`: what a stack knows of the performer that runs on it.
-//! - `protocol`: how performers agree on what happens.
-//! - `waiting`: how a performer waits.
-//! - `interface`: the trait, and what its methods lead to.
-//! - `sources`: what performers wait at.
+//! - `telling`: the answers for reports.
+//! - `performer`: the state of a stack about the performer that runs on it.
+//! - `protocol`: the steps by which performers agree on an event.
+//! - `waiting`: the ways in which a performer waits.
+//! - `interface`: the trait, and the code behind its methods.
+//! - `sources`: objects at which performers wait.
 //! - `combinators`: events of other events.
 
 pub(crate) mod combinators;

@@ -1,20 +1,20 @@
 //! The pieces of memory that slots are cut from, and the slots that no thread keeps.
 //!
 //! Slots of up to a kilobyte are cut from pieces of 64 KiB. A piece starts at a multiple of its
-//! size, so the address of a slot gives its piece. A piece has the list of those of its slots that
-//! no thread has. When all its slots are in that list, the piece is *empty*. Pieces that have been
-//! empty for about a second give their memory back: all pages but the first, where the piece's own
-//! head is. A piece without its memory is *cold*, like a piece that nothing has been cut from.
+//! size, so the address of a slot gives its piece. A piece has the list of its slots that no thread
+//! has. When all its slots are in that list, the piece is *empty*. Pieces that have been empty for
+//! about a second give their memory back: all pages but the first, where the piece's own head is. A
+//! piece without its memory is *cold*, like a piece that nothing has been cut from.
 //!
 //! Giving memory back unmaps nothing. Code that may look at a vacant slot then finds zeros, or, on
-//! systems that free lazily, perhaps the old contents: both are those of a vacant slot. For such
-//! code, a slot that is cut again is made vacant by its kind, which does not write what others may
-//! read meanwhile.
+//! systems that free lazily, perhaps the old contents: both are valid for a vacant slot. For such
+//! code, the kind of a slot makes the slot vacant when it is cut again, without writing words that
+//! others may read meanwhile.
 //!
 //! Larger slots are few. They are allocated one by one.
 //!
 //! A forked child has pieces of its own, since another thread may have been changing the lists of
-//! its parent's. Slots of these that are given back to it lie in a list of their own.
+//! its parent's. Slots of inherited pieces that are given back to it lie in a list of their own.
 
 use super::classes::{CLASSES, STEP, STEPS, layout_of, size_of};
 use super::pages;
@@ -369,7 +369,7 @@ pub fn give_back<K: Kind>() {
 
 /// Gives all memory back that is not in use, except for a little.
 pub fn give_back_all<K: Kind>() {
-    // The first call starts the count of what is used.
+    // The first call starts the count of used pieces.
     give_back::<K>();
     give_back::<K>();
 }

@@ -131,7 +131,7 @@ impl List {
 #[derive(Debug)]
 pub struct Local {
     lists: [List; CLASSES],
-    /// Whether the guard will hand back what is kept when the thread ends.
+    /// Whether the guard will hand back the kept slots when the thread ends.
     is_guarded: Cell<bool>,
 }
 

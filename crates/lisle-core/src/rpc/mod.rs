@@ -24,8 +24,8 @@
 //! assert_eq!(server.join().unwrap(), 1);
 //! ```
 //!
-//! The forms are those of Concurrent ML's library. There the function is given when the pair is
-//! made. Here an entry is given a function with each event, which may be a different one each time.
+//! The forms come from Concurrent ML's library. There the function is given when the pair is made.
+//! Here each event of an entry gets a function, which may be a different one each time.
 //!
 //! | Concurrent ML | here | the server gives | the server gets |
 //! |---|---|---|---|
@@ -207,7 +207,7 @@ impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CallError::Closed => f.write_str("calling, but no server is left"),
-            CallError::Panicked(message) => write!(f, "what was called has panicked: {message}"),
+            CallError::Panicked(message) => write!(f, "the called function has panicked: {message}"),
         }
     }
 }

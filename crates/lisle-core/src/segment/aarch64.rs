@@ -28,8 +28,7 @@ pub(super) unsafe fn switch(save: &Cell<*mut u8>, load: &Cell<*mut u8>, pass: *m
             // A jump, so that the processor does not take it for a return.
             "br x9",
             "2:",
-            // The unwinder looks for what is at this address, so it must not be the end of the
-            // block.
+            // The unwinder looks up this address, so it must not be the end of the block.
             "ldr x19, [sp, #16]",
             "add sp, sp, #32",
             inlateout("x0") save.as_ptr() => _,
@@ -48,7 +47,7 @@ pub(super) unsafe fn switch(save: &Cell<*mut u8>, load: &Cell<*mut u8>, pass: *m
 ///
 /// # Safety
 ///
-/// What is below the closure is free, and the address is a multiple of 16.
+/// The memory below the closure is free, and the address is a multiple of 16.
 #[inline(always)]
 pub(super) unsafe fn prepare(closure: *mut u8, begin: *const ()) -> *mut u8 {
     // SAFETY: by the caller's promise.
@@ -82,7 +81,7 @@ unsafe extern "C" fn root() {
         "adr x30, 2f",
         "br x9",
         "2:",
-        // `begin` does not return. gdb looks for what is at the address to which it would.
+        // `begin` does not return. gdb looks up the address to which it would.
         "brk #0",
         ".cfi_endproc",
     )

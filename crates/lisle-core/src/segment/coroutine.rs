@@ -57,7 +57,7 @@ impl Segment {
         }
     }
 
-    /// Does the same in a process that has C++ in it. `exceptions` are those of the segment's code.
+    /// Does the same in a process that has C++ in it. `exceptions` belong to the segment's code.
     ///
     /// # Safety
     ///

@@ -1,29 +1,28 @@
-//! The stack of a fiber or of a handled computation: a stack that is left by whoever runs on it,
-//! and gone on with.
+//! A segment: the stack of a fiber or of a handled computation, which its code leaves and later
+//! goes on with.
 //!
-//! A segment is resumed as a call: that of a fiber by its worker, that of a computation by code of
-//! a fiber or thread. What runs on it may in turn resume another. Whoever performs an effect
-//! suspends one of the segments that its call has come through, and with it all that lie within
-//! that one: the processor leaves the innermost stack and goes on where the suspended segment was
-//! resumed.
+//! A segment is resumed as a call: a fiber's segment by its worker, a computation's by code of a
+//! fiber or thread. Code on a segment may in turn resume another. A performed effect suspends one
+//! of the segments on the way to its call, and with it all segments within that one: the processor
+//! leaves the innermost stack and goes on where the suspended segment was resumed.
 //!
 //! # Why the switch is our own
 //!
-//! A processor predicts a return from the calls that it has seen last. A switch that is a call on
-//! one side and a return on the other, as that of `corosensei` is, puts its own entries among those
-//! of the producer of a generator: each turn that goes on at another depth of calls than the one
-//! before it left mispredicts the returns of both sides. So on the platforms of `own.rs` both
-//! directions are jumps, both are inlined into the code that switches, and neither side sees a
-//! change in what the processor has noted of its calls. A walk of a tree takes 22 to 25 ns a node
-//! in place of 61; to spawn and join a fiber takes 70 in place of 80. Messages between fibers take
-//! what they took: in a steady exchange the switch returns to where the processor expects it. Other
-//! platforms use `corosensei`, see `coroutine.rs`.
+//! A processor predicts a return from the calls that it has seen last. The switch of `corosensei`
+//! is a call on one side and a return on the other, and so adds entries to the predicted returns of
+//! a generator's producer. If a turn goes on at another depth of calls than the turn before has
+//! left, the processor mispredicts the returns of both sides. So on the platforms of `own.rs` both
+//! directions are jumps, which are inlined into the code that switches, and the processor's notes
+//! on returns stay the same for both sides. A walk of a tree takes 22 to 25 ns a node in place of
+//! 61; to spawn and join a fiber takes 70 in place of 80. Messages between fibers take the same
+//! time as before: in a steady exchange the switch returns to the place that the processor expects.
+//! Other platforms use `corosensei`, see `coroutine.rs`.
 //!
 //! # Panics
 //!
 //! A panic does not pass the switch: it is caught at the root of a segment, and raised again by the
-//! resumer of a computation. Debuggers and the unwinder see the resumer's frames beyond those of
-//! the segment, through one that looks like that of a signal handler; `unwinding` recognises it by
+//! resumer of a computation. Debuggers and the unwinder see the resumer's frames beyond the
+//! segment's, through a frame that looks like a signal handler's; `unwinding` recognises it by
 //! that.
 
 #[cfg_attr(

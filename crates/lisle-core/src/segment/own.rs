@@ -92,7 +92,7 @@ impl Segment {
         NonNull::new(asked.cast()).map(Request)
     }
 
-    /// Does the same in a process that has C++ in it. `exceptions` are those of the segment's code.
+    /// Does the same in a process that has C++ in it. `exceptions` belong to the segment's code.
     ///
     /// # Safety
     ///

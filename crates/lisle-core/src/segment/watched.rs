@@ -1,5 +1,5 @@
-//! What AddressSanitizer is told of a switch: the bounds of the stack that is entered. It tells in
-//! turn those of the stack that was left, and these are kept for the way back.
+//! Tells AddressSanitizer of a switch: the bounds of the entered stack. It returns the bounds of
+//! the left stack, which are kept for the way back.
 
 use std::ptr::{null, null_mut};
 

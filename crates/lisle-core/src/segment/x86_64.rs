@@ -28,8 +28,7 @@ pub(super) unsafe fn switch(save: &Cell<*mut u8>, load: &Cell<*mut u8>, pass: *m
             // A jump, so that the processor does not take it for a return.
             "jmp rax",
             "2:",
-            // The unwinder looks for what is at this address, so it must not be the end of the
-            // block.
+            // The unwinder looks up this address, so it must not be the end of the block.
             "pop rbx",
             inlateout("rdi") save.as_ptr() => _,
             inlateout("rsi") load.as_ptr() => _,
@@ -46,7 +45,7 @@ pub(super) unsafe fn switch(save: &Cell<*mut u8>, load: &Cell<*mut u8>, pass: *m
 ///
 /// # Safety
 ///
-/// What is below the closure is free, and the address is a multiple of 16.
+/// The memory below the closure is free, and the address is a multiple of 16.
 #[inline(always)]
 pub(super) unsafe fn prepare(closure: *mut u8, begin: *const ()) -> *mut u8 {
     // SAFETY: by the caller's promise.
@@ -80,7 +79,7 @@ unsafe extern "C" fn root() {
         "push rcx",
         "jmp rax",
         "2:",
-        // `begin` does not return. gdb looks for what is at the address to which it would.
+        // `begin` does not return. gdb looks up the address to which it would.
         "int3",
         ".cfi_endproc",
     )

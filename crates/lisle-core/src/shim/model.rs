@@ -2,16 +2,17 @@
 //!
 //! A model runs a program on one thread, one operation after the other. Two operations have to be
 //! tried in both orders only if they touch the same memory, and one of them changes it. All shared
-//! memory of this library is behind the atomics of the shim and the locks made of them. So what an
-//! operation touched says on what it depends, whichever object it belonged to. An operation says
-//! only at which objects it is going to look (`visible_on`), so that the model can name them.
+//! memory of this library is behind the atomics of the shim and the locks made of them. So the
+//! touched memory shows the dependencies of an operation, for all kinds of objects. An operation
+//! only declares the objects at which it is going to look (`visible_on`), so that the model can
+//! name them.
 //!
-//! Without the feature `model` there are no models: the atomics are those of `std`, [`is_running`] is
-//! `false` for the compiler, and all that it guards is gone. The checker turns the feature on, and cargo then
-//! gives the same library to all targets of a package whose tests use the checker. So code that is
-//! compiled for models also serves programs, and has to be as fast for them. Each place that tells a
-//! model something therefore asks first whether a model runs anywhere in the process ([`is_running`]),
-//! which is a load of a static, and leaves the rest to a function that is not inlined.
+//! Without the feature `model` there are no models: the atomics are `std`'s, [`is_running`] is `false` for
+//! the compiler, and all that it guards is gone. The checker turns the feature on, and cargo then gives the
+//! same library to all targets of a package whose tests use the checker. So code that is compiled for models
+//! also serves programs, and has to be as fast for them. Each place that tells a model something therefore
+//! asks first whether a model runs anywhere in the process ([`is_running`]), which is a load of a static, and
+//! leaves the rest to a function that is not inlined.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +22,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub enum Touch {
     /// It has only read.
     Read,
-    /// It may have written, and may have learnt what was there before.
+    /// It may have written, and may have learnt the old value.
     Write,
     /// It has written, and has learnt nothing.
     Store,
@@ -49,7 +50,7 @@ pub enum Touch {
     Acquire,
     /// It has released a lock.
     Release,
-    /// What was there is gone, and something else may come to the same place.
+    /// The object is gone, and another may come to the same place.
     Gone,
 }
 
@@ -109,13 +110,13 @@ thread_local! {
     static REPORT: Cell<Option<Report>> = const { Cell::new(None) };
 }
 
-/// Sets the function that is told of what is touched on this thread. Returns the one before.
+/// Sets the function that gets the accesses of this thread. Returns the one before.
 #[inline]
 pub fn set_report(report: Option<Report>) -> Option<Report> {
     REPORT.replace(report)
 }
 
-/// Keeps what is touched on this thread from being reported, until it is dropped.
+/// Keeps accesses of this thread from being reported, until it is dropped.
 #[derive(Debug)]
 pub struct Unreported(Option<Report>);
 

@@ -131,7 +131,7 @@ pub struct WaitGroup {
 }
 
 /// A member of a group. See [`WaitGroup::enter`]. Dropping it leaves the group.
-#[must_use = "what is dropped has left"]
+#[must_use = "a dropped participant has left"]
 pub struct Member {
     inside: Arc<Source<usize, ()>>,
 }

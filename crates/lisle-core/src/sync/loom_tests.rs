@@ -11,7 +11,7 @@ use loom::cell::UnsafeCell;
 use std::task::{Context, Waker};
 
 /// Explores `model` with waiters that are told to try again; with waiters for which the lock is kept;
-/// and with such waiters where each turn is late at once, so that whoever comes takes it back.
+/// and with such waiters where each turn is late at once, so that the next performer takes it back.
 fn both_ways(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let model = std::sync::Arc::new(model);
     for (reserves, late) in [(false, false), (true, false), (true, true)] {

@@ -153,7 +153,7 @@ impl Semaphore {
     ///     }
     ///     (0..3).for_each(|_| done.wait());
     /// });
-    /// assert_eq!(done.tokens(), 0); // what was waited for is not put back
+    /// assert_eq!(done.tokens(), 0); // the awaited tokens are not put back
     /// ```
     pub fn wait(&self) {
         if take_on_thread(|| self.try_wait().then_some(())).is_none() {

@@ -50,20 +50,20 @@ use std::time::{Duration, Instant};
 ///
 /// # Where it reaches
 ///
-/// What `f` calls on the stack of its fiber or thread; and the fibers and tasks of a scope that is opened
-/// below, wherever they run, which end by themselves when the deadline passes. (A scope waits for them.
-/// If one that was not joined has ended so, the scope ends as well.) It works in fibers and on plain
-/// threads, and in other tasks and futures as far as they wait in place; for what is awaited there is
-/// `task::timeout`. It does not reach
+/// It reaches all calls of `f` on the stack of its fiber or thread; and the fibers and tasks of a scope
+/// that is opened below, wherever they run, which end by themselves when the deadline passes. (The scope
+/// waits for them. If one that was not joined has ended so, the scope ends as well.) It works in fibers
+/// and on plain threads, and in other tasks and futures as far as they wait in place; for awaited events
+/// there is `task::timeout`. It does not reach
 ///
 /// - other fibers and tasks that `f` spawns, which may outlive it, and parts of loops and joins that
 ///   other domains run: the loop waits for them;
-/// - a call to `blocking`, which cannot be taken back, and what the thread itself waits for, such as
-///   a file or a lock of the standard library;
+/// - a call to `blocking`, which cannot be taken back, and waits of the thread itself, as for a file
+///   or a lock of the standard library;
 /// - code that does not wait;
-/// - a waker that is called below, and the destructor of a result that nobody takes: what these do for
-///   others is done to its end;
-/// - a child of `fork`, which is as if there were no deadline until it makes its own.
+/// - a waker that is called below, and the destructor of a result that no code takes: these work for
+///   others, and run to their ends;
+/// - a child of `fork`, which has no deadline until it makes its own.
 ///
 /// In `no_suspend`, where nothing may wait, no wait can end.
 ///
@@ -74,8 +74,8 @@ use std::time::{Duration, Instant};
 /// after that, the call has its value, and returns it.
 ///
 /// Destructors that run while the stack unwinds, be it by this deadline or by a panic, are not
-/// interrupted: what they wait for, they get. Nor are code that foreign code has called back (a
-/// comparison given to C's `qsort`) and what that waits for.
+/// interrupted, nor are their waits. Nor is code that foreign code has called back (a comparison
+/// given to C's `qsort`).
 ///
 /// # Errors
 ///
@@ -88,13 +88,13 @@ use std::time::{Duration, Instant};
 ///
 /// # Cost
 ///
-/// That of one timer for each call, about 100 ns, and nothing for the waits within: the timer disturbs
-/// the performer.
+/// It costs one timer for each call, about 100 ns, and nothing for the waits within: the timer
+/// disturbs the performer.
 pub fn with_deadline<R>(deadline: impl Into<Deadline>, f: impl FnOnce() -> R) -> Result<R, DeadlinePassed> {
     cannot_be_checked(
         "a deadline that goes down the calls",
         "it may end every wait below",
-        "Choose between what is waited for and `after`",
+        "Choose between the event and `after`",
     );
     limit::bounded(deadline.into().nanos, f).ok_or(DeadlinePassed)
 }

@@ -47,14 +47,14 @@ impl LentWheel {
         self.0
     }
 
-    /// Hands what is due at `now` over to the clock thread. If there can be no such thread now, it
-    /// stays.
+    /// Hands the timers that are due at `now` over to the clock thread. If there can be no such
+    /// thread now, they stay.
     pub fn hand_over_due(&self, now: u64) {
         let _ = outside::hand_over(|clock| self.0.hand_over_due(now, clock));
     }
 
-    /// Closes the wheel: what is armed in it is handed over to the clock thread, and so is what would
-    /// be armed from now on.
+    /// Closes the wheel: its timers go to the clock thread, and so do timers that are armed from now
+    /// on.
     ///
     /// # Errors
     ///

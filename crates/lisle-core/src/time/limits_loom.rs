@@ -23,7 +23,7 @@ fn open() -> Arc<SharedWheel> {
     wheel
 }
 
-/// Fires what is armed by then.
+/// Fires the timers that are armed by then.
 fn fires(wheel: &Arc<SharedWheel>) -> thread::JoinHandle<()> {
     spawn_with(wheel, |wheel| wheel.fire(LATE))
 }

@@ -1,15 +1,15 @@
 //! Events of time passing: timers and tickers; and deadlines, which end the waits of whole calls.
 //!
-//! The domains of a runtime keep the timers of their fibers and tasks. Those of plain threads, and of
-//! futures on foreign executors, are kept by one thread of the process, `lisle-clock`, which the first of
-//! them starts.
+//! The domains of a runtime keep the timers of their fibers and tasks. One thread of the process,
+//! `lisle-clock`, keeps the timers of plain threads and of futures on foreign executors. The first such
+//! timer starts the thread.
 //!
 //! # Panics
 //!
-//! If the system refuses that thread, each performance that needs it panics with a message that names
-//! the limits, and nothing is left of the performance. This concerns all waits for a limited time outside
-//! a runtime, those of channels and locks (`recv_timeout`, `lock_timeout` and the like) included. The
-//! next one asks the system again.
+//! If the system refuses that thread, each performance that needs it panics with a message that names the
+//! limits, and nothing is left of the performance. This concerns all waits for a limited time outside a
+//! runtime, also at channels and locks (`recv_timeout`, `lock_timeout` and the like). The next wait asks
+//! the system again.
 #[cfg(not(lisle_loom))]
 mod deadline;
 #[cfg(not(lisle_loom))]

@@ -115,9 +115,9 @@ pub(super) fn hand_over(give: impl FnOnce(&'static SharedWheel) -> bool) -> io::
     Ok(())
 }
 
-/// Has the clock thread call `look` at `deadline`. There is one such function, which the late turns of
-/// mutexes need, and it is called at one time; who calls this again has seen that it was called.
-/// Returns `false` if there is no such thread, and the function is not called.
+/// Has the clock thread call `look` at `deadline`. There is one such function, for the late turns of
+/// mutexes, with one deadline at a time: the caller calls this again only after `look` was called.
+/// Returns `false` if there is no such thread; then the function is not called.
 pub(crate) fn call_at(deadline: u64, look: fn()) -> bool {
     let Ok(thread) = clock_thread() else { return false };
     let clock = CLOCK.get();

@@ -12,20 +12,21 @@
 //!    or has been handed over meanwhile: it goes back to 1.
 //! 3. unlinks the timer, and removes the name.
 //!
-//! Who fires a timer removes the name as the last thing that it does with it, as a release that step 1
-//! acquires: most timers that have fired cost their owner no lock. Only the wheel of the clock thread is
-//! handed timers, and so the two locks that this takes are taken in one order.
+//! The thread that fires a timer removes the name as its last access to the timer, as a release that
+//! step 1 acquires: so most timers that have fired cost their owner no lock. Only the clock thread's
+//! wheel gets timers from others, so the two locks for this are taken in one order.
 //!
-//! **Memory.** In step 2 the timer may have left the wheel whose lock is taken, and whoever lent the
-//! wheel may have ended. So wheels are not freed, but lent again (`lent_wheel.rs`).
+//! **Memory.** In step 2 the timer may have left the wheel whose lock is taken, and the thread to
+//! which the wheel was lent may have ended. So wheels are not freed, but lent again
+//! (`lent_wheel.rs`).
 //!
 //! **Forks.** A forked child inherits the wheels of its parent's threads, which it does not have, with
 //! timers on their stacks, which it may use for others, and perhaps with a lock that is held for ever.
-//! It has wheels of its own, and who disarms a timer there only removes the name of an inherited one.
+//! It has wheels of its own, and to disarm an inherited timer there only removes the timer's name.
 //!
 //! **User code.** The wakers of futures are user code, which may arm and disarm. They are called when
-//! the lock is free. So that nobody waits long for the lock, not many
-//! fire, or are handed over, while it is held.
+//! the lock is free. Only a few timers fire, or are handed over, while the lock is held, so that
+//! other threads do not wait long for it.
 
 use super::wheel::Wheel;
 use crate::event::Timer;
@@ -87,7 +88,7 @@ impl SharedWheel {
     /// be earlier than the first deadline.
     #[inline]
     pub fn next(&self) -> u64 {
-        // Acquire: what was taken out of the wheel before that counts as on its way.
+        // Acquire: timers that were taken out of the wheel before that count as on their way.
         self.next.load(Ordering::Acquire)
     }
 
@@ -150,8 +151,8 @@ impl SharedWheel {
         let others = state.0.as_mut().expect("the clock thread's wheel is open");
         let mut left = BATCH;
         wheel.advance_while(until, |entry| {
-            // SAFETY: the wheel has just handed the entry out, and whoever wants to disarm it waits for
-            // the lock.
+            // SAFETY: the wheel has just handed the entry out, and a thread that wants to disarm it
+            // waits for the lock.
             unsafe { Timer::of(entry).as_ref() }.name(clock);
             // SAFETY: unlinked just now, and pinned until it is unlinked again.
             unsafe { others.insert_again(entry) };
@@ -165,7 +166,7 @@ impl SharedWheel {
         clock.next() < before
     }
 
-    /// Hands what is due at `now` over to `clock` in the same way.
+    /// Hands the timers that are due at `now` over to `clock` in the same way.
     pub(super) fn hand_over_due(&self, now: u64, clock: &SharedWheel) -> bool {
         let mut is_earlier = false;
         while self.next() <= now {
@@ -185,7 +186,7 @@ impl SharedWheel {
         state.0.is_none()
     }
 
-    /// Closes the wheel, and hands what is armed in it over to `clock` in the same way.
+    /// Closes the wheel, and hands its timers over to `clock` in the same way.
     pub(super) fn close(&self, clock: &SharedWheel) -> bool {
         let mut is_earlier = false;
         while !self.close_if_empty() {

@@ -1,5 +1,5 @@
-//! Loom models of timers that one thread arms, and others fire, hand over and disarm. The wheels are
-//! those of a domain and of the clock thread; the models fire them, since loom has no time.
+//! Loom models of timers that one thread arms, and others fire, hand over and disarm. They are a
+//! domain's wheel and the clock thread's; the models fire them, since loom has no time.
 
 use super::SharedWheel;
 use crate::event::Event;
@@ -127,7 +127,7 @@ fn a_timer_that_is_handed_over_fires_once() {
     });
 }
 
-/// Whoever disarms takes the lock of a wheel that another domain has by then.
+/// A thread that disarms takes the lock of a wheel that another domain has by then.
 #[test]
 fn a_timer_is_disarmed_while_its_wheel_is_lent_again() {
     explore(3, || {

@@ -36,10 +36,10 @@ pub enum MissedTicks {
 /// A source of ticks at regular times: an event that happens at each of them, for one of its
 /// waiters.
 ///
-/// The times are those of the first tick and of multiples of the period after it. They do not shift
-/// with the time that it takes to notice them, except with [`MissedTicks::Delay`], when ticks were
-/// missed. A tick that is not taken remains available; [`missed`](Ticker::missed) sets what becomes
-/// of those after it.
+/// The ticks come at the time of the first tick and at multiples of the period after it. A late
+/// receiver does not shift them, except with [`MissedTicks::Delay`], when ticks were missed. A tick
+/// that is not taken remains available; [`missed`](Ticker::missed) decides about the ticks after
+/// it.
 ///
 /// A ticker does nothing by itself: it has no thread, and no timer is armed while nothing waits. It
 /// allocates nothing once it is made. Any number of performers of all kinds may wait; share it by
@@ -73,7 +73,7 @@ pub struct Ticker {
     period: u64,
 }
 
-/// The time of the next tick, and what is needed to calculate those after it.
+/// The time of the next tick, and the parameters of the ticks after it.
 #[derive(Debug)]
 pub(super) struct Schedule {
     next: u64,

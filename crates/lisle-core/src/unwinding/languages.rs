@@ -104,7 +104,7 @@ fn personality_at(address: usize) -> Option<usize> {
         return None;
     }
     // SAFETY: an FDE begins with its length and the distance to its CIE. Both have four bytes: no
-    // compiler writes the form with more into what is loaded.
+    // compiler writes the longer form into loaded code.
     let distance = unsafe { fde.add(4).cast::<u32>().read_unaligned() };
     // SAFETY: by the format, the distance is from its own place back to the CIE.
     unsafe { personality_of(fde.add(4).wrapping_sub(distance as usize)) }

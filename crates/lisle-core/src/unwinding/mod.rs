@@ -214,9 +214,9 @@ mod imp {
             }
             let (address, is_before) = frame.goes_on_at();
             if is_before {
-                // It was called by what looks like the frame of a signal: the beginning of another
-                // stack. The last frame that catches was the root of the segment, and what has
-                // called it sees no panic.
+                // Its caller looks like the frame of a signal: the beginning of another stack. The
+                // last frame that catches was the root of the segment, and the frames beyond it see
+                // no panic.
                 self.is_blocked &= !self.is_possible;
                 self.is_crossing = true;
             }

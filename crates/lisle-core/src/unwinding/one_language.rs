@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Language {
     Rust,
-    #[expect(dead_code, reason = "those of `languages.rs`")]
+    #[expect(dead_code, reason = "the variants of `languages.rs`")]
     Cpp,
     #[expect(dead_code, reason = "as above")]
     Other,

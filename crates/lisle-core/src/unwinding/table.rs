@@ -137,7 +137,7 @@ pub(super) unsafe fn action(
             action => return action,
         }
     }
-    // The table of a function of another language may lie in two parts, and what is missing in one tells
+    // The table of a function of another language may lie in two parts, and a gap in one part tells
     // nothing. SAFETY: by the caller's promise.
     let goes_on = unsafe { table.goes_on(function) } || known.unwrap_or_else(&language) != Language::Rust;
     if goes_on { Action::Pass } else { Action::Block }
@@ -208,7 +208,7 @@ impl Reader {
         Reader(place)
     }
 
-    /// Returns the address of what is read next.
+    /// Returns the address of the next read.
     #[cfg(target_os = "linux")]
     pub(super) fn place(&self) -> *const u8 {
         self.0

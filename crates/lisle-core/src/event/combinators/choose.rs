@@ -165,7 +165,7 @@ impl<B> ChooseBranch<B> {
 }
 
 /// A random order of the alternatives: steps of an odd stride through the next power of two, from a
-/// random start, skipping what is out of range. For two alternatives it is a fair coin; for more,
+/// random start, skipping numbers out of range. For two alternatives it is a fair coin; for more,
 /// every alternative precedes every other about equally often. It costs one random number.
 #[derive(Debug, Clone, Copy)]
 struct Order {

@@ -52,7 +52,7 @@ pub fn with_nack<F: Fn(Nack) -> E, E: Event + Send>(make: F) -> WithNack<F, E> {
     WithNack { make, site: Location::caller(), _event: PhantomData }
 }
 
-/// What has become of the event of a performance.
+/// The fate of the event of a performance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interest {
     /// It is not decided whether the performance takes the event.

@@ -29,8 +29,8 @@
 ///
 /// # Syntax
 ///
-/// One to twelve *arms*, separated like those of a `match`: by commas, which are optional after a
-/// body in braces.
+/// One to twelve *arms*, separated as in a `match`: by commas, which are optional after a body in
+/// braces.
 ///
 /// | arm | |
 /// |---|---|

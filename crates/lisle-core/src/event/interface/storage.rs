@@ -158,7 +158,7 @@ mod tests {
         assert!(inside(small));
         let large = storage.as_mut().put((token.clone(), [0_u8; 100])) as usize;
         assert!(!inside(large));
-        assert_eq!(Rc::strong_count(&token), 2, "`put` drops what was there");
+        assert_eq!(Rc::strong_count(&token), 2, "`put` drops the old value");
         storage.as_mut().clear();
         assert_eq!(Rc::strong_count(&token), 1);
         assert!(storage.get().is_none());

@@ -332,7 +332,7 @@ fn describe(parked: &ParkedEvent) -> String {
 pub(super) fn parked<'e, E: Event>(event: &'e E, branch: Pin<&E::Branch<'e>>) -> ParkedEvent {
     /// # Safety
     ///
-    /// The pointers are those of a live event and branch of these types, which are not changed
+    /// The pointers lead to a live event and branch of these types, which are not changed
     /// meanwhile.
     unsafe fn describe<'e, E: Event + 'e>(event: *const (), branch: *const (), waits: &mut Description) {
         // SAFETY: by the caller's promise.
@@ -342,7 +342,7 @@ pub(super) fn parked<'e, E: Event>(event: &'e E, branch: Pin<&E::Branch<'e>>) ->
         event.describe(branch, waits);
     }
     let (event, branch) = (std::ptr::from_ref(event).cast(), std::ptr::from_ref(branch.get_ref()).cast());
-    // SAFETY: the pointers are those of an event and a branch of the types that it is made for.
+    // SAFETY: the pointers lead to an event and a branch of the function's types.
     unsafe { ParkedEvent::new(event, branch, describe::<E>) }
 }
 

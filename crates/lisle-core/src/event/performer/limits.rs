@@ -124,7 +124,7 @@ pub(in crate::event) struct Node {
     fired: AtomicBool,
 }
 
-/// What is to be known about the code that runs here.
+/// The properties of the code that runs here.
 pub(in crate::event) struct Surroundings {
     /// Returns the number of the task whose code it is; 0 if it is none's.
     pub(in crate::event) task: fn() -> usize,

@@ -63,8 +63,8 @@ impl Evidence {
 
     /// Records that nothing was ready at `object` when it had changed `changes` times. The count
     /// was read in the same moment: under the lock under which it changes, or in one word with the
-    /// hint that nothing is ready. A thread that reads it without the lock acquires what was
-    /// released with it.
+    /// hint that nothing is ready. A thread that reads it without the lock acquires the writes that
+    /// were released with it.
     #[inline(always)]
     pub(crate) fn unready<T>(&self, object: &T, changes: usize) {
         let address = std::ptr::from_ref(object).addr();
@@ -72,8 +72,9 @@ impl Evidence {
         self.sum.set(self.sum.get().wrapping_add(address.rotate_right(20)).wrapping_add(changes));
     }
 
-    /// Records that what is not ready now has not been ready before in this performance, or that it
-    /// is the state of the world outside, which is looked at and not watched.
+    /// Records that an object that is not ready now has not been ready before in this performance,
+    /// or that it is a state of the world outside, at which a performance looks without watching
+    /// it.
     #[inline]
     #[doc(hidden)]
     pub fn never_was(&self) {
@@ -98,8 +99,8 @@ impl Evidence {
         self.seen.get() & (OPAQUE - 1) >= OBJECTS
     }
 
-    /// Returns `true` if an event that is ready and stays ready must come after what has been
-    /// looked at. Then it is noted that an event is late.
+    /// Returns `true` if an event that is ready and stays ready must come after the objects at
+    /// which the performance has looked. Then notes that an event is late.
     #[inline]
     pub(in crate::event) fn is_to_come_last(&self) -> bool {
         let is_late = self.is_doubtful() && !self.is(IN_TIME);

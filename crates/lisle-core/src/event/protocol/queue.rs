@@ -183,9 +183,9 @@ pub(crate) struct WaitQueue<M> {
     tail: Option<NonNull<Waiter<M>>>,
 }
 
-// SAFETY: the queue is a list of pointers. What is reached through them (slots holding `M`) goes
-// from thread to thread under the lock, which requires `M: Send`. Records consist of atomics and of
-// wakers that may be woken from any thread.
+// SAFETY: the queue is a list of pointers. The slots behind them, which hold `M`, go from thread to
+// thread under the lock, which requires `M: Send`. Records consist of atomics and of wakers that
+// may be woken from any thread.
 unsafe impl<M: Send> Send for WaitQueue<M> {}
 
 /// A partner that has been committed. Its performer waits for [`Committed::finish`]. All methods
@@ -267,7 +267,7 @@ impl<M> WaitQueue<M> {
         let prev = self.tail.replace(node);
         waiter.links(|links| *links = Links { next: None, prev, record: attempt.record() });
         match prev {
-            // SAFETY: what is linked is alive (by the contract of `push`).
+            // SAFETY: a linked waiter is alive (by the contract of `push`).
             Some(prev) => unsafe { prev.as_ref() }.links(|links| links.next = Some(node)),
             None => self.head = Some(node),
         }
@@ -288,7 +288,7 @@ impl<M> WaitQueue<M> {
         let next = self.head.replace(node);
         waiter.links(|links| *links = Links { next, prev: None, record: attempt.record() });
         match next {
-            // SAFETY: what is linked is alive (by the contract of `push`).
+            // SAFETY: a linked waiter is alive (by the contract of `push`).
             Some(next) => unsafe { next.as_ref() }.links(|links| links.prev = Some(node)),
             None => self.tail = Some(node),
         }
@@ -320,7 +320,7 @@ impl<M> WaitQueue<M> {
     /// The waiter is linked in this queue.
     #[inline]
     unsafe fn remove(&mut self, waiter: NonNull<Waiter<M>>, place: u8) {
-        // SAFETY: what is linked is alive.
+        // SAFETY: a linked waiter is alive.
         let this = unsafe { waiter.as_ref() };
         let (next, prev) = this.links(|links| (links.next.take(), links.prev.take()));
         match prev {

@@ -1,11 +1,11 @@
-//! What a model is told of a performer that waits for one thing: when it can go on, and what it
-//! takes then.
+//! The report to a model about a performer that waits for one thing: the condition on which it goes
+//! on, and the thing that it takes then.
 //!
-//! Without a model a receiver looks for a message, and if there is none it leaves a waiter, and a
-//! sender hands over to that. A model that ran these steps would tell apart who came first, the
-//! receiver or the sender, though nothing else can. So where nobody can see that a receiver waits,
-//! a model lets it begin when its message is there, as it does with locks. The receiver that takes
-//! a message then follows the sender who has sent it, and the two are no race.
+//! Without a model a receiver looks for a message, and if there is none it leaves a waiter, to
+//! which a sender hands its message over. A model that ran these steps would distinguish whether
+//! the receiver or the sender came first, although nothing else can. So where no code can see that
+//! a receiver waits, a model lets it begin when its message is there, as it does with locks. The
+//! receiver then follows the sender of its message, and the two are no race.
 
 /// What a performer waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

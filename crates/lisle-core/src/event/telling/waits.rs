@@ -123,7 +123,7 @@ pub struct BlockedOn {
     /// The addresses of the connection, if it is a socket: `tcp 127.0.0.1:80 -> 127.0.0.1:40000`.
     pub address: Option<String>,
     /// The performers that hold the object, as far as they are known: the owner of a lock, a fiber
-    /// to be joined. The numbers are those of `Blocked::id`.
+    /// to be joined. The numbers are values of `Blocked::id`.
     pub held_by: Vec<usize>,
     /// Whether something outside of this program may make it happen: time, a descriptor, a foreign
     /// call.

@@ -2,27 +2,27 @@
 //!
 //! A limit lies on the stack of the call that it is for, and the stack of a fiber or the thread knows
 //! its innermost limit. One timer is armed for each limit, and none for the waits below it. When the
-//! timer fires it marks the limit, and disturbs the performer if that waits: the worker resumes the
+//! timer fires it marks the limit, and disturbs the performer if it waits: the worker resumes the
 //! fiber without a wake, as it does at a shutdown, or the thread is unparked. The performer then looks
 //! by itself whether a limit has passed. So a wait does nothing about limits: a fiber that is about to
 //! park looks at the one flag at which it looks anyway.
 //!
-//! *Whose waits end.* Those of the code that has been called below the limit, on this stack. A task that
-//! begins on the stack of its spawner is not part of that call, so a limit is for the code of one task
-//! (or of none), and waits above another task do not end by it.
+//! *The waits that end.* A limit ends the waits of the code that has been called below it, on this
+//! stack. A task that begins on the stack of its spawner is not part of that call, so a limit is for the
+//! code of one task (or of none), and waits above another task do not end by it.
 //!
 //! *How they end.* A wait either returns an error, where its operation has one, or unwinds to the
-//! limit's call. If several limits have passed, the outermost one ends its call: what is left of the
-//! inner calls has no time left either. Code that cannot be unwound to a limit, because a foreign frame
-//! or an unwinding destructor is in between, waits as if that limit were not there; so a destructor
-//! completes. So does code that is masked: it does something for others, as a waker does that is called
-//! below the limit, or its unwinding would be caught on the way.
+//! limit's call. If several limits have passed, the outermost one ends its call: the inner calls have
+//! no time left either. Code that cannot be unwound to a limit, because a foreign frame or an unwinding
+//! destructor is in between, waits as if that limit were not there; so a destructor completes. So does
+//! masked code: code that acts for others, as a waker that is called below the limit, and code whose
+//! unwinding would be caught on the way.
 //!
 //! *The end of a limit.* A performer must not take its limit away while the thread that fires timers
 //! still uses it. If the timer has been taken out of its wheel undecided, nothing else knows the limit.
 //! If the timer has decided the limit's record, the firing thread owes it a mark, which is the last thing
 //! that it does to the limit, and the performer waits for that mark. The thread that fires timers is not
-//! there in a forked child; so a limit is the process's that made it.
+//! there in a forked child; so a limit belongs to the process that made it.
 
 use super::nowhere::{Nowhere, no_waker};
 use crate::event::ends::Ends;

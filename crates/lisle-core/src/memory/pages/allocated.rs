@@ -24,5 +24,5 @@ pub(super) fn map(len: usize) -> io::Result<NonNull<c_void>> {
 ///
 /// # Safety
 ///
-/// None, but those of other systems have some.
+/// None, but the functions of other systems have some.
 pub(super) unsafe fn give_back(_: Range<usize>) {}

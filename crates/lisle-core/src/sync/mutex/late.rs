@@ -1,14 +1,13 @@
-//! The mutexes at which somebody waits for a turn to be used that may be late. The clock thread looks
-//! at them.
+//! The mutexes whose waiters may have to take back a late turn. The clock thread looks at them.
 //!
 //! A mutex is listed, under its queue's lock, only while a *rooted* waiter is in its queue
 //! (`Place::rooted`), and is taken off the list before the last of these has left. Such a performer
-//! borrows the mutex and cannot be forgotten, so what is on the list is alive for a thread that has the
+//! borrows the mutex and cannot be forgotten, so a listed mutex is alive for a thread that has the
 //! list's lock. A waiter that is a future on a foreign executor, or a source of a wait set, does not
 //! count: forgotten, it stays in the queue of a mutex that may be gone. If only such wait, they wait
 //! until the one that has the turn comes.
 //!
-//! The list's lock is taken under that of a queue; the clock thread, which takes them the other way
+//! The list's lock is taken under a queue's lock; the clock thread, which takes them the other way
 //! round, only tries the second. It borrows nothing. So it takes no waiter out of the queue whose
 //! performer could leave before the queue's lock is free again (`Queue::next`).
 //!
@@ -89,7 +88,7 @@ fn look() {
         // Dropped after the guard.
         let woken = Woken::default();
         let mut list = list.0.lock();
-        // SAFETY: what is on the list is alive as long as the list's lock is held.
+        // SAFETY: a listed mutex is alive as long as the list's lock is held.
         list.retain(|mutex| unsafe { mutex.0.as_ref() }.see_to_late_turn(&woken));
         is_empty &= list.is_empty();
     }

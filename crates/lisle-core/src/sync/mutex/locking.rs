@@ -152,8 +152,8 @@ impl Locking<'_> {
 }
 
 impl Drop for Locking<'_> {
-    /// Returns what was not taken out: a future was dropped after it was given the lock or told to
-    /// try.
+    /// Gives back a lock or a turn that was not taken out: a future was dropped after it got the
+    /// lock or was told to try.
     fn drop(&mut self) {
         if self.holds {
             self.raw.unlock();

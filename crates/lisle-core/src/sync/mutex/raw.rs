@@ -5,18 +5,18 @@
 //! told to try again. Locking sets a bit, and unlocking takes it away, with one locked instruction
 //! each, whatever the other bits are.
 //!
-//! Who has unlocked and finds that a performer waits, and that none has the turn, takes the lock
-//! once more for a moment, unless another has taken it meanwhile: then that one has the same to do.
-//! It gives the *turn* to the first waiter (`turns.rs`). Usually it *tells* that one to try, and
-//! releases the lock. Any running performer may take the lock meanwhile, so it does not stay idle
-//! for as long as a wake takes. One waiter at a time has the turn (`TOLD`), and until it has tried,
-//! no other is told. It tries for a while, as it has done before it waited (`contended.rs`). If it
-//! finds the lock taken it waits again, in front of the others. If the lock has not been kept for a
-//! waiter for [`PATIENCE`], it is *reserved* for the first: nobody else may take it, unless the one
-//! that has the turn does not come. It is always reserved for a performer that waits for other
-//! things too, since that performer would lose its places there if it were told. With more threads
-//! than cores it may take milliseconds until one that was told has a core; so if others wait beside
-//! it, the lock is reserved for one of them after [`TOLD_PATIENCE`].
+//! Suppose that an unlocking thread finds that a performer waits, and that no waiter has the turn.
+//! It takes the lock once more for a moment, unless another thread has taken it meanwhile: then
+//! that thread has the same to do. It gives the *turn* to the first waiter (`turns.rs`). Usually it
+//! *tells* the waiter to try, and releases the lock. Any running performer may take the lock
+//! meanwhile, so the lock is not idle for as long as a wake takes. One waiter at a time has the
+//! turn (`TOLD`), and until it has tried, no other is told. It tries for a while, as it did before
+//! it waited (`contended.rs`). If it finds the lock taken it waits again, in front of the others.
+//! If the lock has not been kept for a waiter for [`PATIENCE`], it is *reserved* for the first one:
+//! no other performer may take it, unless the waiter with the turn does not come. The lock is
+//! always reserved for a performer that also waits for other things, since it would lose its places
+//! there if it were told. With more threads than cores a told waiter may need milliseconds to get a
+//! core; so if others wait beside it, the lock is reserved for one of them after [`TOLD_PATIENCE`].
 //!
 //! The time is the mutex's and not the waiter's. With more threads than cores all waiters have
 //! waited for long. If the lock were kept for each of them, every unlocking would switch to another
@@ -39,8 +39,8 @@
 //! | x | ? | x | x | nobody holds it; it is kept for the waiter that has the turn |
 //! | | x | | | only while one that has unlocked, or had the turn, sees to the next |
 //!
-//! The bits above these number the turns. Who has the turn compares the number with its own, and so
-//! learns without the queue's lock whether another has it by now.
+//! The bits above these number the turns. A waiter with the turn compares the number with its own,
+//! and so learns without the queue's lock whether another waiter has the turn by now.
 //!
 //! `QUEUED` is set, and a turn given and taken back, under the queue's lock; the holder alone takes
 //! `QUEUED` away. A holder that finds `QUEUED` without `TOLD`, and has the queue's lock, is the only
@@ -76,7 +76,7 @@ pub(super) const RESERVED: u32 = 8;
 /// The waiter that has the turn is committed. It takes the lock with the queue's lock only, and no
 /// number is compared: one that comes very late may know the same number, when they have all been used.
 pub(super) const KEPT: u32 = 16;
-/// What is added to the word for the number of the next turn, which the upper bits hold.
+/// The step of the turn's number, which the upper bits hold.
 pub(super) const NEXT: u32 = 32;
 
 /// The number of times that a thread releases locks while others wait and one has been told, before
@@ -145,8 +145,8 @@ impl RawMutex {
         free
     }
 
-    /// Takes the lock if it is free, without a note of who has it: that is also for those that only
-    /// see to the next.
+    /// Takes the lock if it is free, without a note of its holder: also for code that only gives
+    /// the turn to the next waiter.
     #[inline(always)]
     pub(super) fn take(&self) -> bool {
         self.state.fetch_or(HELD, Ordering::Acquire) & HELD == 0

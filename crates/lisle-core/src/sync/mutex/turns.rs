@@ -52,7 +52,7 @@ type Home = usize;
 /// The home of several, or of one that may keep the thread that others need.
 const ANYWHERE: Home = 0;
 
-/// What is under the queue's lock.
+/// The data under the queue's lock.
 pub(crate) struct Queue {
     pub(super) waiters: WaitQueue<Place>,
     /// The home of all waiters.
@@ -94,7 +94,7 @@ pub(super) struct Place {
     pub(super) turn: Option<u32>,
 }
 
-/// What is done when the queue's lock is free: wakes, and a word to the clock thread.
+/// The steps for when the queue's lock is free: wakes, and a word to the clock thread.
 #[derive(Default)]
 pub(super) struct Later {
     pub(super) woken: Woken,
@@ -228,8 +228,8 @@ impl Queue {
     }
 }
 
-/// Returns the home of a performer that waits in `context`. A future is at none: whoever polls it
-/// may keep its thread meanwhile.
+/// Returns the home of a performer that waits in `context`. A future is at none: its executor may
+/// keep its thread meanwhile.
 fn home(context: &dyn Context) -> Home {
     thread_local! {
         static HERE: u8 = const { 0 };
@@ -343,7 +343,7 @@ impl RawMutex {
     /// Gives the turn to the next if the one that has it is late, for the clock thread. Returns
     /// `false` if there is no need to look again.
     ///
-    /// Whoever has the queue's lock for longer does what is needed here.
+    /// A holder of the queue's lock does this work itself, so the clock thread only tries the lock.
     pub(super) fn see_to_late_turn(&self, woken: &Woken) -> bool {
         let Some(mut queue) = self.queue.try_lock() else { return true };
         let is_given = self.state.load(Ordering::Relaxed) & TOLD != 0;
@@ -354,7 +354,8 @@ impl RawMutex {
         queue.watched
     }
 
-    /// Notes what is needed before a performer waits in `context`, under the queue's lock.
+    /// Lists the mutex for the clock thread if it must be, before a performer waits in `context`.
+    /// The queue's lock is held.
     pub(super) fn watch_before_wait(&self, queue: &mut Queue, context: &dyn Context, later: &Later) {
         queue.comes_from(home(context));
         self.watch_if(queue, later);

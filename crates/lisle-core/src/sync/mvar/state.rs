@@ -190,7 +190,7 @@ impl<T> MVar<T> {
     pub(super) fn end_read(&self) {
         self.locked(|state, woken| {
             let Phase::Full(readers) = &mut state.phase else {
-                unreachable!("what is read stays in the cell")
+                unreachable!("a read value stays in the cell")
             };
             *readers -= 1;
             self.settle(state, woken, false);
@@ -211,7 +211,7 @@ impl<T> MVar<T> {
     }
 }
 
-/// The branch of an event of an [`MVar`]: a waiter whose slot says what is wanted.
+/// The branch of an event of an [`MVar`]: a waiter whose slot has the wanted operation.
 ///
 /// If it is dropped after it has won a lease or the permission to read, and before it has been
 /// completed, it gives that back.

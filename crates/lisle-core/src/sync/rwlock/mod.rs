@@ -37,12 +37,12 @@ pub use guard::{RwLockReadGuard, RwLockWriteGuard};
 /// # Fairness
 ///
 /// Readers and writers take turns. A reader waits if a writer already waits, so overlapping readers
-/// do not starve writers. A writer that is done admits all readers that have come meanwhile, so
+/// do not starve writers. A writer that unlocks admits all readers that have come meanwhile, so
 /// queued writers do not starve readers. Therefore a performer that reads already and reads *again*
 /// may wait for ever, for a writer that waits for it.
 ///
-/// The lock is handed to who has its turn. If that is a fiber or a task whose domain other code keeps
-/// for long, the lock stays locked until it has come.
+/// The lock is handed to the performer that has its turn. If other code keeps this performer's domain
+/// for long, the lock stays locked until the performer comes.
 ///
 /// A plain thread first looks for half a millisecond whether it can have the lock, and keeps nobody
 /// out meanwhile. A writer looks only once if readers have it. A fiber that locks again and again,

@@ -163,7 +163,8 @@ impl RawRwLock {
 
     fn settle(&self, queues: &mut Queues, woken: &mut Woken, first: Mode) {
         let state = self.state.load(Ordering::Acquire);
-        // While a performer waits, others only leave, so what is possible now stays possible.
+        // While a performer waits, others only leave, so a lock that is possible now stays
+        // possible.
         if state & QUEUED == 0 {
             return;
         }
@@ -336,7 +337,7 @@ impl Accessing<'_> {
 }
 
 impl Drop for Accessing<'_> {
-    /// Returns what was not taken out: a future was dropped after it was given the lock.
+    /// Gives back a lock that was not taken out: a future was dropped after it got the lock.
     fn drop(&mut self) {
         if self.holds {
             self.raw.unlock(self.mode);

@@ -153,7 +153,7 @@ impl<E: Event, const WORDS: usize> Future for EventFuture<E, WORDS> {
             // Set until it is known to wait: if a user's function panics, there is nothing to
             // withdraw.
             this.done = true;
-            // What is ready needs neither a record nor a branch.
+            // A ready event needs neither a record nor a branch.
             if let Some(value) = event.at_once() {
                 return Poll::Ready(value);
             }
@@ -278,8 +278,8 @@ struct Foreign {
     wake: *const Wake,
 }
 
-// SAFETY: `park` returns once `wake` has been called on the waker, and what was done before the
-// wake happens before the return. Timers lie in a shared wheel, which keeps the promises of `arm`.
+// SAFETY: `park` returns once `wake` has been called on the waker, and the steps before the wake
+// happen before the return. Timers lie in a shared wheel, which keeps the promises of `arm`.
 unsafe impl Context for Foreign {
     fn waker(&self) -> Waker {
         unreachable!("a future makes its own waker")

@@ -145,7 +145,7 @@ fn a_wake_beside_the_reification_is_not_lost() {
     });
 }
 
-/// The task has seen what was done before each of the wakes, whichever of them has made it run.
+/// The task has seen the steps before each of the wakes, whichever of them has made it run.
 #[test]
 fn of_two_wakes_one_runs_it_and_both_count() {
     explore(3, || {

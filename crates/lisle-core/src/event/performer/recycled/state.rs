@@ -6,9 +6,9 @@
 //! owned --finish--> ended --vacate--> vacant
 //! ```
 //!
-//! An owned task runs, or lies in a queue, or is about to do one of the two. An ended task is made
-//! vacant by whoever comes second: the thread that ends it, or the one that drops its handle. If
-//! the handle is gone already, the thread that ends it makes it vacant at once.
+//! An owned task runs, or lies in a queue, or is about to do one of the two. Two threads have to
+//! leave an ended task: the thread that ends it, and the thread that drops its handle. The second
+//! one makes the task vacant.
 //!
 //! The low bits count the wakes since the task was parked. If they are zero, the task is parked.
 //! The thread that raises them from zero *owns* the task and must queue it; ownership passes to the
@@ -18,7 +18,7 @@
 //! this word unless it has found the task parked. Taking a task from its queue needs no access to
 //! the word.
 //!
-//! A word without the flag `LIVES` is that of a vacant place or of an ended task. A late wake adds
+//! A word without the flag `LIVES` belongs to a vacant place or to an ended task. A late wake adds
 //! to its counts and does nothing else. Pages in which no task lives may be released, and then read
 //! as zeros, which is also the word of a vacant place.
 //!
@@ -96,8 +96,8 @@ impl State {
     }
 
     fn add(&self, more: u64) -> bool {
-        // Release: what was done before happens before the turn that follows. Acquire: if the task
-        // was parked, it is ours.
+        // Release: earlier steps happen before the turn that follows. Acquire: if the task was
+        // parked, it is ours.
         let before = self.0.fetch_add(more, Ordering::AcqRel);
         if before & WAKES > WAKES / 2 {
             too_many();
@@ -119,8 +119,8 @@ impl State {
         self.add(WAKE | ARRIVAL)
     }
 
-    /// Returns the number of arrivals. What was done before the wakes that are counted happens
-    /// before this call returns.
+    /// Returns the number of arrivals. The steps before the counted wakes happen before this call
+    /// returns.
     #[inline(always)]
     pub(crate) fn arrivals(&self) -> Arrivals {
         Arrivals(self.0.load(Ordering::Acquire) / ARRIVAL)
@@ -174,7 +174,7 @@ impl State {
     #[inline]
     pub fn absorb(&self) {
         let more = (self.0.load(Ordering::Relaxed) & WAKES) - WAKE;
-        // Acquire: that turn sees what was done before these wakes.
+        // Acquire: that turn sees the steps before these wakes.
         self.0.fetch_sub(more, Ordering::AcqRel);
     }
 

@@ -43,7 +43,7 @@ impl Committer for Outsider {
     }
 }
 
-/// An outsider that is a future. It is a type of its own so that what is compiled for [`Outsider`]
+/// An outsider that is a future. It is a type of its own so that the code compiled for [`Outsider`]
 /// has no second caller, and is inlined where fibers receive: one more caller cost them 4 to 11 %.
 pub(crate) struct Awaiting;
 

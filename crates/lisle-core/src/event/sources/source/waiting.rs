@@ -1,5 +1,4 @@
-//! The branches of events that wait at a source: for events of the user's and for those of this
-//! crate.
+//! The branches of events that wait at a source: for events of the user's and of this crate.
 
 use super::super::source::{Inner, Labelled, Source};
 use crate::event::protocol::queue::Waiter;

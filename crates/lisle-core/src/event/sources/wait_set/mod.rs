@@ -67,9 +67,9 @@ use std::ptr::NonNull;
 ///
 /// # Notes
 ///
-/// The thread that keeps the deadlines of plain threads also keeps those of the sources, since the
-/// set may be performed elsewhere next time. A set that is forgotten ([`std::mem::forget`]) stays
-/// in the queues.
+/// The thread that keeps the deadlines of plain threads also keeps the deadlines of the sources,
+/// since the set may be performed elsewhere next time. A set that is forgotten
+/// ([`std::mem::forget`]) stays in the queues.
 pub struct WaitSet<'a, T> {
     standing: NonNull<Standing>,
     slots: Vec<Slot<'a, T>>,
@@ -112,7 +112,7 @@ struct Member<'a, T> {
 }
 
 // SAFETY: the set owns its members, whose events and branches are `Send`. The rest of them, and
-// what is shared with partners, is atomic or under the set's lock.
+// everything that partners share, is atomic or under the set's lock.
 unsafe impl<T> Send for WaitSet<'_, T> {}
 // SAFETY: a shared reference gives access to keys and counts only; performing takes an exclusive
 // one.
