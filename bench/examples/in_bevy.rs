@@ -87,7 +87,7 @@ fn walk(mut hero: Single<&mut Place, With<Hero>>) {
 
 type Wolves<'w, 's> = Query<'w, 's, (Entity, &'static mut Place), (With<Wolf>, Without<Hero>)>;
 
-/// A frame: what has happened in Bevy goes in, and what the streams have come to goes back.
+/// A frame: changes in Bevy go in, and the results of the streams go back.
 fn hunt(
     mut pack: NonSendMut<Pack>,
     hero: Single<&Place, With<Hero>>,

@@ -93,7 +93,7 @@ fn main() -> std::io::Result<()> {
     for (me, tally) in tallies.iter().enumerate() {
         assert_eq!(tally.received[me], 0, "nobody meets itself");
         let taken: u32 = tallies.iter().map(|other| other.received[me]).sum();
-        assert_eq!(tally.sent, taken, "what was sent was received, once");
+        assert_eq!(tally.sent, taken, "each sent message was received, once");
     }
     assert!(tallies.iter().map(Tally::rounds).max() == Some(ROUNDS));
     assert!(fibers.shutdown(Duration::from_secs(5)).is_clean());

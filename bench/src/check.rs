@@ -34,14 +34,14 @@ pub(crate) fn compare(options: &CheckOptions) -> Result<(), String> {
     let facts = report::facts(options.rounds);
     print(&facts)?;
     for (program, fails) in programs {
-        // Who is at a terminal sees that it goes on.
+        // A line on the terminal shows that it goes on.
         let _ = writeln!(io::stderr(), "{program}");
         let by_chance = BY_CHANCE.into_iter().filter(|_| fails);
         let tools = EXHAUSTIVE.into_iter().chain(by_chance).map(|tool| (tool, Vec::new())).collect();
         let mut compared = Compared { program, tools };
         for round in 1..=options.rounds {
             for (tool, samples) in &mut compared.tools {
-                // What does not come to its end would not do so another time.
+                // A program that does not end would not end another time.
                 if samples.iter().all(Sample::has_ended) {
                     samples.push(take(&peers, &compared.program, tool, round, options.limit));
                 }

@@ -192,7 +192,7 @@ pub(crate) struct LocksOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportOptions {
-    /// The files of results; those of the repository, if none is named
+    /// The files of results; the files of the repository, if none is named
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 

@@ -1,6 +1,6 @@
 //! One program in four forms: serial, by fibers, by tasks, and in Go. Each form's result is a
-//! checksum. Those of the forms in Rust are compared with the serial form's in the same process;
-//! the runner compares those of all systems.
+//! checksum. The checksums of the forms in Rust are compared with the serial form's in the same
+//! process; the runner compares the checksums of all systems.
 
 use crate::{
     job::{Job, Outcome, Threads},

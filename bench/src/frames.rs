@@ -121,7 +121,7 @@ mod tests {
     fn tens_follow_until_the_time_is_over() {
         let mut frames = frames(25);
         while frames.goes_on() {
-            // Those of the first ten are the slowest.
+            // The first ten frames are the slowest.
             frames.note(Duration::from_millis(if frames.count() <= 10 { 2 } else { 1 }));
         }
         assert_eq!(frames.count(), 21);

@@ -16,7 +16,7 @@ pub(crate) trait Loops: Send + Sized {
     /// timed.
     fn reset(&mut self) {}
 
-    /// What is timed. Called within the pool.
+    /// The timed part. It is called within the pool.
     fn run<P: Pool>(&mut self);
 
     /// What the last run has come to. Not timed.
@@ -40,7 +40,7 @@ pub(crate) fn on<L: Loops, P: Pool>(job: &Job) -> Outcome {
     })
 }
 
-/// What is timed is only a part of what a run does, and so its processor time is taken here, too.
+/// Only a part of a run is timed, so its processor time is taken here, too.
 fn run<L: Loops, P: Pool>(program: &mut L) -> (Measured, u64) {
     program.reset();
     let cpu = cpu_seconds();

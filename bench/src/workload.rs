@@ -100,7 +100,7 @@ impl Case {
     }
 }
 
-/// A parameter that decides what is measured, and so is the same in a quick run.
+/// A parameter of the measured work, which is the same in a quick run.
 pub(crate) const fn param(name: &'static str, value: u64) -> Param {
     Param { name, value, quick: value }
 }

@@ -9,7 +9,7 @@ pub(super) struct Answer {
     pub(super) executions: u64,
     pub(super) seconds: f64,
     pub(super) ended: bool,
-    /// What has gone wrong.
+    /// The failure.
     pub(super) found: Option<String>,
 }
 

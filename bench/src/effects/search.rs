@@ -1,5 +1,5 @@
 //! Search without continuations that are resumed twice: each possibility is run anew from its
-//! beginning, and what was chosen before is chosen again.
+//! beginning, with the same earlier choices.
 
 /// The choices that lead to one possibility. A run takes them one after the other, and those that
 /// are new to it are added, each with its first option.

@@ -30,7 +30,7 @@ extern "C" fn arith(chunk: *mut i32, size: i32) -> *mut i32 {
 
 /// Each number of the chunk is doubled.
 extern "C" fn memory(chunk: *mut i32, size: i32) -> *mut i32 {
-    // SAFETY: who calls it has the chunk for himself, and it has so many numbers.
+    // SAFETY: the caller has the chunk for itself, and it has `size` numbers.
     let numbers = unsafe { slice::from_raw_parts_mut(chunk, size as usize) };
     numbers.iter_mut().for_each(|number| *number = number.wrapping_mul(2));
     chunk

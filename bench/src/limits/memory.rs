@@ -21,7 +21,7 @@ pub(crate) enum Pages {
 const PAGE: usize = 4096;
 /// As much as a page of the larger kind.
 const HUGE: usize = 512 * PAGE;
-/// What is mapped at a time.
+/// The size of one mapping.
 const AREA: usize = 8 * HUGE;
 /// How much is asked for at once.
 const AT_ONCE: usize = 64 * PAGE;
@@ -44,7 +44,7 @@ fn in_area(count: usize, pages: Pages) -> Duration {
     let area = unsafe { mmap_anonymous(ptr::null_mut(), AREA + HUGE, prot, flags) }.expect("there is memory");
     let first = area.map_addr(|address| address.next_multiple_of(HUGE)).cast::<u8>();
     let advice = if matches!(pages, Pages::Huge) { Advice::LinuxHugepage } else { Advice::LinuxNoHugepage };
-    // SAFETY: that is memory of the mapping, and the advice does not change what is in it. A kernel
+    // SAFETY: that is memory of the mapping, and the advice does not change its content. A kernel
     // without large pages refuses it, and has only small ones.
     let _ = unsafe { madvise(first.cast::<c_void>(), AREA, advice) };
     let start = Instant::now();

@@ -43,7 +43,7 @@ pub(crate) struct Contest {
 #[repr(align(128))]
 struct Slot(AtomicU64);
 
-/// What has come of a contest.
+/// The outcome of a contest.
 pub(crate) struct Outcome {
     pub(crate) seen: Vec<Seen>,
     /// For how long it was counted.

@@ -38,8 +38,7 @@ pub(crate) const FAIRNESS: &str = "fairness";
 pub(crate) const PROCESSOR: &str = "processor time";
 /// How many times as long a bystander's work takes.
 pub(crate) const SLOWED: &str = "bystander";
-/// And how many times as much time on a core it takes: what is left if its share of the cores is
-/// left out.
+/// And the factor of its time on a core, without its share of the cores.
 pub(crate) const SLOWED_RUNNING: &str = "bystander, running";
 
 /// The throughput has no name: it is what a contest is about.
@@ -76,7 +75,7 @@ pub(crate) fn of_contests(
     timed: impl FnOnce(&Job) -> Contested,
 ) -> Outcome {
     let alone = has_bystander(job).then(|| Computed::alone(job.target / 4));
-    // What is counted needs less time than what is rare.
+    // A counted figure needs a shorter run than a rare event.
     let counted = counted(&Job { target: job.target / 2, ..job.clone() });
     let timed = timed(job);
     let mut figures = throughput(&counted);
@@ -124,7 +123,7 @@ fn times(contested: &Contested) -> Vec<Figure> {
         .collect()
 }
 
-/// Those of the waits, if there were any.
+/// The percentiles of the waits, if there were any.
 fn percentiles<'a>(names: &'a [(&str, f64)], waits: &'a Waits) -> impl Iterator<Item = Figure> + 'a {
     names.iter().filter_map(|&(name, percent)| Some(figure(name, waits.percentile(percent)? as f64)))
 }

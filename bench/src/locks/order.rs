@@ -3,7 +3,7 @@
 use super::studies::{HERD, QUEUE, RING};
 use crate::job::Job;
 
-/// The number under the mutex counts the turns. Turns of one kind follow those of the kind before,
+/// The number under the mutex counts the turns. Turns of one kind follow turns of the kind before,
 /// and each performer is of one kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Order {

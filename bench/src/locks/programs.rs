@@ -22,8 +22,8 @@ use crate::{
 };
 use runs::{fibers, futures, of_fibers, of_futures, of_tasks, of_threads, tasks, threads};
 
-/// In the order of the systems: those that sleep, those that spin, those that stand in line,
-/// those of runtimes, and semaphores and readers-writer locks in the place of a mutex.
+/// In the order of the systems: locks that sleep, that spin, that stand in line, locks of runtimes,
+/// and semaphores and readers-writer locks in the place of a mutex.
 pub(super) static PROGRAMS: &[Program] = &[
     library::<StdMutex>("std"),
     library::<ParkingLot>("parking_lot"),

@@ -1,4 +1,4 @@
-//! What is measured of all locks: a workload each. They are run by the command `locks` only.
+//! The studies of all locks: a workload each. Only the command `locks` runs them.
 
 use super::{
     figures::{THROUGHPUT, UNITS, readers},

@@ -23,7 +23,7 @@ impl Waits {
         self.longest.note(wait);
     }
 
-    /// Adds those of another performer.
+    /// Adds the waits of another performer.
     pub(crate) fn merge(&mut self, other: &Waits) {
         self.all.add(&other.all).expect("they are alike");
         self.longest.merge(&other.longest);

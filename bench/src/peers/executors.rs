@@ -122,7 +122,7 @@ impl Executor for Tokio {
     tokio_tasks!();
 }
 
-/// Lisle's tasks, on domains that are pinned as those of its fibers.
+/// Lisle's tasks, on domains that are pinned as for its fibers.
 pub(crate) struct LisleTasks(lisle::Runtime);
 
 /// The handle of a task, which is awaited for the task's result.

@@ -1,9 +1,9 @@
-//! A semaphore of one permit as a mutex: who has the permit has the number.
+//! A semaphore of one permit as a mutex: the holder of the permit has the number.
 
 use super::{AsyncMutex, BlockingMutex};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// A number for whoever has the only permit of a semaphore.
+/// A number for the holder of the only permit of a semaphore.
 ///
 /// The number is an atomic one, which is read and written by plain instructions, so it needs no
 /// unsafe code. Two that had the permit at once would lose one of their additions.

@@ -128,7 +128,7 @@ fn is_loss(advantage: f64) -> bool {
     advantage < 0.995
 }
 
-/// Less is no difference, on machines like those of the results.
+/// Less is no difference, on machines such as the results have.
 fn is_clear_loss(advantage: f64) -> bool {
     advantage < 1.0 / 1.2
 }

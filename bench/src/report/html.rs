@@ -16,8 +16,8 @@ pub(super) fn page(findings: &Findings, tables: &[Table], setting: &Setting) -> 
     page_of("Lisle beside its peers", findings, &tables, setting, &[])
 }
 
-/// The page of that title, with more parts behind those of the workloads: the id of each, what a
-/// link to it is called, and what it is.
+/// The page of that title, with more parts behind the parts of the workloads: the id of each, the
+/// name of a link to it, and its content.
 pub(super) fn page_of(
     title: &str,
     findings: &Findings,
@@ -85,7 +85,7 @@ fn warnings(findings: &Findings) -> String {
     findings.warnings.iter().map(warning).collect()
 }
 
-/// What is behind the names of those that took part.
+/// The descriptions of the systems that took part.
 fn about_systems(tables: &[&Table]) -> String {
     let took_part = |name: &str| tables.iter().flat_map(|table| &table.rows).any(|line| line.system == name);
     let entry = |system: &systems::System| {

@@ -2,8 +2,8 @@
 //! of the tables that the study follows. A table for each figure would have a reader compare across
 //! twenty of them.
 //!
-//! The median of the samples stands for each figure; `--json` has their range. As the lines are not
-//! those of [`table`], files of results of locks are for reading, and not for `report`.
+//! The median of the samples stands for each figure; `--json` has their range. The lines differ
+//! from the lines of [`table`], so files of results of locks are for reading, and not for `report`.
 
 mod columns;
 mod page;
@@ -45,7 +45,8 @@ impl Contest<'_> {
         self.0.iter().find(|table| table.figure == figure)?.median(system)
     }
 
-    /// What is known of the lock of a line, in the order of the columns; or why nothing is.
+    /// The figures of the lock of a line, in the order of the columns; or the reason why there are
+    /// none.
     fn cells(&self, line: &Line) -> Result<Vec<String>, String> {
         let throughput = line.result.as_ref().map_err(String::clone)?;
         Ok(self.columns().map(|column| column.of(self, line, throughput)).collect())

@@ -1,4 +1,4 @@
-//! What has been found, for people and for programs.
+//! The results, for people and for programs.
 
 mod benchmarks;
 mod html;
@@ -64,7 +64,7 @@ impl Report {
         self.write_in(findings, locks::text, locks::page)
     }
 
-    /// Writes what is asked for: the text and the page as they are made by these functions.
+    /// Writes the requested files: the text and the page, as these functions make them.
     fn write_in(
         &mut self,
         findings: &Findings,

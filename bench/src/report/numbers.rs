@@ -81,7 +81,7 @@ fn digits(value: f64) -> String {
 
 /// For the marks of an axis: `0.5`, `20`, `1k`, `5M`.
 pub(super) fn round(value: f64) -> String {
-    // What is a multiple of a step may be off by its last bits.
+    // A multiple of a step may be off by its last bits.
     let value: f64 = format!("{value:.12e}").parse().expect("a number is read again");
     match value {
         ..1e3 => format!("{value}"),

@@ -13,7 +13,7 @@ pub(super) enum Output {
 }
 
 impl Output {
-    /// What is in the file stays there until something is written.
+    /// The old content stays in the file until something is written.
     pub(super) fn open(path: &Path) -> Result<Self, String> {
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(path);
         file.map(|file| Output::File(path.to_owned(), file))

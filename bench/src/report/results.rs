@@ -13,7 +13,7 @@ mod title;
 use super::{summary::Table, threads};
 use std::{fs, path::Path};
 
-/// What is in a file.
+/// The content of a file.
 pub(super) struct Results {
     /// The file's name, without its folder.
     pub(super) name: String,
@@ -24,7 +24,7 @@ pub(super) struct Results {
     pub(super) threads: Vec<threads::Entry>,
 }
 
-/// What is said of a run, with the names of [`FACTS`](super::setting::FACTS).
+/// The facts about a run, with the names of [`FACTS`](super::setting::FACTS).
 pub(super) type Facts = Vec<(&'static str, String)>;
 
 /// As a file has them.

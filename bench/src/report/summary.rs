@@ -7,7 +7,7 @@ use crate::{
     workload::{Best, Program, Unit},
 };
 
-/// All rows of a group and figure: what is compared with each other.
+/// All rows of a group and figure, which are compared with each other.
 pub(crate) struct Table {
     pub(crate) group: Group,
     /// Which figure of the samples; empty if there is only one.

@@ -1,5 +1,5 @@
 //! The tables for the terminal, which are also the files of results: [`results`](super::results)
-//! reads what is written here.
+//! reads them.
 
 use super::{
     numbers::{bytes, number},

@@ -38,7 +38,7 @@ pub(crate) struct Findings {
     pub(crate) groups: Vec<(Group, Vec<Found>)>,
 }
 
-/// What has come of one row.
+/// The outcome of one row.
 pub(crate) struct Found {
     pub(crate) row: Row,
     pub(crate) samples: Vec<Outcome>,

@@ -1,4 +1,4 @@
-//! What is run, in which order: groups of rows that are compared with each other.
+//! The order of a run: groups of rows that are compared with each other.
 
 use super::{cores, vary};
 use crate::{
@@ -41,7 +41,7 @@ pub(crate) struct Row {
 }
 
 impl Plan {
-    /// The plan that the command line asks for, or what is wrong with it.
+    /// The plan that the command line asks for, or the fault in the command line.
     pub(crate) fn new(options: &Options) -> Result<Self, String> {
         let mut chosen = workloads::ALL.to_vec();
         if !options.names.is_empty() {

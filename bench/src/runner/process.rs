@@ -25,8 +25,7 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
 }
 
-/// Runs `command` to its end, or for `limit` at most. What is left of its process group then is
-/// killed.
+/// Runs `command` to its end, or for `limit` at most. Then kills the rest of its process group.
 ///
 /// Must be called by the main thread: the kernel ends the process when the thread that started it
 /// is gone.
@@ -82,7 +81,8 @@ fn read(mut from: impl Read + Send + 'static) -> mpsc::Receiver<String> {
     receiver
 }
 
-/// What was read. A process that has left the group may hold the pipe open: it is not waited for.
+/// The text that was read. A process that has left the group may hold the pipe open: this does not
+/// wait for it.
 fn text(output: &mpsc::Receiver<String>) -> String {
     output.recv_timeout(Duration::from_secs(1)).unwrap_or_default()
 }

@@ -29,7 +29,7 @@ impl Progress {
     /// The samples of this group are taken next.
     pub(super) fn group(&self, group: &Group) {
         if self.bar.is_none() {
-            // Who has closed it does not want to know.
+            // A user who has closed standard error does not need the line.
             let _ = writeln!(io::stderr(), "{}", group.title());
         }
     }

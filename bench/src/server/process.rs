@@ -114,7 +114,7 @@ fn failed(site: &Site) -> String {
     format!("the server does not listen: {}", said.lines().last().unwrap_or("it says nothing"))
 }
 
-/// What is there, or the end of this sample with the reason that there is none.
+/// The value, or the end of this sample with the error.
 pub(crate) fn found<T>(found: Result<T, impl Display>) -> T {
     found.unwrap_or_else(|missing| {
         eprintln!("{missing}");

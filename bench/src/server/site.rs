@@ -1,4 +1,4 @@
-//! What is served, and a place for the files of a sample.
+//! The served files, and a place for the files of a sample.
 
 use std::{
     fs::{self, Permissions},

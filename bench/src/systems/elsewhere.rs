@@ -32,7 +32,7 @@ fn sources(system: &str) -> PathBuf {
     repository().join("bench/peers").join(system)
 }
 
-/// Where what is built of them goes: beside this program.
+/// The place of their built programs: beside this program.
 fn built(system: &str) -> PathBuf {
     let program = env::current_exe().expect("this program has a path");
     program.with_file_name("lisle-bench-peers").join(system)
@@ -278,7 +278,7 @@ fn guile() -> Command {
     guile
 }
 
-/// Runs `compile` on the sources in the first of `folders`, if `product` is older than what is in
+/// Runs `compile` on the sources in the first of `folders`, if `product` is older than the files in
 /// these.
 fn build(
     system: &str,

@@ -140,7 +140,7 @@ impl Plan {
                 to_partner += arm;
             }
         }
-        assert_eq!((chooser, partner), (to_chooser, to_partner), "the sums of what was received");
+        assert_eq!((chooser, partner), (to_chooser, to_partner), "the sums of the received numbers");
     }
 }
 
@@ -148,7 +148,7 @@ impl Plan {
 struct Ends<S, R> {
     /// The chooser's even arms, or all.
     receivers: Vec<R>,
-    /// The chooser's odd arms, each with what is sent there.
+    /// The chooser's odd arms, each with the number that is sent there.
     senders: Vec<(S, u64)>,
     /// In the order of the arms.
     partner: Vec<Counterpart<S, R>>,

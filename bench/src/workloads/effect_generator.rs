@@ -86,7 +86,8 @@ impl Iterator for InOrder<'_> {
 }
 
 fn serial(job: &Job) -> Outcome {
-    // What is behind a pointer is not made one with the loop around it; nor are the others.
+    // The compiler does not merge code behind a pointer with the loop around it, as it does not for
+    // the others.
     measure(job, |tree| {
         let all: Box<dyn Iterator<Item = u64>> = black_box(Box::new(InOrder::of(tree.as_deref())));
         let mut sum = 0;

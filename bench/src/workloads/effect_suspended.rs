@@ -33,9 +33,9 @@ pub(crate) static WORKLOAD: Workload = Workload {
 
 const CROWD: &str = peers::may::CROWD;
 
-/// Measures what is kept of so many computations. `begin` begins the one of that number, and
-/// returns what goes on with it; `go_on` answers it with its number, which it returns with one
-/// added.
+/// Measures the memory of `count` suspended computations. `begin` begins the computation with a
+/// number, and returns its continuation; `go_on` answers it with its number, which it returns with
+/// one added.
 ///
 /// It is done only once after the warm-up, since a second time would find the memory of the first.
 fn measure<K>(count: u64, begin: impl Fn(u64) -> K, go_on: impl Fn(K, u64) -> u64) -> Outcome {

@@ -33,7 +33,7 @@ impl Mergesort {
         0..self.numbers.len()
     }
 
-    /// The two halves of what is not few, or few numbers, sorted.
+    /// Returns the two halves of many numbers, or few numbers, sorted.
     fn divide(&self, range: Range<usize>) -> Result<[Range<usize>; 2], Vec<u32>> {
         if range.len() > self.cut_off {
             let middle = range.start + range.len() / 2;

@@ -1,7 +1,7 @@
 //! One mutex and many who want it for a moment: how many a second have it, and how long each waits.
 //!
-//! Those are two ends: a mutex that always goes to whoever has waited longest makes each wait for a
-//! wake.
+//! Those are two ends: a mutex that always goes to the task that has waited longest makes each wait
+//! for a wake.
 
 use crate::{
     job::{Figure, Job, Outcome, timed},

@@ -109,8 +109,8 @@ fn futures<E: Executor, C: Channel>(job: &Job) -> Outcome {
     measured.per_second(2)
 }
 
-/// may's channels have no bound, and need none here: one message is under way. Those of one sender
-/// and one receiver are its fastest.
+/// may's channels have no bound, and need none here: one message is under way. Its channels of one
+/// sender and one receiver are the fastest.
 fn may(job: &Job) -> Outcome {
     use may::sync::spsc;
 

@@ -47,7 +47,7 @@ fn serial([x, y, z]: [i64; 3]) -> i64 {
     if y >= x { z } else { serial(inner([x, y, z]).map(serial)) }
 }
 
-/// The arguments of the calls whose results are those of the outer call.
+/// The arguments of the inner calls, whose results are the arguments of the outer call.
 fn inner([x, y, z]: [i64; 3]) -> [[i64; 3]; 3] {
     [[x - 1, y, z], [y - 1, z, x], [z - 1, x, y]]
 }

@@ -203,8 +203,8 @@ fn threads<C: BlockingChannel>(job: &Job) -> Outcome {
     measured.nanoseconds()
 }
 
-/// may's channels have no bound; those of one sender and one receiver are its fastest. Both sides
-/// count: a receiver that is about to wait can miss that the last sender goes.
+/// may's channels have no bound; its channels of one sender and one receiver are the fastest. Both
+/// sides count: a receiver that is about to wait can miss that the last sender goes.
 fn may(job: &Job) -> Outcome {
     use may::sync::spsc;
 

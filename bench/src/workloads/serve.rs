@@ -5,7 +5,7 @@
 //! many as the server has workers, where the machine has them; else it shares the server's. So with
 //! two workers on a machine with two cores the two compete, for all systems alike, and the tail is
 //! the scheduler's as much as the server's. A closed loop asks again only when it is answered: its
-//! latencies are those of a server at its limit.
+//! latencies belong to a server at its limit.
 
 #[path = "serve/hyper.rs"]
 mod hyper;

@@ -91,7 +91,7 @@ impl Plan {
         for (message, source) in (0..=n).zip(self.route()) {
             expected.note(source as u64, message);
         }
-        assert_eq!(tally, expected, "the sums of what was received");
+        assert_eq!(tally, expected, "the sums of the received numbers");
     }
 }
 
@@ -104,7 +104,7 @@ struct Asker<S, R> {
     answers: R,
 }
 
-/// Who waits for the sources.
+/// The server, which waits for the sources.
 struct Server<S, R> {
     receivers: Vec<R>,
     answer: S,

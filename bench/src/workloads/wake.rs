@@ -231,7 +231,7 @@ fn limit(job: &Job) -> Outcome {
     })
 }
 
-/// may's channels have no bound; those of one sender and one receiver are its fastest.
+/// may's channels have no bound; its channels of one sender and one receiver are the fastest.
 fn may(job: &Job) -> Outcome {
     let sender_core = split_cores();
     peers::may::start(1);

@@ -1,11 +1,10 @@
 //! Messages, counted: whatever is cancelled, dropped or timed out at whatever moment, each is
 //! somewhere, and once.
 //!
-//! Who waits for one of several things by a choice loses nothing. Who drops a future may drop a
-//! message with it, if a sender on another thread has handed it over and the executor has not
-//! polled again: the future was given the value, as a function that returned. Where nothing runs
-//! between the last poll and the drop there is no such moment, so on a current-thread runtime a
-//! dropped future has received nothing.
+//! A choice between several things loses nothing. A dropped future may drop a message, if a sender
+//! on another thread has handed it over and the executor has not polled again: the future had the
+//! value, like a function that has returned. Where nothing runs between the last poll and the drop
+//! there is no such moment, so on a current-thread runtime a dropped future has received nothing.
 
 use crate::support::{Cx, Task, executors, runtime, scaled, vary};
 use crate::watch::watched;
@@ -27,7 +26,7 @@ executors!(
     cancelled_tasks_conserve_messages,
 );
 
-/// What has become of the messages of a test.
+/// The fates of the messages of a test.
 #[derive(Debug, Default)]
 struct Ledger {
     made: AtomicUsize,

@@ -49,7 +49,7 @@ async fn fifty_five_tasks_and_a_plain_sender_pair_off(cx: Cx) {
     assert_eq!(received.len(), 28, "28 pairs, each with one receiver");
     for (id, got) in outcomes.iter().enumerate() {
         assert_ne!(*got, Some(id), "received its own");
-        assert_eq!(got.is_none(), received.contains(&id), "whoever sent was received from");
+        assert_eq!(got.is_none(), received.contains(&id), "each sender's message was received");
     }
 }
 

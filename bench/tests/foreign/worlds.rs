@@ -118,7 +118,7 @@ fn all_kinds_meet_on_one_channel() {
     assert!(worlds.fibers.shutdown(Duration::from_secs(60)).is_clean());
 }
 
-/// Everybody offers and asks at once; whoever is left over when the others have ended gives up by
+/// All offer and ask at once; a performer that is left over when the others have ended gives up by
 /// timeout.
 #[test]
 fn all_kinds_exchange_with_each_other() {

@@ -93,7 +93,7 @@ fn the_pages_of_the_site_lead_to_each_other() {
     }
 }
 
-/// Where a page leads to, from its own folder, and what is written there.
+/// The targets of a page's links, from its own folder, with their texts.
 fn links(page: &str) -> Vec<(String, String)> {
     let link = |rest: &str| {
         let (target, rest) = rest.split_once('"')?;

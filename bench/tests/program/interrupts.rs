@@ -1,4 +1,4 @@
-//! Whoever ends the program ends what it has started.
+//! The end of the program ends the processes that it has started.
 
 use super::{
     bench,

@@ -1,4 +1,5 @@
-//! The command `locks`: each lock takes part in each study, and its rows have what is asked for.
+//! The command `locks`: each lock takes part in each study, and its rows have the requested
+//! figures.
 
 use super::{rows, run, stderr, stdout};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What is asked for, and what is asked for wrongly.
+//! Right and wrong names on the command line.
 
 use super::{run, stderr, stdout};
 

@@ -37,7 +37,7 @@ fn json_on_standard_output_is_one_object_a_row_and_nothing_else() {
 fn the_page_and_the_table_have_everything() {
     let folder = tempfile::tempdir().unwrap();
     let [page, json] = ["page.html", "rows.json"].map(|name| folder.path().join(name));
-    // What was there is replaced, not just overwritten at its beginning.
+    // The old content is replaced, not just overwritten at its beginning.
     fs::write(&json, "x".repeat(1 << 20)).unwrap();
     let output = run(&[SMALL, &["--html", text(&page), "--json", text(&json)]].concat());
     assert!(output.status.success(), "{}", stderr(&output));

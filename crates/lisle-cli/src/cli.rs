@@ -34,10 +34,11 @@ pub(crate) enum Command {
     Serve(ServeOptions),
     /// Run litmus tests under memory models
     ///
-    /// A test is a file in the format of herd7, for C, X86, X86_64 or AArch64. Its possible final
-    /// states are printed as herd7 prints them; of several tests, a line for each and the totals.
-    /// The exit code is 0 if every condition holds as it is written, 1 if one does not, 2 if a file
-    /// cannot be read, and 3 if there is no verdict on a test, because it uses what is not supported.
+    /// A test is a file in the format of herd7, for C, X86, X86_64 or AArch64. For one test the
+    /// command prints the possible final states as herd7 does; for several tests, a line for each and
+    /// the totals. The exit code is 0 if every condition holds as it is written, 1 if one does not, 2
+    /// if a file cannot be read, and 3 if there is no verdict on a test, because it uses something
+    /// unsupported.
     Check(CheckOptions),
 }
 

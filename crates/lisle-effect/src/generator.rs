@@ -197,8 +197,8 @@ impl<T> Iterator for Generator<T> {
 
     /// # Panics
     ///
-    /// Panics with the panic of the producer; there are no more items then. Panics in another fiber, task
-    /// or thread than that which made the generator.
+    /// Panics with the panic of the producer; there are no more items then. Panics if another fiber, task
+    /// or thread has made the generator.
     #[inline(always)]
     fn next(&mut self) -> Option<T> {
         let header = self.header?;

@@ -23,7 +23,7 @@ use std::ptr::NonNull;
 /// It goes on in the fiber in which it was kept. If it was kept outside of fibers and tasks, it goes on
 /// outside of them, on the same thread. It is not [`Send`], because its frames may hold values of any type.
 /// And it does not go on in another fiber of the same thread, because its frames may refer to values of their
-/// fiber, such as those of a [`fiber_local!`](lisle_runtime::fiber_local).
+/// fiber, such as the value of a [`fiber_local!`](lisle_runtime::fiber_local).
 ///
 /// A continuation that was kept in a task goes on in that task, as long as the task runs on the same stack.
 /// Its frames may refer to the locals of the task, and to the locals of the fiber or thread that polls the

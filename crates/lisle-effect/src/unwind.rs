@@ -270,9 +270,9 @@ pub(crate) unsafe fn settle<R>(header: NonNull<Header>, request: Request) -> Set
     let this = unsafe { header.as_ref() };
     let activation = Activation::<R>::new();
     let mut value = MaybeUninit::<R>::uninit();
-    // SAFETY: the types are those of the handler in which the performer has found the clause. The clause
-    // does not run: it is not marked, and only this calls clauses for a computation that is unwound, one at
-    // a time.
+    // SAFETY: the types belong to the handler in which the performer has found the clause. The clause does
+    // not run: it is not marked, and only this calls clauses for a computation that is unwound, one at a
+    // time.
     let goes_on = unsafe {
         this.call(take, asked, NonNull::from(&activation).cast(), NonNull::from(&mut value).cast())
     };

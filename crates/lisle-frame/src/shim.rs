@@ -1,5 +1,5 @@
-//! The atomics, the memory for batches, and the clock: those of `std`, or those of loom in builds
-//! that explore the protocols.
+//! The atomics, the memory for batches, and the clock: from `std`, or from loom in builds that
+//! explore the protocols.
 
 #[cfg(not(lisle_loom))]
 pub(crate) mod atomic {

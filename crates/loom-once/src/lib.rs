@@ -1,10 +1,10 @@
 //! The names of [loom](https://docs.rs/loom) that the models of Lisle use, on the threads and types
 //! of `std`. A model that is checked here runs once, in whichever schedule comes.
 //!
-//! It is for Miri. Loom takes a model through its schedules, and knows only of the memory that lies
-//! in its own cells. Miri takes the model through one schedule for each seed. It knows of every byte,
-//! of what each reference may access, and of what has been freed. So Miri checks the protocols that
-//! it could not reach otherwise, because the code around them switches stacks.
+//! It is for Miri. Loom takes a model through its schedules, and knows only the memory in its own
+//! cells. Miri takes the model through one schedule for each seed. It knows every byte, the rights of
+//! each reference, and freed memory. So Miri checks the protocols, which it could not reach
+//! otherwise, because the code around them switches stacks.
 
 /// Runs models.
 pub mod model {

@@ -2,9 +2,9 @@
 //! priority-queueing spin locks from atomic swap", 1993; Magnusson, Landin and Hagersten, "Queue
 //! locks on cache coherent multiprocessors", 1994).
 //!
-//! Who has left the lock takes the node of the one before it, since the one behind may still look
-//! at its own. So nodes wander from thread to thread, and are boxes. Each thread keeps one for its
-//! next visit.
+//! A thread that leaves the lock takes the node of the thread before it, since the thread behind
+//! may still look at its own node. So nodes wander from thread to thread, and are boxes. Each
+//! thread keeps one for its next visit.
 
 use super::Lock;
 use crate::locks::wait::Wait;
@@ -55,9 +55,9 @@ unsafe impl<W: Wait> Lock for Clh<W> {
         node.is_taken.store(true, Relaxed);
         let mine = Box::into_raw(node);
         let before = self.tail.swap(mine, AcqRel);
-        // SAFETY: `before` came out of a box. Besides whoever put it there only we, who have taken
-        // it out of the tail, know of it, and its owner does not touch it after it has made it
-        // free. So it stays until we drop it.
+        // SAFETY: `before` came out of a box. Only its owner and we, who have taken it out of the
+        // tail, know of it, and the owner does not touch it after making it free. So it stays until
+        // we drop it.
         let is_taken = unsafe { &(*before).is_taken };
         let mut wait = W::new();
         while is_taken.load(Acquire) {

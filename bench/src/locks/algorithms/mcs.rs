@@ -22,7 +22,7 @@ pub(crate) struct Mcs<W> {
 /// On its own cache line, since another thread waits at the next.
 #[repr(align(64))]
 struct Node {
-    /// Who is behind, once it has said so.
+    /// The node behind, once its thread has stored it.
     next: AtomicPtr<Node>,
     is_mine: AtomicBool,
 }
@@ -43,8 +43,8 @@ unsafe impl<W: Wait> Lock for Mcs<W> {
         let before = self.tail.swap(mine, AcqRel);
         if !before.is_null() {
             // SAFETY: a node stays until its owner has found that nobody is behind it, by the tail,
-            // or has told who is. We are behind, and have neither replaced the tail by null nor
-            // said who we are before this store.
+            // or has told the next thread. We are behind, and have neither replaced the tail by
+            // null nor stored our node before this store.
             unsafe { &(*before).next }.store(mine, Release);
             let mut wait = W::new();
             while !node.is_mine.load(Acquire) {

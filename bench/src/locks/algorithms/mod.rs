@@ -1,9 +1,9 @@
 //! The locks that are no library's: each is written as its source describes it, for any [way of
 //! waiting](super::wait).
 //!
-//! [`Lock`] is what they have in common, and [`Guarded`] makes a mutex of it that protects a
-//! number. Who waits in a queue has a node there. It lies on the stack of [`Lock::with`], which
-//! therefore calls what is to be done under the lock rather than return a guard: a guard could be
+//! [`Lock`] is their common trait, and [`Guarded`] makes a mutex of it that protects a number. A
+//! thread that waits in a queue has a node there. The node lies on the stack of [`Lock::with`],
+//! which therefore calls a function under the lock rather than return a guard: a guard could be
 //! moved, and the node with it.
 
 mod clh;
@@ -40,8 +40,8 @@ pub(crate) unsafe trait Lock: Send + Sync + 'static {
     fn with<R>(&self, f: impl FnOnce() -> R) -> R;
 }
 
-/// A number under a lock. What is waited for and what is protected share a cache line, as they do
-/// in a mutex that holds a value.
+/// A number under a lock. The lock and the number share a cache line, as in a mutex that holds a
+/// value.
 pub(crate) struct Guarded<L> {
     lock: L,
     value: UnsafeCell<u64>,

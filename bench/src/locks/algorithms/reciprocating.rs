@@ -1,12 +1,12 @@
-//! Reciprocating locks: whoever comes is pushed on a stack, and the stack is taken over as a whole
-//! when those of the one before it have all been served (Dice and Kogan, "Reciprocating Locks",
-//! PPoPP 2025).
+//! Reciprocating locks: threads that come are pushed on a stack, and the stack is taken over as a
+//! whole when all threads of the stack before have been served (Dice and Kogan, "Reciprocating
+//! Locks", PPoPP 2025).
 //!
-//! The last that came is served first, but nobody who comes later can pass more than once. So who
-//! waits is passed by each other at most twice, and leaving takes a constant time. A *segment* is a
-//! stack that has been taken over. Its members know who is below them, and each is told where the
-//! segment ends: at the element of the one that held the lock when it was begun, which the lowest
-//! takes for the one below it.
+//! The thread that came last is served first, but no thread that comes later can pass more than
+//! once. So each other thread passes a waiting one at most twice, and leaving takes a constant
+//! time. A *segment* is a stack that has been taken over. Its members know the element below them,
+//! and each learns the end of the segment: the element of the thread that held the lock when the
+//! segment began, which the lowest member takes for the element below it.
 
 use super::Lock;
 use crate::locks::wait::Wait;

@@ -1,6 +1,7 @@
-//! Spin locks of a single flag: whoever finds it clear has the lock, and no one is in line.
+//! Spin locks of a single flag: a thread that finds it clear has the lock, and no thread is in
+//! line.
 //!
-//! They are those of Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler
+//! They come from Malte Skarupke, "Measuring Mutexes, Spinlocks and how Bad the Linux Scheduler
 //! Really is" (2019): his `terrible_spinlock`, `spinlock_amd` and `spinlock`, of which the second
 //! follows a presentation of AMD's.
 

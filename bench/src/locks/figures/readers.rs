@@ -1,5 +1,5 @@
-//! The figures of a contest for a readers-writer lock: those of who reads, and those of who writes.
-//! Is a writer starved? Then its waits are long, and its share of the locks is small.
+//! The figures of a contest for a readers-writer lock, for readers and for writers. Is a writer
+//! starved? Then its waits are long, and its share of the locks is small.
 //!
 //! There are no idle times: who reads does not know whether others still do.
 
@@ -8,8 +8,8 @@ use super::{
 };
 use crate::locks::contest::Outcome as Contested;
 
-/// How often a second the lock was had for writing. Who has not written at all counts as if it had
-/// once: a figure is greater than 0.
+/// The number of locks for writing in a second. A writer without any lock counts as if it had one:
+/// a figure is greater than 0.
 pub(crate) const WRITES: &str = "writes";
 
 /// The names of one side's waits: percentiles, and the longest.

@@ -21,7 +21,7 @@ pub(super) fn table(tables: &[&Table], all: &[Table]) -> String {
         systems::ALL.iter().map(|system| system.name).filter(|name| is_present(name)).collect()
     };
     let (mut references, forms, peers) = (present(Kind::Reference), present(Kind::Own), present(Kind::Peer));
-    // What is a rival in some rows has its column there.
+    // A system that is a rival in some rows has its column there.
     references.retain(|name| !peers.contains(name));
     let forms = if forms.len() > 1 { forms } else { Vec::new() };
     let has_serial = references.contains(&"serial");
@@ -110,7 +110,7 @@ fn single<'a>(table: &Table, all: &'a [Table]) -> Option<&'a Table> {
     })
 }
 
-/// What has one worker only is in the table of one worker.
+/// A system with one worker only is in the table of one worker.
 fn reference(table: &Table, alone: Option<&Table>, name: &str) -> Option<Stats> {
     stats(table, name).or(stats(alone?, name))
 }
@@ -134,7 +134,7 @@ pub(super) fn notes(tables: &[Table]) -> String {
     if entries.is_empty() { String::new() } else { format!("\nNotes. {}\n", entries.join(" ")) }
 }
 
-/// What has not been measured, and why.
+/// The systems that were not measured, with the reasons.
 pub(super) fn failures(tables: &[Table]) -> String {
     let failed = tables.iter().flat_map(|table| {
         let name = table.group.workload.name;

@@ -29,7 +29,7 @@ pub(super) fn picture(chapters: &[(String, &[Table])]) -> String {
         let times = 2f64.powi(power);
         let (x, bottom) = (place(times), height - 24.0);
         let width = if power == 0 { 2.0 } else { 0.5 };
-        // What is beyond stands at the edges.
+        // Values beyond the scale stand at the edges.
         let name = match power {
             -4 => "≤ 1/16".to_owned(),
             6 => "≥ 64".to_owned(),

@@ -109,7 +109,7 @@ fn html(markdown: &str, contents: &mut Contents) -> String {
     text
 }
 
-/// What is written in a heading, up to its end.
+/// The text of a heading, up to its end.
 fn text_of(event: &Event<'_>) -> Option<String> {
     match event {
         Event::End(TagEnd::Heading(_)) => None,

@@ -3,7 +3,7 @@
 //!
 //! - `<!-- counts -->`: where Lisle stands, in each file
 //! - `<!-- middle -->`: of each file the row in the middle
-//! - `<!-- chapter FILE -->`: what is said of that file, up to the next chapter or `<!-- end -->`;
+//! - `<!-- chapter FILE -->`: the text about that file, up to the next chapter or `<!-- end -->`;
 //!   in it, at `<!-- results -->`, come its tables
 //! - `<!-- losses -->`: which workloads are lost, and by how much; the prose from there on has to
 //!   name each

@@ -142,7 +142,7 @@ fn the_page_has_plots_and_leads_nowhere_else() {
 fn a_loss_that_is_not_explained_is_an_error() {
     let error = document_of(&TEMPLATE.replace("`chain`", "it")).err().unwrap();
     assert!(error.contains("why Lisle loses `chain`: chain, rendezvous"), "{error}");
-    // What is lost by less is no difference.
+    // A smaller loss is no difference.
     let near = FILE.replace("  lisle                20,000,000", "  lisle                26,000,000");
     let near = near.replace("1.50   4.3", "1.15   4.3");
     let template = template::parse(&TEMPLATE.replace("`chain`", "it")).unwrap();

@@ -46,7 +46,7 @@ pub(in crate::report) fn plots(tables: &[Table]) -> String {
     format!("<div class=\"plots\">\n{speedups}{lines}{bars}</div>\n")
 }
 
-/// One table's plot, with what is to be known about it.
+/// One table's plot, with its description.
 fn block(i: usize, table: &Table) -> String {
     format!(
         "<article id=\"{}\">\n<h3>{}</h3>\n{}{}{}{}</article>\n",

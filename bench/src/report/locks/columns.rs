@@ -1,4 +1,4 @@
-//! The columns of a contest's table: what they are called, how wide they are, and what is in them.
+//! The columns of a contest's table: their names, their widths, and their contents.
 
 use super::{
     Contest,
@@ -22,7 +22,7 @@ pub(super) struct Column {
     cell: Cell,
 }
 
-/// What is in a column: of the throughput, or the medians of other figures.
+/// The content of a column: of the throughput, or the medians of other figures.
 enum Cell {
     Median,
     Least,
@@ -88,7 +88,7 @@ pub(super) fn columns(has_readers: bool, has_bystander: bool) -> impl Iterator<I
 }
 
 impl Column {
-    /// What is in it for the lock of a line with that throughput. Empty if it has no such figure.
+    /// Its text for the lock of a line with that throughput. Empty if it has no such figure.
     pub(super) fn of(&self, contest: &Contest, line: &Line, throughput: &Stats) -> String {
         let median = |figure: &&str| contest.median(figure, line.system);
         let one = |figure: &str, text: fn(f64) -> String| median(&figure).map_or(String::new(), text);

@@ -1,4 +1,4 @@
-//! The page of the study: plots of what is compared most, and all figures in tables.
+//! The page of the study: plots of the main comparisons, and all figures in tables.
 
 use super::{Contest, contests};
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
 
 const TITLE: &str = "A study of locks";
 
-/// What has a plot; of the rest there are tables.
+/// Returns `true` if a table has a plot.
 fn is_plotted(table: &Table) -> bool {
     let (p50, p999) = (PERCENTILES[0].0, PERCENTILES[3].0);
     let plotted = ["", p50, p999, WAITS[0], IDLE[0], FAIRNESS, PROCESSOR, SLOWED, SLOWED_RUNNING, WRITES];
@@ -34,7 +34,7 @@ pub(in crate::report) fn page(findings: &Findings, tables: &[Table], setting: &S
 }
 
 const HOW_TO_READ: &str = "Medians of the samples. The four longest waits, and the four longest times for which the lock \
-    lay idle though somebody wanted it, are those of a sample. A test is 16,384 locks of each performer, at the \
+    lay idle though a performer wanted it, are of one sample. A test is 16,384 locks of each performer, at the \
     throughput that was measured. Fairness is Jain's index: 1 if all have had the lock as often.";
 
 fn section(contest: &Contest) -> String {

@@ -15,7 +15,7 @@ const ROW: usize = 38;
 /// And for the marks and the title of the axis, below the last.
 const FOOT: usize = 42;
 
-/// The plot of what has been measured; nothing, if there is nothing.
+/// The plot of the measured rows; empty, if there are none.
 pub(crate) fn bars(table: &Table) -> String {
     let least = table.measured().map(|(_, stats)| stats.min).fold(f64::INFINITY, f64::min);
     let greatest = table.measured().map(|(_, stats)| stats.max).fold(0.0, f64::max);

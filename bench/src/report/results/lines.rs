@@ -95,7 +95,7 @@ impl<'a> Reader<'a> {
         let is_without =
             |line: &Line| line.result.as_ref().is_ok_and(|stats| stats.to_limit.is_some() != has_limit);
         if let Some(row) = rows.iter().position(is_without) {
-            let why = format!("{}: its columns are not those of the table", rows[row].system);
+            let why = format!("{}: its columns differ from the table's columns", rows[row].system);
             return Err(Wrong { line: first + row, why });
         }
         row::check(&rows, unit.best).map_err(|(row, why)| Wrong { line: first + row, why })?;

@@ -18,7 +18,7 @@ pub(super) fn merge(runs: Vec<Vec<Table>>) -> Vec<Table> {
 /// One table of those that have the same title.
 fn one(mut tables: Vec<Table>) -> Table {
     if tables.len() == 1 {
-        // As it is: what has been rounded is not to be rounded again.
+        // As it is: rounded figures must not be rounded again.
         return tables.remove(0);
     }
     let mut rows: Vec<Line> = Vec::new();

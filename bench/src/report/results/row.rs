@@ -77,7 +77,7 @@ pub(super) fn check(rows: &[Line], best: Best) -> Result<(), (usize, String)> {
         if before.is_some_and(|before| stats.behind < before.behind) {
             return wrong("it is better than the one above");
         }
-        // What is written is rounded, and of 0.023 there is little left.
+        // Written figures are rounded, which leaves little of 0.023.
         let behind = summary::behind(first, stats.median, best);
         let rounding = 0.02 + numbers::rounding(first) + numbers::rounding(stats.median);
         if (behind - stats.behind).abs() > rounding * behind {

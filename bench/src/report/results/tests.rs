@@ -30,7 +30,7 @@ fn parse(text: &str) -> Result<Results, Wrong> {
     Results::parse("FILE", text)
 }
 
-/// What is wrong with the file if `old` is replaced by `new`.
+/// The fault of the file if `old` is replaced by `new`.
 fn wrong(old: &str, new: &str) -> (usize, String) {
     assert!(FILE.contains(old), "{old}");
     let Wrong { line, why } = parse(&FILE.replacen(old, new, 1)).err().expect(new);

@@ -12,7 +12,7 @@ use std::{future::Future, pin::pin};
 
 /// How a system of futures chooses.
 pub(super) trait Form: 'static {
-    /// Makes `n` choices, and adds up what is received.
+    /// Makes `n` choices, and adds up the received numbers.
     fn choose<E: Deadline, C: Channel>(
         n: u64,
         timeout: bool,

@@ -1,5 +1,6 @@
-//! crossbeam-channel on threads: each round has a channel on which nothing is ever sent. When it is
-//! over the client drops its end, and whoever still wants to hand over an answer hears of that.
+//! crossbeam-channel on threads: each round has a channel on which nothing is ever sent. When the
+//! round is over the client drops its end, and a server that still wants to hand over an answer
+//! notices.
 
 use super::Counts;
 use crate::job::{Job, Outcome, timed};

@@ -39,7 +39,7 @@ pub(in super::super) fn in_a_row(job: &Job) -> Outcome {
     with_workers(job, |world| awaited_in_a_row(job, world, false))
 }
 
-/// So it is, and those of a stream are all made by the same worker.
+/// The same, but one worker makes all calls of a stream.
 pub(in super::super) fn homed(job: &Job) -> Outcome {
     with_workers(job, |world| awaited_in_a_row(job, world, true))
 }

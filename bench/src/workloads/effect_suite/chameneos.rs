@@ -34,7 +34,7 @@ pub(super) fn creature(mut colour: Colour, mut meet: impl FnMut(Colour) -> Optio
     meetings
 }
 
-/// Where they meet. Who waits there is a `C`: a creature's number, or what goes on with it.
+/// The meeting place. A waiting creature is a `C`: its number, or its continuation.
 pub(super) struct Mall<C> {
     left: u64,
     waiting: Option<(C, Colour)>,

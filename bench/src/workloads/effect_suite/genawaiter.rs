@@ -12,7 +12,7 @@ use genawaiter::{
 };
 use std::{collections::VecDeque, pin::Pin};
 
-/// Those of the suite's programs that are here.
+/// The programs of the suite that are here.
 pub(super) const PROGRAMS: [&str; 6] =
     ["chameneos", "countdown", "generator", "iterator", "nqueens", "triples"];
 
@@ -94,7 +94,7 @@ fn generator(height: u64) -> u64 {
     sum
 }
 
-/// Columns are placed in a loop: a box for each would be what is measured.
+/// Columns are placed in a loop: a box for each would dominate the measurement.
 fn nqueens(n: u64) -> u64 {
     let (mut path, mut solutions) = (Path::default(), 0);
     loop {

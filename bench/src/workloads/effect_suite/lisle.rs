@@ -10,7 +10,7 @@ use crate::effects::{Tree, suite::operator};
 use lisle::effect::{Effect, Suspended, finish, handle, perform};
 use std::{cell::Cell, collections::VecDeque, hint::black_box};
 
-/// Those of the suite's programs whose clauses all resume at once.
+/// The programs of the suite whose clauses all resume at once.
 pub(super) const IN_PLACE: [&str; 8] = [
     "countdown",
     "fibonacci-recursive",

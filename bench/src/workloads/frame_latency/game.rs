@@ -1,4 +1,4 @@
-//! What is done in a frame.
+//! The work of a frame.
 
 use crate::job::Job;
 use lisle_frame::{Domains, Foreign, Stream, World, next_frame};

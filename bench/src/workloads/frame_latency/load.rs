@@ -17,7 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What has been started, and asks.
+/// The started load, which sends requests.
 pub(super) struct Load(JoinHandle<Output>);
 
 impl Load {

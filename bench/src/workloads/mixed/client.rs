@@ -139,7 +139,7 @@ fn go_first() {
     unsafe { libc::sched_setscheduler(0, libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, &raw const lowest) };
 }
 
-/// Those of the connections on which an answer has come, after waiting for one for so long.
+/// Returns the connections on which an answer has come, after waiting for one for at most `wait`.
 fn readable(connections: &[Connection], wait: Duration) -> io::Result<Vec<usize>> {
     let mut fds: Vec<_> =
         connections.iter().map(|connection| PollFd::new(&connection.stream, PollFlags::IN)).collect();

@@ -119,7 +119,7 @@ impl Scene {
 }
 
 fn on_floor(point: Vector) -> Hit {
-    // Of positive numbers, the nearest part of the floor being what is seen.
+    // The numbers are positive: only the nearest part of the floor is seen.
     let tile = |place: f64| (place + 1024.0) as i64;
     let light = if (tile(point.0) + tile(point.2)) % 2 == 0 { 0.9 } else { 0.3 };
     let surface = Surface { colour: Vector(light, light, light), mirror: 0.25 };

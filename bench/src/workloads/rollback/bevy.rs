@@ -1,4 +1,5 @@
-//! Bevy's entities. What is saved are their components; who has gone meanwhile is made again.
+//! Bevy's entities. A snapshot saves their components; a rollback makes entities again that have
+//! gone meanwhile.
 
 use super::session::{Game, Plan, State, begun, measure, step, sum};
 use crate::job::{Job, Outcome};

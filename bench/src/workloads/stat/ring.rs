@@ -43,7 +43,7 @@ impl Ring {
         Ring(RefCell::new(ring))
     }
 
-    /// Has the kernel look at what has been written, and waits for so many answers.
+    /// Has the kernel look at the written entries, and waits for `wait_for` answers.
     fn submit(&self, wait_for: usize) {
         self.0.borrow().submit_and_wait(wait_for).expect("the kernel takes the questions");
     }

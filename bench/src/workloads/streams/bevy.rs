@@ -1,4 +1,4 @@
-//! Bevy's entities: those of one kind lie beside each other, and a system goes over them.
+//! Bevy's entities: entities of one kind lie beside each other, and a system goes over them.
 
 use super::{
     Job, Outcome, Plan, Run, of_size,
@@ -73,7 +73,8 @@ fn step_to_be_read<const WORDS: usize>(mut streams: Query<(&mut Steps<WORDS>, &m
     });
 }
 
-/// They are visited in the order in which they were made: who is read has its value of this frame.
+/// They are visited in the order in which they were made: an entity that is read already has its
+/// value of this frame.
 fn read(readers: Query<(Entity, &Reads)>, mut values: Query<&mut Value>) {
     for (reader, Reads(others)) in &readers {
         let [a, b] = others.map(|other| values.get(other).expect("none is removed").0);

@@ -59,7 +59,7 @@ fn wrong(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("a request: {what}"))
 }
 
-/// A message about a file. What is sent asynchronously is cloned, so its bytes are shared.
+/// A message about a file. Asynchronous messages are cloned, so its bytes are shared.
 #[derive(Clone)]
 pub(super) enum Piece {
     Length(u64),
@@ -89,7 +89,7 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// For who has the whole file.
+    /// For a reader of the whole file.
     pub(super) fn with_file(path: &str) -> Self {
         let mut answer = Answer::default();
         if let Ok(file) = fs::read(path) {
@@ -114,7 +114,7 @@ impl Answer {
             self.bytes,
             "HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
         )
-        .expect("a vector takes what is written");
+        .expect("a vector takes every write");
     }
 
     /// It leaves in one write.

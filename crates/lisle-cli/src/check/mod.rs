@@ -29,7 +29,7 @@ enum Error {
     Read(io::Error),
     /// It is a directory without tests.
     Empty,
-    /// It is no test, or uses what is not supported.
+    /// It is no test, or uses something unsupported.
     Parse(ParseError),
     /// It has no outcome under the model.
     Run(RunError),
@@ -41,7 +41,7 @@ impl Error {
         matches!(self, Error::Parse(_) | Error::Run(_))
     }
 
-    /// Where the test has what is not supported.
+    /// The place of something unsupported in the test.
     fn place(&self) -> Option<Place> {
         match self {
             Error::Read(_) | Error::Empty => None,
@@ -50,7 +50,7 @@ impl Error {
         }
     }
 
-    /// What is wrong, in one line.
+    /// The fault, in one line.
     fn message(&self) -> String {
         match self {
             Error::Parse(error) => format!("{}: {}", error.place(), error.message()),
@@ -115,10 +115,10 @@ impl Totals {
 pub(crate) fn run(options: &CheckOptions) -> ExitCode {
     match print(options, io::stdout().lock()) {
         Ok(totals) => totals.exit_code(),
-        // Whoever reads the output has read enough.
+        // The reader of the output has read enough.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("lisle: cannot print what was found: {error}");
+            eprintln!("lisle: cannot print the results: {error}");
             ExitCode::from(UNREADABLE)
         }
     }

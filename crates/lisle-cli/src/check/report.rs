@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::{Checked, Error, Totals};
 use crate::cli::CheckFormat;
 
-/// What is printed, and where.
+/// The form of the output, and its place.
 #[derive(Debug)]
 pub(super) struct Report<W> {
     format: CheckFormat,
@@ -52,7 +52,7 @@ impl<W: Write> Report<W> {
         }
     }
 
-    /// As herd7 prints it. What is wrong goes to standard error.
+    /// As herd7 prints it. Faults go to standard error.
     fn full(&mut self, checked: &Checked) -> io::Result<()> {
         match &checked.result {
             Ok(outcome) => {

@@ -184,7 +184,7 @@ fn keep_time(wheel: &SharedWheel, clock: &Clock) {
             clock.called.get().into_iter().for_each(|look| look());
         }
         clock.steps.fetch_add(1, Ordering::SeqCst);
-        // Who arms for an earlier time, or has done so since, unparks this thread.
+        // A thread that arms for an earlier time, or has done so since, unparks this thread.
         match wheel.next().min(clock.call.load(Ordering::Acquire)) {
             u64::MAX => std::thread::park(),
             next => std::thread::park_timeout(Duration::from_nanos(next.saturating_sub(clock::now()).max(1))),

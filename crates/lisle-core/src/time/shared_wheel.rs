@@ -4,8 +4,8 @@
 //! everybody else (`outside.rs`). A future may be polled next, or dropped, on any thread.
 //!
 //! **Protocol.** A timer that is in a wheel names that wheel. It is linked, fired, handed over and
-//! unlinked under the lock of that wheel, and under the same lock its name for it changes. Who disarms
-//! a timer
+//! unlinked under the lock of that wheel, and under the same lock its name for it changes. A thread
+//! that disarms a timer
 //!
 //! 1. reads the name. If there is none, the timer is in no wheel, and nobody else uses it.
 //! 2. takes the lock of that wheel, and reads the name again. If it has changed, the timer has fired,

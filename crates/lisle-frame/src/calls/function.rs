@@ -207,7 +207,7 @@ impl<F> Foreign<F> {
     /// not the same in each run. [`find_dependence`](crate::find_dependence) finds the streams that depend on
     /// it.
     ///
-    /// Cancel safety and panics are those of [`call`](Foreign::call).
+    /// For cancel safety and panics, see [`call`](Foreign::call).
     #[inline]
     pub fn call_over_frames<S: 'static>(&self, args: F::Args) -> Call<F, S>
     where

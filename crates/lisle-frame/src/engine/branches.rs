@@ -1,7 +1,7 @@
 //! Async scopes. The branches that are started in a scope end with it.
 //!
 //! The body of a stream is a scope. Within it, futures may be scopes of their own: while one is
-//! polled, its branches are collected in the world, in place of those of the scope around it.
+//! polled, the world collects its branches, in place of the branches of the scope around it.
 
 use super::Core;
 use super::slot::Head;

@@ -128,7 +128,7 @@ pub(super) unsafe fn clone_values<T: Clone + 'static>(group: &Group, column: &mu
     });
 }
 
-/// Sets the values and the states of streams to those of the snapshot. Passes over streams that are
+/// Sets the values and the states of streams back to the snapshot's. Passes over streams that are
 /// gone.
 ///
 /// # Safety

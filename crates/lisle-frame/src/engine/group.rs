@@ -196,7 +196,7 @@ impl Group {
     /// Runs all streams that are due in this frame.
     pub(crate) fn run(&self, core: &Core) {
         if self.live.get() > 0 {
-            // SAFETY: the methods are those of this group's type.
+            // SAFETY: the methods belong to this group's type.
             unsafe { (self.methods.run)(core, self) }
         }
     }
@@ -260,7 +260,7 @@ impl Group {
         unsafe { (self.methods.clone_values)(self, column) }
     }
 
-    /// Sets the values and the states of streams to those of the snapshot.
+    /// Sets the values and the states of streams back to the snapshot's.
     ///
     /// # Safety
     ///

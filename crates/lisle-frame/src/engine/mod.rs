@@ -108,7 +108,7 @@ pub(crate) struct Core {
     /// The streams that each owner has made.
     owned: RefCell<ByHead<Vec<Living>>>,
     /// The streams that were made for each owner before it existed. They live as long as the owner.
-    /// Of the streams that an owner has made itself, only those of its last run exist.
+    /// Of the streams that an owner has made itself, only the streams of its last run exist.
     kept: RefCell<ByHead<Vec<Living>>>,
     /// The list that runs and makes a member, with the streams that were made for the member so
     /// far.

@@ -122,7 +122,7 @@ pub(super) struct Kept<K, T> {
     round: u64,
     /// The entries of the map, unless `restore` has set the list back since.
     of: Option<Roster<K, T>>,
-    /// The other entries of the map: those of a round in which the list's closure has panicked.
+    /// The other entries of the map: entries of a round in which the list's closure has panicked.
     new: Vec<Rc<Entry<K, T>>>,
     /// Memory for the next roster.
     spare: Option<Roster<K, T>>,

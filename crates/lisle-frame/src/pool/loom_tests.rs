@@ -166,7 +166,7 @@ fn item(count: &Count) -> NonNull<UnsafeCell<u32>> {
     NonNull::from(&*count.0)
 }
 
-/// More items than places: each is taken by one of two, and what was pushed is seen by the taker.
+/// More items than places: one of two takers takes each, and sees the pushed item.
 #[test]
 fn each_item_of_a_ring_is_taken_once() {
     explore(3, || {
@@ -199,7 +199,7 @@ fn each_item_of_a_ring_is_taken_once() {
     });
 }
 
-/// A place is used again at once, while another taker may still look at what was there before.
+/// A place is used again at once, while another taker may still look at its old item.
 #[test]
 fn a_place_is_used_again() {
     explore(3, || {

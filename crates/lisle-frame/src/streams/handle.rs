@@ -108,7 +108,7 @@ impl<T> Stream<T> {
     }
 
     /// Returns a future that calls `f` with the stream's value in this frame, which is not cloned.
-    /// Errors are those of [`get`](Stream::get).
+    /// The errors are the same as for [`get`](Stream::get).
     ///
     /// # Panics
     ///

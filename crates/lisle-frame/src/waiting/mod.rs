@@ -1,9 +1,9 @@
 //! Waiting over frames, and for several futures at once.
 //!
-//! The four ways of waiting for several futures are those of Verse, a language for games: *sync*
-//! (here [`all`]), *race*, *rush* and *branch*. As in Verse, a future that goes on beside a body
-//! belongs to the async scope that has started it, and ends with the scope. A future that *spawn*
-//! starts does not.
+//! The four ways of waiting for several futures come from Verse, a language for games: *sync* (here
+//! [`all`]), *race*, *rush* and *branch*. As in Verse, a future that goes on beside a body belongs
+//! to the async scope that has started it, and ends with the scope. A future that *spawn* starts
+//! does not.
 
 mod all;
 mod branch;

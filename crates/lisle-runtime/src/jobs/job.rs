@@ -60,7 +60,7 @@ pub struct Job {
     ancestor: Ancestor,
     pub(crate) site: &'static Location<'static>,
     done: Source<bool, ()>,
-    /// Who runs it in a model.
+    /// The process that runs it in a model.
     #[cfg(feature = "model")]
     pub(crate) process: std::cell::Cell<u32>,
 }

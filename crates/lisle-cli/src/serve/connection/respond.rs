@@ -258,7 +258,7 @@ mod tests {
         let page = Arc::new(entry_of(7));
         let (head, response) = answer("GET /a HTTP/1.1\nHost: a", Outcome::Missing(Some(page)));
         assert_eq!((response.status, range(&response)), (Status::NOT_FOUND, Some(0..7)));
-        assert!(!head.contains("ETag"), "the page is no version of what was asked for");
+        assert!(!head.contains("ETag"), "the page is no version of the requested file");
 
         let (head, response) = answer("GET /a HTTP/1.0", Outcome::Failed(Failure::Exhausted));
         assert_eq!(response.status, Status::SERVICE_UNAVAILABLE);

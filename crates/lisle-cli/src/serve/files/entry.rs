@@ -153,9 +153,9 @@ impl Entry {
         matches!(self.body, Body::Disk(_))
     }
 
-    /// Returns `true` if the bytes are still those of this state, as far as the stamp shows.
-    /// Content in memory does not change. The content of an open file changes when it is written
-    /// to, even if its name now refers to another file.
+    /// Returns `true` if the bytes still belong to this state, as far as the stamp shows. Content
+    /// in memory does not change. The content of an open file changes when it is written to, even
+    /// if its name now refers to another file.
     pub(crate) fn holds(&self) -> bool {
         match &self.body {
             Body::Memory(_) => true,
@@ -163,7 +163,7 @@ impl Entry {
         }
     }
 
-    /// Returns `true` if the bytes are certainly still those of this state.
+    /// Returns `true` if the bytes certainly still belong to this state.
     pub(crate) fn is_current(&self) -> bool {
         !self.is_open() || (self.settled && self.holds())
     }
@@ -313,7 +313,7 @@ pub(crate) mod tests {
         large.fetch(1, 4);
         large.fetch(0, 1000);
         assert!(large.is_at_hand(6, 0), "nothing is always at hand");
-        assert!(!large.is_at_hand(4, 3), "what is not there never is");
+        assert!(!large.is_at_hand(4, 3), "a chunk beyond the end is never at hand");
         assert!(small.cost() >= 5 && large.cost() > 0);
     }
 
@@ -334,7 +334,7 @@ pub(crate) mod tests {
         assert!(open.is_current() && kept.is_current());
         std::fs::write(&path, "123456").unwrap();
         assert!(!open.is_current());
-        assert!(kept.is_current(), "what is in memory stays what it was");
+        assert!(kept.is_current(), "content in memory does not change");
     }
 
     #[test]

@@ -28,8 +28,8 @@ pub(crate) enum Method {
 }
 
 impl Method {
-    /// Returns the method with this name. Names are case-sensitive. The known methods are those of
-    /// section 9 of RFC 9110, and PATCH (RFC 5789).
+    /// Returns the method with this name. Names are case-sensitive. The known methods are the
+    /// methods of section 9 of RFC 9110, and PATCH (RFC 5789).
     fn named(name: &str) -> Method {
         match name {
             "GET" => Method::Get,

@@ -383,7 +383,8 @@ pub fn can_be_unwound() -> bool {
     let is_raising = running().is_some_and(|parker| parker.raising.get() > 0)
         || seam::is_raised_again()
         || !top_task().get().is_null();
-    // Who catches in a destructor that runs because of a panic does not let the destructor complete.
+    // Code that catches the unwinding in a destructor that a panic runs does not let the destructor
+    // complete.
     let is_raising = is_raising || std::thread::panicking();
     unwinding::is_possible(if is_raising { Catches::Resume } else { Catches::End })
 }

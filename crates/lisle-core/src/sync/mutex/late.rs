@@ -67,8 +67,8 @@ pub(super) fn unlist(mutex: &RawMutex) {
 /// Has the clock thread look soon, after a mutex was listed.
 #[cold]
 pub(super) fn look_soon() {
-    // Who listed a mutex too late for a look has the list's lock after that look, and so sees that it
-    // had begun.
+    // A thread that listed a mutex too late for a look has the list's lock after that look, and so
+    // sees that it had begun.
     let told = &LATE.get().told;
     if !told.load(Ordering::Relaxed)
         && !told.swap(true, Ordering::Relaxed)

@@ -6,9 +6,9 @@
 //! its executor polls it. So a turn that has lasted for [`LATE`] may be *taken back*: by a performer
 //! that finds the lock reserved, and, for those that wait, by the clock thread (`late.rs`).
 //!
-//! Who comes too late finds another number in the word, waits again in front of all others, and is
-//! given the next turn. After [`MISSED`] turns in vain the lock is *handed* to it, which cannot be
-//! taken back: otherwise a fiber that always comes late might never have it.
+//! A waiter that comes too late finds another number in the word, waits again in front of all
+//! others, and is given the next turn. After [`MISSED`] turns in vain the lock is *handed* to it,
+//! which cannot be taken back: otherwise a fiber that always comes late might never have it.
 //!
 //! One that waits for several things at once cannot be told to start over, since it would lose its
 //! places elsewhere. It is committed when the lock is reserved for it, but its committer keeps its

@@ -262,8 +262,8 @@ impl<'a> Attempt<'a> {
         if !std::ptr::eq(record, self.record()) {
             misuse("it withdraws a timer in another performance than it has published it in");
         }
-        // Who gives up a single event withdraws it, and no more. That came before what the timer
-        // does.
+        // A performer that gives up a single event withdraws it, and no more. That came before what
+        // the timer does.
         if is_running() && self.record().is_single() && self.record().is_withdrawn() {
             let state = self.record().state_address();
             touched(state, Touch::Write);

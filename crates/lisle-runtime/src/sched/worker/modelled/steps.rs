@@ -66,7 +66,7 @@ impl Worker {
         let Some(parker) = parker::running().filter(|_| self.explorer().is_some()) else { return };
         self.step_of(parker, until);
         if modelled.is_ending.get() && parker::can_be_unwound() && !limit::is_masked() {
-            // Who catches it again and again does not keep the worker.
+            // Code that catches the unwinding again and again does not keep the worker.
             modelled.unwound.set(modelled.unwound.get() + 1);
             if modelled.unwound.get().is_multiple_of(CAUGHT) && step::is_free() {
                 // SAFETY: it is the parker of the running fiber.
