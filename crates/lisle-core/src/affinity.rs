@@ -1,5 +1,5 @@
-//! The processors on which a thread may run: one, to which it is pinned, or those that it could use
-//! before it was pinned.
+//! The processors on which a thread may run: one, to which it is pinned, or the processors that it
+//! could use before it was pinned.
 //!
 //! On Linux a thread inherits the pinning of the thread that starts it. A user who pins domains does not
 //! mean to pin the threads that their fibers start, nor the runtimes that they start. The threads
@@ -124,8 +124,8 @@ mod system {
         /// Returns the processors that this thread may run on.
         pub(super) fn now() -> Option<Self> {
             let mut set = GROUP_AFFINITY::default();
-            // SAFETY: the handle is that of the caller, which needs no closing, and `set` is live and
-            // writable during the call.
+            // SAFETY: the handle belongs to the calling thread and needs no closing, and `set` is
+            // live and writable during the call.
             let has_answered = unsafe { GetThreadGroupAffinity(GetCurrentThread(), &raw mut set) } != 0;
             has_answered.then_some(Allowed(set))
         }

@@ -34,10 +34,10 @@ impl Default for Exceptions {
     }
 }
 
-/// What the code of a handled computation has caught and not left, while it is suspended.
+/// The exceptions that the code of a handled computation handles, while it is suspended.
 ///
-/// Unlike a fiber, a computation is a call: as long as it has caught nothing itself, what the code
-/// around it handles may be thrown on in it. An exception that it catches is then linked to the exceptions
+/// Unlike a fiber, a computation is a call: as long as it has caught nothing itself, it may rethrow an
+/// exception that the code around it handles. An exception that it catches is then linked to the exceptions
 /// that the code around it handles. So it must be resumed only while those handlers run. A computation that
 /// may go on elsewhere is set apart, or is not kept while its exceptions are linked.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl Suspended {
         Suspended { whose: Cell::new(Whose::Around), words: Cell::new(MaybeUninit::uninit()) }
     }
 
-    /// Hides from the computation, which has not begun, what the code around it handles.
+    /// Hides the exceptions of the code around it from a computation that has not begun.
     #[inline(always)]
     pub fn set_apart(&self) {
         self.whose.set(Whose::Apart);
@@ -99,7 +99,7 @@ impl Suspended {
         let now = around.thread.read();
         let whose = match self.whose.get() {
             Whose::Apart => Whose::Apart,
-            // None of its own: those around it, or none at all.
+            // None of its own: the exceptions around it, or none at all.
             _ if now == around.words || now == [0; 2] => Whose::Around,
             Whose::Around => Whose::Own { linked: around.words[0] != 0 },
             own => own,
@@ -116,7 +116,7 @@ impl Default for Suspended {
     }
 }
 
-/// What the code handles that has resumed a computation.
+/// The exceptions of the code that has resumed a computation.
 #[derive(Debug)]
 pub(crate) struct Around {
     thread: OfThread,

@@ -1,11 +1,11 @@
 //! Forks of the process.
 //!
-//! A child of `fork` has all the memory of its parent and one of its threads. What the library
-//! remembers for the whole process, such as the threads that it has started and the lists that they
-//! share, is then memory about threads that do not exist. Another thread may have been changing it
-//! at that moment, under a lock that it will never let go of. So the child leaves the inherited
-//! values alone and makes its own: they are kept in a [`PerProcess`], which tells by the
-//! [generation](generation()) whose value it has.
+//! A child of `fork` has all the memory of its parent and one of its threads. The library has state
+//! for the whole process, such as the threads that it has started and the lists that they share. In
+//! the child this state is about threads that do not exist. Another thread may have been changing
+//! it at that moment, under a lock that it will never release. So the child leaves the inherited
+//! values alone and makes its own: they are kept in a [`PerProcess`], which recognises the owner of
+//! its value by the [generation](generation()).
 //!
 //! The library counts generations in a handler of `pthread_atfork`. A child that is made without
 //! the C library, by the bare system call, is not noticed. Such a child cannot use the C library
@@ -115,8 +115,8 @@ impl<T: Send + Sync> PerProcess<T> {
         (made.generation == generation()).then_some(&made.value)
     }
 
-    /// Returns the values of this process and of those that it was forked from, the latest first.
-    /// Another thread may have been in the middle of changing one of the earlier values.
+    /// Returns the values of this process and of the processes from which it was forked, the latest
+    /// first. Another thread may have been in the middle of changing one of the earlier values.
     pub fn inherited(&self) -> impl Iterator<Item = &'static T> {
         // SAFETY: null, or a value that is not freed.
         let first = unsafe { self.made.load(Ordering::Acquire).as_ref() };

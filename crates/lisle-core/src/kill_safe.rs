@@ -7,12 +7,12 @@
 //! client can do is to disappear while its request waits; the manager notices that and drops the
 //! request.
 //!
-//! The pattern is that of Flatt and Findler, *Kill-safe synchronization abstractions* (PLDI 2004):
+//! The pattern comes from Flatt and Findler, *Kill-safe synchronization abstractions* (PLDI 2004):
 //!
 //! 1. A client performs [`Server::request_evt`]. When the performance begins, the request is
 //!    queued.
-//! 2. The manager takes requests with [`Requests::next_evt`] and keeps those that it cannot answer
-//!    yet.
+//! 2. The manager takes requests with [`Requests::next_evt`] and keeps the requests that it cannot
+//!    answer yet.
 //! 3. It waits, in one choice, for further requests and for the [offers](Reply::offer_evt) that it
 //!    makes to each waiting client. An offer happens when the client takes the answer: both commit
 //!    at the same instant. If the client has gone, or goes, the offer returns an error instead.

@@ -1,4 +1,5 @@
-//! What the loom models of this crate share: how a model is explored, and its other threads.
+//! The functions that the loom models of this crate share: to explore a model, and to start its
+//! other threads.
 
 use crate::event::Event;
 use crate::shim::sync::Arc;

@@ -13,7 +13,7 @@ use std::thread::{Builder, JoinHandle};
 ///
 /// # Errors
 ///
-/// Returns an error that says what the thread was for and which limits there are.
+/// Returns an error with the purpose of the thread and the limits.
 pub fn start(
     name: impl Into<String>,
     purpose: &str,
@@ -46,7 +46,7 @@ pub fn refused(purpose: &str, error: &io::Error) -> io::Error {
 /// The limits of a Unix system, as far as they can be read.
 #[cfg(unix)]
 mod limits {
-    /// Returns what else there is to do, with the limits that are known.
+    /// Returns further remedies, with the known limits.
     pub(super) fn remedy() -> String {
         let known = [of_user(), of_container()].into_iter().flatten();
         let known: Vec<_> = known.map(|(limit, name)| format!("{name} is {limit}")).collect();

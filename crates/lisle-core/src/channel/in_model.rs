@@ -1,10 +1,10 @@
-//! What a model is told of a channel, which is one object for it, and not a lock and what lies
-//! under it.
+//! The reports about a channel to a model. To the model a channel is one object, and not a lock
+//! with data under it.
 //!
-//! In a buffer, sends and receives commute as long as each has what it needs. The model lets
-//! blocking ones begin only then (`awaits`), and is told which message and which place they took
-//! (`touch_since`). All else that changes something commutes with nothing: tries, choices,
-//! meetings, waiters.
+//! In a buffer, sends and receives commute as long as each finds its place or its message. The
+//! model lets blocking ones begin only then (`awaits`), and learns which message and which place
+//! they took (`touch_since`). All other changes commute with nothing: tries, choices, meetings,
+//! waiters.
 //!
 //! Channels without a buffer are left alone: there a try succeeds only if somebody waits, and so
 //! one can see that a performer waits.
@@ -15,7 +15,7 @@ use crate::event::telling::awaited::{Awaited, Awaits};
 use crate::shim::model::{Touch, touched};
 use crate::shim::unreported;
 
-/// What a transition may change.
+/// The parts that a transition may change.
 #[derive(Clone, Copy)]
 pub(super) struct Outline {
     messages: usize,
@@ -31,7 +31,8 @@ impl<T> Shared<T> {
         touched(std::ptr::from_ref(self).addr(), touch);
     }
 
-    /// Returns what a performer waits for, if a model may let it begin when that is there.
+    /// Returns the thing for which a performer waits, if a model may let it begin when the thing is
+    /// there.
     pub(super) fn awaits(&self, what: Awaited) -> Option<Awaits> {
         unreported(|| {
             let inner = self.inner.lock_unseen();

@@ -478,7 +478,7 @@ fn the_last_receiver_drops_what_is_buffered() {
 
 // Polls of choices.
 
-/// An event that is not ready before it is published, and that does not record what it has seen.
+/// An event that is not ready before it is published, and does not record its looks.
 struct Blind<E>(E);
 
 impl<E: Event> Event for Blind<E> {

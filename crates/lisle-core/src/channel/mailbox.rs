@@ -21,7 +21,7 @@ use std::time::Duration;
 /// Creates a mailbox: a channel **without a bound**, whose senders never wait.
 ///
 /// Nothing slows the senders down. If they are faster than the receivers for long, memory runs out,
-/// and before that every message is delayed by all those ahead of it. Where a sender can wait,
+/// and before that the messages ahead delay every message. Where a sender can wait,
 /// [`bounded`](super::bounded) is the better choice. A mailbox is for senders that cannot wait: a
 /// destructor, a guard, a callback, a server that answers slow clients. It also fits where
 /// something else bounds the number of messages, for example when each client has one request under

@@ -108,7 +108,7 @@ pub(super) enum Received<T> {
 
 /// The result of sending. Unless it is `Done`, the message is where it was.
 pub(super) enum Sent {
-    /// The message was sent. The waker is that of the receiver, if one waited.
+    /// The message was sent. The waker belongs to the receiver, if one waited.
     Done(Option<Waker>),
     Closed,
     Nothing,
@@ -255,7 +255,7 @@ impl<T> Shared<T> {
         drop(woken);
     }
 
-    /// Returns what may be possible now.
+    /// Returns the operations that may be possible now.
     #[inline(always)]
     pub(super) fn hint(&self) -> Hint {
         if is_running() {
@@ -265,8 +265,8 @@ impl<T> Shared<T> {
         Hint(self.hint.load(Ordering::Acquire))
     }
 
-    /// Does the same as [`hint`](Shared::hint), for a performer. What a model has let it wait for
-    /// it does not have to look for.
+    /// Does the same as [`hint`](Shared::hint), for a performer. It need not look for a thing for
+    /// which a model has let it wait.
     #[inline(always)]
     pub(super) fn hint_for(&self, attempt: &Attempt<'_>) -> Hint {
         if is_running() && attempt.awaited().is_some() {

@@ -1,4 +1,4 @@
-//! What a waiting receiver finds, and the promise of a message that is being made (see
+//! The slot of a waiting receiver: a message, or the promise of a message that is being made (see
 //! `promise.rs`).
 
 use crate::event::protocol::queue::Committed;
@@ -29,7 +29,7 @@ pub(super) struct Promise<T> {
     _pinned: PhantomPinned,
 }
 
-/// What the sender has won.
+/// The receiver or the room that the sender has won for its message.
 #[derive(Debug)]
 pub(super) enum Held<T> {
     Nothing,

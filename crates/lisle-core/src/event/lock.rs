@@ -21,7 +21,7 @@ use crate::shim::{
 
 /// A value that one thread at a time accesses, for a few instructions.
 ///
-/// The flag comes first: who takes the lock then has what lies first in the value, too.
+/// The flag comes first: taking the lock then also fetches the first fields of the value.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Lock<T: ?Sized> {
@@ -132,8 +132,8 @@ impl<T: ?Sized> Lock<T> {
         self.guard()
     }
 
-    /// Does the same as [`lock`](Lock::lock). No model is told of it: the caller tells what it does
-    /// to the value.
+    /// Does the same as [`lock`](Lock::lock). This tells no model: the caller reports its access to
+    /// the value.
     #[inline]
     pub(crate) fn lock_unseen(&self) -> Guard<'_, T, false> {
         #[cfg(not(lisle_loom))]

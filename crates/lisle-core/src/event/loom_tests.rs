@@ -1,5 +1,5 @@
-//! Loom models of the commit protocol with one-sided events. Those with partners on both sides are
-//! beside the channels.
+//! Loom models of the commit protocol with one-sided events. The models of events with partners on
+//! both sides are beside the channels.
 
 use crate::event::choose;
 use crate::event::{Event, Source};

@@ -1,6 +1,6 @@
-//! Macros for what many events have in common: for events that differ from another event in a
-//! detail, for those that are no choice or wait at a [`Source`](crate::event::Source), and for how they
-//! are shown and copied.
+//! Macros for the common parts of many events: for events that differ from another event in a detail,
+//! for events that are no choice or wait at a [`Source`](crate::event::Source), and for `Debug` and
+//! `Clone`.
 
 /// Implements the methods of an event that has the branches of the event in one of its fields: all
 /// methods except `complete` and `describe`. With `describe`, implements that method.
@@ -82,8 +82,8 @@ macro_rules! forwarded {
 pub use forwarded;
 
 /// Implements the branch and the steps of an event that is no choice: all methods except
-/// `complete`, `describe` and those with a default. The expressions are the results of the methods;
-/// in them the names between the bars stand for the event, the branch and the attempt.
+/// `complete`, `describe` and the methods with a default. The expressions are the results of the
+/// methods; in them the names between the bars stand for the event, the branch and the attempt.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! single {
@@ -167,9 +167,8 @@ macro_rules! waits_at {
 }
 pub use waits_at;
 
-/// Does the same as [`waits_at`], for an event that may have no source. Then the result of its
-/// steps is that of `absent`: [`Attempt::at_once`](crate::event::Attempt::at_once), or that it
-/// waits, forever.
+/// Does the same as [`waits_at`], for an event that may have no source. Then its steps have the
+/// result of `absent`: [`Attempt::at_once`](crate::event::Attempt::at_once), or a wait for ever.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! may_wait_at {

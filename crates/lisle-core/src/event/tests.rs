@@ -1,6 +1,6 @@
-//! What implementations of [`Event`] that break the contract, and functions that misbehave, can do:
-//! end the process with a message, panic in the performer, or nothing at all. They can never harm a
-//! partner or memory.
+//! Implementations of [`Event`] that break the contract, and functions that misbehave: they end the
+//! process with a message, panic in the performer, or have no effect. They never harm a partner or
+//! memory.
 
 use crate::channel;
 use crate::event::choose;

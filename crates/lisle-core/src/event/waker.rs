@@ -1,4 +1,4 @@
-//! By what a performer is woken.
+//! Wakers, by which committers wake performers.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Plain blocks under loom, which sees each allocation, and reports those that are leaked.
+//! Plain blocks under loom, which sees each allocation, and reports leaked ones.
 
 use std::alloc::Layout;
 use std::ptr::NonNull;

@@ -11,10 +11,10 @@
 //! - the slots of tasks (`sched/tasks/slots.rs` of the runtime), in which something stays after a
 //!   task's end.
 //!
-//! Files: `classes` has the sizes, `threads` what each thread keeps, `pieces` what no thread keeps,
-//! `blocks` the plain kind, and `pages` the system's calls.
+//! Files: `classes` has the sizes, `threads` the slots of each thread, `pieces` the slots of no
+//! thread, `blocks` the plain kind, and `pages` the system's calls.
 //!
-//! Under loom blocks are allocated one by one, which lets the models find those that are leaked.
+//! Under loom blocks are allocated one by one, which lets the models find leaks.
 
 #[cfg(not(lisle_loom))]
 mod blocks;

@@ -1,4 +1,4 @@
-//! What each thread keeps: the slots that have become vacant on it.
+//! The slots that each thread keeps: the slots that have become vacant on it.
 
 use super::classes::{CLASSES, STEPS, layout_of, size_of};
 use super::pieces::Memory;
@@ -19,7 +19,7 @@ const KEPT_LEAST: u32 = 8;
 /// Each function returns, or passes on, the same value at each call, for which there is no other
 /// kind. `make_vacant` keeps its contract.
 pub unsafe trait Kind: Sized + 'static {
-    /// `true` if slots of all sizes stay slots of this kind for ever. If this is `false`, those
+    /// `true` if slots of all sizes stay slots of this kind for ever. If this is `false`, slots
     /// larger than a kilobyte may be freed.
     const STAYS: bool;
 
@@ -37,12 +37,12 @@ pub unsafe trait Kind: Sized + 'static {
     ///
     /// # Safety
     ///
-    /// The memory is of zeros, or was a vacant slot of this kind and size, or parts of it are of
-    /// either. It is the caller's, but for what code may do with slots that are vacant.
+    /// The memory is zero, or was a vacant slot of this kind and size, or is a mixture of both. It
+    /// is the caller's, except that other code may access it as a vacant slot.
     unsafe fn make_vacant(slot: NonNull<u8>, size: usize);
 }
 
-/// Implements [`Kind`] for a type: with its pieces, and with what each thread keeps.
+/// Implements [`Kind`] for a type: with its pieces, and with the slots of each thread.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! kind_of_slots {
@@ -142,7 +142,7 @@ impl Local {
     }
 }
 
-/// Hands back what a thread keeps when it ends.
+/// Hands back the slots of a thread when it ends.
 #[derive(Debug)]
 pub struct Guard<K: Kind>(std::marker::PhantomData<K>);
 
@@ -202,8 +202,8 @@ const fn kept(class: usize) -> u32 {
 ///
 /// # Safety
 ///
-/// The slot comes from [`take_slot`] with this class, its contents have been dropped, and what
-/// others may read of it is that of a vacant slot. The caller does not use it again.
+/// The slot comes from [`take_slot`] with this class, its contents have been dropped, and the words
+/// that others may read are as in a vacant slot. The caller does not use it again.
 #[inline(always)]
 pub unsafe fn give_slot<K: Kind>(slot: NonNull<u8>, class: usize) {
     K::with_local(|local| {

@@ -87,7 +87,7 @@ impl<A, T> Queue<A, T> {
     }
 }
 
-/// What a model is told. Requests are a queue: its ends commute.
+/// The reports to a model. Requests are a queue: its ends commute.
 impl<A, T> Queue<A, T> {
     fn touch_of_submitting(&self, nobody_waits: bool) -> Touch {
         let is_plain = nobody_waits && self.served && self.waiting.len() + 1 < self.sweep_at;
@@ -168,8 +168,8 @@ pub(crate) struct Callers<A, T> {
 }
 
 impl<A: Send, T: Send> Callers<A, T> {
-    /// Returns the event of a request being answered, which gives what the answer's channel gives.
-    /// `arg` is called once for each performance.
+    /// Returns the event of a request being answered, which gives the value of the answer's
+    /// channel. `arg` is called once for each performance.
     pub(crate) fn call_evt<'a, F: Fn() -> A + 'a>(
         &'a self,
         arg: F,

@@ -3,12 +3,12 @@
 use std::arch::{asm, naked_asm};
 use std::cell::Cell;
 
-/// Suspends what runs here: leaves the stack pointer in `save`, and goes on with that in `load`.
-/// Returns what the switch back to here passes.
+/// Suspends the running code: leaves the stack pointer in `save`, and goes on with the one in
+/// `load`. Returns the value that the switch back passes.
 ///
 /// # Safety
 ///
-/// What `load` holds was left by this function on a stack that is not running, or comes from
+/// This function has left the value in `load` on a stack that is not running, or it comes from
 /// [`prepare`]; then `save` is the first field of the stack's way.
 #[inline(always)]
 pub(super) unsafe fn switch(save: &Cell<*mut u8>, load: &Cell<*mut u8>, pass: *mut u8) -> *mut u8 {
@@ -71,7 +71,7 @@ unsafe extern "C" fn root() {
         // The frame that has called this one ends 32 bytes above that address:
         // DW_CFA_def_cfa_expression { DW_OP_breg29 0, DW_OP_deref, DW_OP_plus_uconst 32 }.
         ".cfi_escape 0x0f, 5, 0x8d, 0x00, 0x06, 0x23, 0x20",
-        // What `switch` has pushed there.
+        // The registers that `switch` has pushed there.
         ".cfi_offset x19, -16",
         ".cfi_offset x30, -24",
         ".cfi_offset x29, -32",

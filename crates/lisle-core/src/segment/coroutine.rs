@@ -33,7 +33,7 @@ impl Segment {
     ///
     /// # Safety
     ///
-    /// What `root` borrows outlives the segment. It does not panic.
+    /// The borrows of `root` outlive the segment. It does not panic.
     #[inline(always)]
     pub unsafe fn new<F: FnOnce(&Way)>(place: Place, root: F) -> Self {
         let root = move |yielder: &Yielder<(), Request>, ()| {
@@ -44,7 +44,8 @@ impl Segment {
         Segment(unsafe { Coroutine::with_stack_unchecked(place, root) })
     }
 
-    /// Goes on with the segment until it is left again, and returns what it asks, or until it ends.
+    /// Goes on with the segment until it is left again or ends. Returns its request, if it was
+    /// left.
     ///
     /// # Safety
     ///
@@ -79,7 +80,7 @@ impl Way {
     ///
     /// # Safety
     ///
-    /// This runs on the segment's stack, or on that of one within it.
+    /// This runs on the segment's stack, or on the stack of a segment within it.
     #[inline(always)]
     pub unsafe fn suspend(&self, request: Request) {
         self.0.suspend(request);

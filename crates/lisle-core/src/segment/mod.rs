@@ -48,7 +48,7 @@ use std::ptr::NonNull;
 pub(crate) use switch::is_resumer;
 pub use switch::{Segment, Way};
 
-/// What a segment asks of its resumer: a place on the segment, or on one within it.
+/// The request of a segment to its resumer: a place on the segment, or on a segment within it.
 #[derive(Debug, Clone, Copy)]
 pub struct Request(pub NonNull<()>);
 

@@ -2,12 +2,12 @@
 //!
 //! # The protocol
 //!
-//! At the top of a segment's stack lies its [`Way`]: two stack pointers, that of the resumer while
-//! the segment runs, and that of the segment while it does not. Below it is the closure that the
-//! segment consists of. A stack that is not running has at its stack pointer, from there upwards,
-//! the frame pointer and the address where it goes on: a frame record, as frames have it. A switch
-//! pushes these two (and the registers that the compiler does not let go), writes the stack pointer
-//! to one of the two places, takes that of the other, and jumps.
+//! At the top of a segment's stack lies its [`Way`]: two stack pointers, the resumer's while the
+//! segment runs, and the segment's while it does not. Below it is the segment's closure. A stack
+//! that is not running has at its stack pointer, from there upwards, the frame pointer and the
+//! address where it goes on: a frame record, as frames have it. A switch pushes these two (and the
+//! registers that the compiler does not release), writes the stack pointer to one of the two
+//! places, takes the pointer from the other, and jumps.
 //!
 //! The way is at the root of the segment's chain of frame pointers, since its first word points to
 //! the frame record of the resumer. By the same word the unwinder comes from the root to the
@@ -52,7 +52,7 @@ impl Segment {
     ///
     /// # Safety
     ///
-    /// What `root` borrows outlives the segment. It does not panic. If it is never called, it is
+    /// The borrows of `root` outlive the segment. It does not panic. If it is never called, it is
     /// not dropped.
     #[inline(always)]
     pub unsafe fn new<F: FnOnce(&Way)>(place: Place, root: F) -> Self {
@@ -76,7 +76,8 @@ impl Segment {
         Segment { way: NonNull::new(way).expect("a stack is not at address 0") }
     }
 
-    /// Goes on with the segment until it is left again, and returns what it asks, or until it ends.
+    /// Goes on with the segment until it is left again or ends. Returns its request, if it was
+    /// left.
     ///
     /// # Safety
     ///
@@ -122,7 +123,7 @@ impl Way {
     ///
     /// # Safety
     ///
-    /// This runs on the segment's stack, or on that of one within it.
+    /// This runs on the segment's stack, or on the stack of a segment within it.
     #[inline(always)]
     pub unsafe fn suspend(&self, request: Request) {
         let left = self.resumer_on.get().about_to_enter();

@@ -23,8 +23,8 @@ impl Bounds {
         Bounds { lowest: std::ptr::with_exposed_provenance(limit), size: base - limit }
     }
 
-    /// Tells that this stack will be switched to, and returns what `entered` is to be told on the
-    /// way back.
+    /// Tells that this stack will be switched to, and returns the argument for `entered` on the way
+    /// back.
     #[inline(always)]
     pub(super) fn about_to_enter(self) -> *mut u8 {
         let mut left = null_mut();

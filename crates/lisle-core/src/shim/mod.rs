@@ -5,7 +5,7 @@
 //! interleavings. The switch is `--cfg lisle_loom`. Modules above this one in the layering never
 //! name `std::sync::atomic`, `std::thread` or `std::time::Instant` themselves.
 //!
-//! Blocking primitives for users are not here: those are events.
+//! Blocking primitives for users are not here: they are events.
 
 #[cfg(not(lisle_loom))]
 mod imp {
@@ -29,7 +29,7 @@ mod imp {
         pub use std::hint::spin_loop;
     }
 
-    /// An order among values that do not move: that of their addresses.
+    /// An order among values that do not move: the order of their addresses.
     #[derive(Debug)]
     pub struct Rank;
 
@@ -138,7 +138,7 @@ mod imp {
     }
 
     /// An order among values by age. Loom replays schedules, and addresses differ from one replay
-    /// to the next: a model orders by age what the machine orders by address.
+    /// to the next: so a model orders by age, where the machine orders by address.
     #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
     pub struct Rank(usize);
 
@@ -179,7 +179,7 @@ pub use const_fn;
 pub mod asymmetric;
 pub mod model;
 
-/// Calls `f`. What it touches is not reported to a model.
+/// Calls `f` without reporting its accesses to a model.
 #[doc(hidden)]
 #[inline(always)]
 pub fn unreported<R>(f: impl FnOnce() -> R) -> R {

@@ -1,4 +1,4 @@
-//! The shim for a checker: atomics of `std` that tell a model what each operation touches.
+//! The shim for a checker: atomics of `std` that report each access to a model.
 //!
 //! A model runs a program on one thread, one operation after the other. Two operations have to be
 //! tried in both orders only if they touch the same memory, and one of them changes it. All shared
@@ -28,8 +28,8 @@ pub enum Touch {
     Store,
     /// It has changed a count, which was more than one before and is after. Such changes commute.
     Count,
-    /// It has changed a count from one or to one. It commutes with other changes, but what changes
-    /// the count next may do more than it would have done before.
+    /// It has changed a count from one or to one. It commutes with other changes, but the next
+    /// change of the count may do more than it would have done before.
     CountNearZero,
     /// It has put a message into a queue with so many places left, which it had waited for.
     Put(usize),
@@ -44,7 +44,7 @@ pub enum Touch {
     TakeEnd,
     /// It had waited for a place, and messages are refused.
     PutEnd,
-    /// It has closed a queue: what it has put there is the end.
+    /// It has closed a queue: it has put the end there.
     Close,
     /// It has taken a lock.
     Acquire,

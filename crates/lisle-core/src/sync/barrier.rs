@@ -17,7 +17,7 @@ use std::ptr::NonNull;
 /// A party that resigns is not waited for any more, which may end the round. A party that enrols
 /// during a round is waited for in that round.
 ///
-/// # What an arrival is
+/// # Arrivals
 ///
 /// Arriving is an event, and it happens when the round ends, for all parties in the same instant. A
 /// party that gives up before that (it loses a choice, is unwound, or its future is dropped) has

@@ -13,8 +13,8 @@ use crate::time::after;
 use std::pin::Pin;
 use std::time::Duration;
 
-/// A condition variable: performers wait, while they do not hold a mutex, for others to change what
-/// it protects.
+/// A condition variable: performers release a mutex and wait for others to change the protected
+/// state.
 ///
 /// The condition itself belongs to the user: a waiter that was notified checks whether it holds.
 /// Others may have been faster between the notification and the waiter's locking the mutex again,

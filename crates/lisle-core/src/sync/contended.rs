@@ -28,15 +28,15 @@ pub(super) fn tell<T: ?Sized>(operation: &'static str, label: &Label, lock: &T) 
 }
 
 /// Tries to take a lock, but not for long: with more threads than cores each look may take
-/// milliseconds, and who only looks has no place among those that wait. Returns `true` if `take`
+/// milliseconds, and a thread that only looks has no place in the queue. Returns `true` if `take`
 /// did. A fiber does not try: of four that mostly read, on two cores, a look takes a sixth of the
 /// throughput.
 pub(super) fn look(take: impl FnMut() -> bool) -> bool {
     installed().is_none() && look_shortly_on_thread(take)
 }
 
-/// Does the same for a writer, but only once if readers have the lock: who only looks keeps no
-/// reader out.
+/// Does the same for a writer, but only once if readers have the lock: a writer that only looks
+/// keeps no reader out.
 ///
 /// Readers that come and go have the lock nearly always. Beside 15 threads that only read, on two
 /// cores, a writer that went on looking wrote 144 times a second, and 109,000 times if it waits
@@ -103,14 +103,14 @@ fn look_shortly_while(goes_on: impl Fn() -> bool, mut take: impl FnMut() -> bool
     })
 }
 
-/// What plain threads that look at one lock know of each other: which of them looked last.
+/// The shared state of the plain threads that look at one lock: the one that looked last.
 ///
-/// Where there are more threads than cores, each that looks offers its core to the next. One or two
-/// of them run at any time, and take the lock from each other without a wake. Where each has a
-/// core, all of them run: the line of the lock goes round among those that look, and the holder
-/// waits for it. So one whose core nobody else wants looks only while it is the only one, and
-/// nobody waits in the queue. On 16 cores 8 threads lock 28 million times a second so, and 3.7 if
-/// all look.
+/// Where there are more threads than cores, each looking thread offers its core to the next. One or
+/// two of them run at any time, and take the lock from each other without a wake. Where each has a
+/// core, all of them run: the lock's cache line goes round among the looking threads, and the
+/// holder waits for it. So a thread whose core no other thread wants looks only while it is the
+/// only one, and the queue is empty. On 16 cores 8 threads lock 28 million times a second like
+/// this, and 3.7 million times if all look.
 #[derive(Debug)]
 pub(super) struct Looker(AtomicU32);
 

@@ -74,7 +74,7 @@ fn a_future_that_is_dropped_keeps_nothing() {
     });
 }
 
-/// The waiter behind the future gets what the future was given, or told, and did not use.
+/// The waiter behind the future gets the lock, or the turn, that the future got and did not use.
 #[test]
 fn a_future_that_is_dropped_passes_on_its_turn() {
     both_ways(2, || {

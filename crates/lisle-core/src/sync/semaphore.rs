@@ -21,17 +21,17 @@ use std::ptr::NonNull;
 ///
 /// # Fairness
 ///
-/// First come, first served, for any number of requested tokens. A performer that wants many is
-/// served as soon as there are so many. Until then those behind it wait as well, even if there were
-/// enough for them, so no performer is starved. Requests of one and the same choice do not wait for
-/// each other. A plain thread that wants one token first looks for half a millisecond whether there is
-/// one that nobody waits for, and only then takes its place among those that wait.
+/// First come, first served, for any number of requested tokens. A performer that wants many tokens is
+/// served as soon as there are enough. Until then the performers behind it wait as well, even if there
+/// are enough for them, so no performer is starved. Requests of one and the same choice do not wait
+/// for each other. A plain thread that wants one token first looks for half a millisecond whether
+/// there is a token and no waiter, and only then takes its place in the queue.
 ///
 /// # Cancel safety
 ///
 /// A performer that loses a choice or gives up, and a future that is dropped, have taken nothing:
 /// tokens that were granted at the very moment at which a future was dropped are put back. When a
-/// performer gives up, those behind it move forward.
+/// performer gives up, the performers behind it move forward.
 ///
 /// # Cost
 ///
@@ -490,7 +490,7 @@ impl Taking<'_> {
             let mut inner = self.semaphore.inner.lock();
             // SAFETY: the waiter is alive and was linked into this queue or into none.
             unsafe { inner.queue.unlink(NonNull::from(&self.waiter)) };
-            // This waiter may have held back those behind it.
+            // This waiter may have held back the waiters behind it.
             inner.serve(&mut woken);
         }
         self.waiter.taken_back(attempt);

@@ -1,7 +1,7 @@
 //! Deadlines that go down the calls.
 //!
-//! A deadline is a limit (see `event/waiting/limit.rs`) of a call: what the call does below, however deep, need
-//! not know it.
+//! A deadline is a limit (see `event/waiting/limit.rs`) of a call: the functions below the call, however
+//! deep, need not know it.
 
 use crate::event::cannot_be_checked;
 use crate::event::waiting::limit;
@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 
 /// Calls `f`, in which no wait lasts beyond `deadline`: a point in time, or a duration from now on.
 ///
-/// The deadline goes down the calls. What waits below when it passes, or would have to wait later, ends:
+/// The deadline goes down the calls. Each wait below that lasts when it passes, or would begin later,
+/// ends:
 ///
 /// - An operation that has an I/O error in its result returns one of the kind
 ///   [`TimedOut`](io::ErrorKind::TimedOut). These are the operations of sockets, pipes and processes.
@@ -22,8 +23,8 @@ use std::time::{Duration, Instant};
 ///   destructors of `f`, prints nothing, and takes nothing: a message that was to be received is still
 ///   in its channel, one that was to be sent goes with its sender's values.
 ///
-/// A wait that ends has not happened, as with every [cancellation](crate::event). What need not wait is
-/// done as if there were no deadline.
+/// A wait that ends has not happened, as with every [cancellation](crate::event). An operation that
+/// need not wait is done as if there were no deadline.
 ///
 /// ```
 /// # use lisle_core as lisle;
@@ -101,8 +102,8 @@ pub fn with_deadline<R>(deadline: impl Into<Deadline>, f: impl FnOnce() -> R) ->
 
 /// Calls `f`, which the deadlines around this call do not reach: to end properly when they have passed.
 ///
-/// What cancels a fiber's I/O does not reach it either. A shutdown of the runtime does. Deadlines within
-/// `f` count as ever.
+/// A cancel of the fiber does not reach the I/O of `f` either. A shutdown of the runtime does. Deadlines
+/// within `f` count as ever.
 ///
 /// ```
 /// # use lisle_core as lisle;
@@ -119,8 +120,8 @@ pub fn without_deadline<R>(f: impl FnOnce() -> R) -> R {
     limit::shielded(f)
 }
 
-/// Returns the earliest deadline of the calls in progress, if there is one, for those to whom the rest
-/// of the work is given: a server that is told how much time is left.
+/// Returns the earliest deadline of the calls in progress, if there is one, to pass it on with the
+/// rest of the work: for instance to a server.
 ///
 /// ```
 /// # use lisle_core as lisle;

@@ -4,7 +4,7 @@ use crate::event::{self, visible};
 use crate::shim::clock;
 use std::time::Instant;
 
-/// Returns the time, as the code that runs here sees it: that of [`Instant::now`].
+/// Returns the time of [`Instant::now`].
 ///
 /// In a program that lisle-check runs time is virtual: it stands still while anything can run, and then
 /// passes at once to the first timer. [`Instant::now`] does not know of that, and differs from one execution

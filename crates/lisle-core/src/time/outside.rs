@@ -1,9 +1,9 @@
 //! Timers of performers that have no wheel of their own: plain OS threads, and futures that no task of
 //! a domain polls with its own waker.
 //!
-//! The process has one thread for them, the *clock thread*. The first such timer starts it, also in a
-//! forked child, and it sleeps until the next deadline. Domains also hand timers over to it: those that are due while one
-//! turn keeps the domain, and all when the domain ends.
+//! The process has one thread for them, the *clock thread*. The first such timer starts it, also in a forked
+//! child, and it sleeps until the next deadline. Domains also hand timers over to it: timers that are due
+//! while one turn keeps the domain, and all timers when the domain ends.
 
 use super::lent_wheel;
 use super::shared_wheel::{self, SharedWheel};
@@ -25,7 +25,7 @@ use std::sync::PoisonError;
 use std::thread::Builder;
 use std::time::Duration;
 
-/// What the process has of the clock thread.
+/// The clock thread of the process.
 struct Clock {
     starting: Mutex<()>,
     thread: OnceLock<ClockThread>,
@@ -62,7 +62,7 @@ static CLOCK: PerProcess<Clock> = PerProcess::new(Clock::new);
 ///
 /// The timer is not armed, and stays pinned until it has fired or [`disarm`] has returned.
 pub(crate) unsafe fn arm(timer: NonNull<Timer>, deadline: u64) {
-    // The performer withdraws what it has published when this panics.
+    // The performer withdraws its published event when this panics.
     let clock = clock_thread().unwrap_or_else(|error| panic!("{error}"));
     // SAFETY: passed on to the caller. The wheel is not freed.
     if unsafe { clock.wheel.arm(timer, deadline) } == Some(true) {
@@ -122,7 +122,7 @@ pub(crate) fn call_at(deadline: u64, look: fn()) -> bool {
     let Ok(thread) = clock_thread() else { return false };
     let clock = CLOCK.get();
     clock.called.get_or_init(|| look);
-    // SeqCst: `stillness` sees it before it sees what follows.
+    // SeqCst: `stillness` sees it before it sees later steps.
     clock.call.store(deadline, Ordering::SeqCst);
     thread.thread.unpark();
     true
@@ -159,7 +159,7 @@ fn clock_thread() -> io::Result<&'static ClockThread> {
     Ok(thread)
 }
 
-/// Hands over to the clock thread what could not be handed over when there was none.
+/// Hands over timers that could not be handed over before there was a clock thread.
 fn take_over(clock: &ClockThread) {
     if lent_wheel::take_over(clock.wheel) {
         clock.thread.unpark();

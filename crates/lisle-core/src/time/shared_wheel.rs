@@ -74,7 +74,7 @@ impl SharedWheel {
         self.state.lock().0 = Some(Wheel::new(now));
     }
 
-    /// Returns `true` if the wheel is that of another process, from which this one was forked.
+    /// Returns `true` if the wheel belongs to another process, from which this one was forked.
     pub(super) fn is_inherited(&self) -> bool {
         self.generation != fork::generation()
     }
@@ -144,8 +144,8 @@ impl SharedWheel {
     }
 
     /// Hands timers that are due at `until`, not many at a time, over to `clock`, which is the wheel of
-    /// the clock thread, and open. Returns `true` if that one is to fire earlier than before. The
-    /// caller holds the lock of `wheel`, which is that of `self`.
+    /// the clock thread, and open. Returns `true` if the clock thread has to fire earlier than before.
+    /// The caller holds the lock of `wheel`, which is the wheel of `self`.
     fn hand_over(&self, wheel: &mut Wheel<*const Timer>, until: u64, clock: &SharedWheel) -> bool {
         let mut state = clock.state.lock();
         let others = state.0.as_mut().expect("the clock thread's wheel is open");

@@ -15,8 +15,7 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
-/// What a [`Ticker`] does about ticks that were not taken when the next was due. The names are
-/// tokio's.
+/// The treatment of ticks that were not taken when the next was due. The names are tokio's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum MissedTicks {
@@ -167,8 +166,8 @@ impl Ticker {
         Ticker { source: Source::labelled(Label::new("ticker"), schedule), period }
     }
 
-    /// Sets how the ticker treats missed ticks, which are those that were not taken when the next
-    /// was due. By default they are skipped.
+    /// Sets how the ticker treats missed ticks: ticks that were not taken when the next was due. By
+    /// default they are skipped.
     ///
     /// # Examples
     ///

@@ -10,10 +10,9 @@ use std::time::{Duration, Instant};
 
 /// Returns the event that happens `duration` after its performance begins.
 ///
-/// Each performance starts the time anew. A duration of zero is always ready. The event is never
-/// early. It is late by up to the resolution of 65.5 µs, by what the system takes to wake a thread that
-/// sleeps (50 to 100 µs on Linux, up to a millisecond elsewhere), and by the time that other work of the
-/// machine takes.
+/// Each performance starts the time anew. A duration of zero is always ready. The event is never early.
+/// It may be late by the resolution of 65.5 µs, by the time that the system takes to wake a sleeping
+/// thread (50 to 100 µs on Linux, up to a millisecond elsewhere), and by other work of the machine.
 ///
 /// Arming costs about 30 ns, mostly for reading the clock. It costs nothing where another branch of
 /// a choice is ready.

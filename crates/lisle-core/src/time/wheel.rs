@@ -15,9 +15,9 @@
 //! sorted once, where digits of six bits took two times from 0.3 s on.
 //!
 //! **Invariant.** With `elapsed` the present tick, every entry of level *l* agrees with `elapsed`
-//! in all digits above *l*, and its digit *l* is greater than that of `elapsed` (in level 0 it may
-//! be equal: those entries are overdue). Hence all of a lower level comes before all of a higher
-//! one, and the earliest slot is the first bit set in the first level that has any. Moving
+//! in all digits above *l*, and its digit *l* is greater than the digit of `elapsed` (in level 0 it
+//! may be equal: then the entry is overdue). Hence all of a lower level comes before all of a
+//! higher one, and the earliest slot is the first bit set in the first level that has any. Moving
 //! `elapsed` forward to any tick before that slot keeps the invariant, so empty time is skipped and
 //! never walked. When `elapsed` reaches a slot of a higher level, its entries are spread over the
 //! levels below. Entries of one tick are always in one slot, and lists keep their order, so entries
@@ -150,7 +150,7 @@ impl<T: Copy> Wheel<T> {
         debug_assert!(!node.is_linked(), "an entry can be in one wheel once");
         node.deadline_ns.set(deadline_ns);
         self.len += 1;
-        // SAFETY: the caller promises exactly what `link` requires.
+        // SAFETY: the caller promises exactly the conditions of `link`.
         unsafe { self.link(entry) };
     }
 
@@ -162,7 +162,7 @@ impl<T: Copy> Wheel<T> {
     /// As for [`insert`](Wheel::insert).
     pub(crate) unsafe fn insert_again(&mut self, entry: NonNull<Entry<T>>) {
         self.len += 1;
-        // SAFETY: the caller promises exactly what `link` requires.
+        // SAFETY: the caller promises exactly the conditions of `link`.
         unsafe { self.link(entry) };
     }
 

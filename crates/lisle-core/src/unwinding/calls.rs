@@ -1,4 +1,5 @@
-//! The calls that compilers make unasked: those that copy memory, and the one that goes on unwinding.
+//! The calls that compilers make unasked: calls that copy memory, and the call that goes on
+//! unwinding.
 //!
 //! A table lists both as calls by which a frame may be left, in each function that copies much, though
 //! nothing leaves a frame by a copy. Only the code tells which of them is there.

@@ -40,8 +40,8 @@ impl Frame<'_> {
     }
 
     /// Returns the address at which the frame goes on, and `true` if that is the address of the next
-    /// instruction to be executed, and not the one after a call: the frame was interrupted by what
-    /// looks like a signal.
+    /// instruction to be executed, and not the one after a call: the frame was interrupted by
+    /// something that looks like a signal.
     #[inline]
     pub(crate) fn goes_on_at(&self) -> (usize, bool) {
         let mut is_before = 0;

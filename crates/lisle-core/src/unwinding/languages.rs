@@ -1,4 +1,4 @@
-//! Whose a frame is: of which language, as far as that decides what it does with a panic of Rust.
+//! The language of a frame, as far as it decides the effect of a panic of Rust.
 //!
 //! The exception table of a function has the same format in all languages, and each has a function
 //! that interprets it, its *personality*. Rust's lets a panic be caught where the table says so, and
@@ -81,7 +81,7 @@ fn with_a_table(f: &dyn Fn()) {
     f();
 }
 
-/// The addresses to which those in an entry may be relative.
+/// The base addresses of relative addresses in an entry.
 #[repr(C)]
 struct Bases {
     text: *const c_void,
@@ -140,7 +140,7 @@ unsafe fn personality_of(cie: *const u8) -> Option<usize> {
         unsafe { reader.unsigned() };
     }
     let Some((b'z', rest)) = augmentation.split_first() else { return None };
-    // SAFETY: as above: the length of what follows.
+    // SAFETY: as above: the length of the following part.
     unsafe { reader.unsigned() };
     for what in rest {
         match what {

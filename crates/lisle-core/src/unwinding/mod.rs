@@ -6,11 +6,10 @@
 //! everything, unless it throws that on. A fiber that waits above such a frame must not be unwound
 //! and is left waiting, so the runtime asks this module first.
 //!
-//! The answer is in the tables that the unwinder itself uses: for each call they say what happens
-//! if it unwinds. The first two kinds of frames are recorded as a filter that lets no exception
-//! pass, or do not list the call at all, or list destructors and no call by which a frame goes on when
-//! these have run. This module walks the stack as the unwinder would in its first phase, and unwinds
-//! nothing.
+//! The answer is in the tables that the unwinder itself uses: for each call they say what happens if
+//! it unwinds. The first two kinds of frames have a filter that lets no exception pass, or do not list
+//! the call at all, or list destructors without a call by which the frame goes on unwinding. This
+//! module walks the stack as the unwinder would in its first phase, and unwinds nothing.
 //!
 //! A call that a table does not list may also be one within which the panic is caught, since a call that
 //! catches everything cannot unwind: `std::panic::catch_unwind` itself, where it is not inlined, and
@@ -18,11 +17,11 @@
 //! panicking, it may be a call of a destructor that runs because of the panic, and such a destructor is
 //! to complete; there the frame counts as one that no panic may pass.
 //!
-//! Destructors without a call by which the frame goes on are not always seen. A copy of memory is listed as
-//! a call by which a frame is left; where it is not known what code calls (all but Linux on x86-64), a
-//! function that foreign code calls, that has something to drop, and that copies much, counts as one that can
-//! be unwound. So does such a function that has been inlined into a function of Rust, or that a sanitizer has
-//! added calls to.
+//! Destructors without a call by which the frame goes on are not always seen. A copy of memory is listed as a
+//! call by which a frame is left; where the callees of code are unknown (all but Linux on x86-64), a function
+//! that foreign code calls, that has something to drop, and that copies much, counts as one that can be
+//! unwound. So does such a function if it has been inlined into a function of Rust, or if a sanitizer has
+//! added calls to it.
 //!
 //! Nor is a destructor seen that runs because of a panic, catches panics itself, and has been inlined into
 //! the frame that unwinds: of a frame the table describes the innermost catch only.
@@ -33,13 +32,13 @@
 //!
 //! The format is that of the *language-specific data area* of the Itanium C++ ABI's exception
 //! handling, as GCC and LLVM write it. This module interprets an entry as `rust_eh_personality`
-//! does, and that of a frame of another language as that language's: see `languages`. Where the
-//! format is different (32-bit ARM), a fiber on a thread that is panicking counts as one that cannot
-//! be unwound.
+//! does, and an entry of another language's frame as that language's personality does: see
+//! `languages`. Where the format is different (32-bit ARM), a fiber on a thread that is panicking
+//! counts as one that cannot be unwound.
 
 use std::ops::Range;
 
-/// What the code on a stack does with a panic.
+/// The effect of a panic on the code of a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Catches {
     /// The first frame that catches the panic ends it.
@@ -124,8 +123,8 @@ mod imp {
         is_whole: bool,
         /// `true` between the root of a segment, where a panic has been caught, and the function
         /// that has resumed the segment, which raises the panic again, or whose caller does. The
-        /// frames between let no panic pass, and none comes; and what the last of them does with
-        /// one that it raises elsewhere cannot be seen here, see `Generator`.
+        /// frames between let no panic pass, and none comes. The last of them may raise a panic
+        /// elsewhere, which cannot be seen here, see `Generator`.
         is_crossing: bool,
         /// The function at which the walk ends, if that is not `outermost`, and how many calls of it
         /// are still to come.
@@ -155,7 +154,7 @@ mod imp {
 
     pub(super) fn is_possible_within(stack: Range<usize>) -> bool {
         let (mut is_possible, mut is_crossing) = (false, false);
-        // A frame of this segment catches it: that of the root, unless another comes.
+        // A frame of this segment catches it: the root's, unless another comes.
         let mut is_caught = false;
         let mut place = 0;
         walk(|frame| {
@@ -189,12 +188,12 @@ mod imp {
         is_possible
     }
 
-    /// Returns what a frame does that goes on at this address.
+    /// Returns the action of a frame that goes on at this address.
     fn action_of(frame: &Frame<'_>, at: usize, is_before: bool) -> Action {
         // A return address points to the instruction after the call, which may belong to another
         // table entry.
         let at = at.saturating_sub(usize::from(!is_before));
-        // SAFETY: the table is null or that of the function that begins there.
+        // SAFETY: the table is null or belongs to the function that begins there.
         unsafe { action(frame.table(), frame.start(), at, || language_at(at)) }
     }
 
@@ -235,7 +234,7 @@ mod imp {
                 *count -= 1;
                 if *count == 0 {
                     self.is_whole = true;
-                    // Its own frame catches, or that of a function which it has not inlined.
+                    // Its own frame catches, or the frame of a function which it has not inlined.
                     self.is_possible = !self.is_blocked
                         && (action == Action::Catch || self.is_possible && action == Action::Pass);
                     return Break(());

@@ -3,7 +3,7 @@
 use super::calls::copies_only;
 use super::languages::Language;
 
-/// What a frame does with an exception that one of its calls raises.
+/// The action of a frame for an exception that one of its calls raises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     /// The frame runs destructors, or nothing, and lets the exception pass.
@@ -103,8 +103,9 @@ impl Table {
     }
 }
 
-/// Returns what the function with the table at `table`, which begins at `function`, does if the call
-/// at the address `at` unwinds because of a panic. `language` is asked if that depends on the language.
+/// Returns the action of the function with the table at `table`, which begins at `function`, if the
+/// call at the address `at` unwinds because of a panic. Calls `language` if the action depends on the
+/// language.
 ///
 /// # Safety
 ///
@@ -162,7 +163,7 @@ impl Types {
     }
 }
 
-/// Returns what a frame does that has the chain of entries which begins at `first`.
+/// Returns the action of a frame with the chain of entries that begins at `first`.
 ///
 /// # Safety
 ///
@@ -283,7 +284,7 @@ impl Reader {
         let place = self.0.addr();
         // SAFETY: passed on to the caller.
         let number = unsafe { self.encoded(encoding) };
-        // Of those with less bytes than an address, the upper half may be negative.
+        // Numbers with less bytes than an address may be negative in their upper half.
         let number = match encoding & 0x0f {
             0x0a => (number as i16 as isize).cast_unsigned(),
             0x0b => (number as i32 as isize).cast_unsigned(),

@@ -198,7 +198,7 @@ fn a_call_from_foreign_code_that_has_something_to_drop_cannot() {
             unsafe { libc::qsort(numbers.as_mut_ptr().cast(), 2, size_of::<u32>(), Some(copies)) };
             assert_eq!(SEEN.get(), [(false, false); 3]);
         }
-        // What such a function may do with a panic is catch it, and not raise it again.
+        // Such a function may catch a panic, but not raise it again.
         extern "C" fn catches(_: *const c_void, _: *const c_void) -> c_int {
             let _dropped = Dropped;
             let _ = catch_unwind(|| SEEN.set([answers(), within(Dropped), answers()]));
@@ -266,7 +266,7 @@ mod to_a_call {
         target(&mut || catches(&mut || target(&mut || catches(&mut || assert_eq!(calls(), [true, true])))));
     }
 
-    /// A destructor that a panic runs cannot be left, but what it calls can be unwound.
+    /// A destructor that a panic runs cannot be left, but its callees can be unwound.
     #[test]
     fn in_a_destructor_that_runs_in_a_panic() {
         for is_within in [false, true] {

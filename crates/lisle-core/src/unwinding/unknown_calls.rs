@@ -1,4 +1,4 @@
-//! In place of `calls.rs` on other platforms: what some code calls is not known.
+//! In place of `calls.rs` on other platforms, where the callees of code are unknown.
 
 /// Returns `false`.
 ///

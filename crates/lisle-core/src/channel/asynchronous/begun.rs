@@ -1,4 +1,4 @@
-//! What asynchronous sends and receives have in common: they have ended as they began, or they are
+//! The common part of asynchronous sends and receives: they have ended as they began, or they are
 //! under way and have a place for their outcome.
 
 use crate::event::lock::Lock;

@@ -51,7 +51,7 @@ pub fn choose<A: Alternatives>(alternatives: A) -> Choose<A> {
 
 /// Returns a choice like [`choose`], except that of several ready alternatives the first is taken.
 /// That is a priority, for example of stopping over working. An alternative that is always ready
-/// starves those after it.
+/// starves the alternatives after it.
 ///
 /// Once the choice waits there is no order any more: it becomes the alternative that can happen
 /// first.
@@ -232,7 +232,8 @@ impl<A: Alternatives> Event for Choose<A> {
                 branch.choose(index);
                 return Step::Committed;
             }
-            // An alternative that is ready and stands back still precedes those after it.
+            // An alternative that is ready and stands back still precedes the alternatives after
+            // it.
             if self.biased && attempt.evidence().is_late() {
                 break;
             }

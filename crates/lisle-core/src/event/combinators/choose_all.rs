@@ -249,7 +249,8 @@ impl<A: Every> Event for ChooseAll<A> {
         if branch.missing == 0 {
             return attempt.at_once();
         }
-        // Continues after the part that happened last: those before it were not ready a moment ago.
+        // Continues after the part that happened last: the parts before it were not ready a moment
+        // ago.
         let (count, first) = (self.events.count(), branch.chosen);
         for index in (first..count).chain(0..first) {
             let parts = branch.as_mut().parts();

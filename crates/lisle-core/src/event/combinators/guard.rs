@@ -18,7 +18,7 @@ pub struct Guard<F, E> {
 /// `make` runs in the performer at the beginning of the performance, before anything is tried. It may
 /// do what the event needs beforehand: send a request, read a clock, count. It may block; in a future
 /// that blocks the executor's thread. All guards of a choice run, from left to right, including guards
-/// of alternatives that lose. Use [`with_nack`](crate::event::with_nack) to stop what a losing
+/// of alternatives that lose. Use [`with_nack`](crate::event::with_nack) to stop work that a losing
 /// alternative has started.
 ///
 /// The idea is from Concurrent ML.

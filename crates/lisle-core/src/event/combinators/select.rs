@@ -147,11 +147,11 @@
 /// channel is ready here too; its receive returns an error.
 ///
 /// *tokio.* There each arm is a future that is polled until one is ready. The others are dropped,
-/// or kept by `&mut`, pinned and fused, with what they have done so far. Here the losing events
-/// *have done nothing*, whatever they are. Therefore there is no cancel safety to look up and
-/// nothing to pin or to fuse, and a loop may make its events anew each time. An event whose
-/// condition is false is not evaluated (in tokio it is). There is no `else`, since all patterns
-/// match; `default` stands for "nothing is ready".
+/// or kept by `&mut`, pinned and fused, with the effects that they have had so far. Here the losing
+/// events *have done nothing*, of whatever kind they are. Therefore there is no cancel safety to
+/// look up and nothing to pin or to fuse, and a loop may make its events anew each time. An event
+/// whose condition is false is not evaluated (in tokio it is). There is no `else`, since all
+/// patterns match; `default` stands for "nothing is ready".
 ///
 /// # More than twelve events, or a number not known beforehand
 ///

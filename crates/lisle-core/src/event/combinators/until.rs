@@ -23,7 +23,7 @@ pub trait Operation {
     /// until it may succeed.
     fn attempt(&self) -> Option<io::Result<Self::Output>>;
 
-    /// Describes what a performer waits for.
+    /// Describes the wait of a performer.
     fn describe(&self, waits: &mut Description);
 }
 

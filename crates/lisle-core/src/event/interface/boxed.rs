@@ -150,7 +150,7 @@ impl<T> Event for BoxEvent<'_, T> {
     }
     #[inline]
     fn force<'e>(&'e self, mut branch: Pin<&mut Self::Branch<'e>>) {
-        // A model is told of what the branch says before it is tried.
+        // A model learns of the awaited thing before the branch is tried.
         if is_modelled() {
             branch.as_mut().place();
         }

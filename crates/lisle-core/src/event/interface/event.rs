@@ -213,14 +213,14 @@ pub trait Event {
         None
     }
 
-    /// Describes what a performer with this branch waits for, for the wait graph. Called on the
-    /// thread of a parked performer, within its wait; must not wait itself.
+    /// Describes the wait of a performer with this branch, for the wait graph. Called on the thread
+    /// of a parked performer, within its wait; must not wait itself.
     fn describe<'e>(&'e self, branch: &Self::Branch<'e>, waits: &mut Description) {
         let _ = (branch, waits);
     }
 
-    /// Returns what a performer with this branch waits for, if that is one thing, and nobody can
-    /// see that it waits. For a model.
+    /// Returns the thing for which a performer with this branch waits, if it is one thing, and no
+    /// other code can see the wait. For a model.
     #[doc(hidden)]
     fn awaits<'e>(&'e self, branch: &Self::Branch<'e>) -> Option<crate::event::telling::awaited::Awaits> {
         let _ = branch;
@@ -238,7 +238,7 @@ pub trait Event {
     /// has then happened.
     ///
     /// A destructor that runs during a panic may wait, too. The section *Destructors* in
-    /// `guide::cancellation` describes what the other fibers of the domain see meanwhile.
+    /// `guide::cancellation` describes the effects on the other fibers of the domain.
     ///
     /// # Fairness
     ///
@@ -305,9 +305,9 @@ pub trait Event {
     /// It does not wait, but a fiber may give way in it. A fiber that has polled without success
     /// about 128 times in one turn, by this method or by one of the operations that try, yields to
     /// the ready fibers of its domain, if there are any. Otherwise a loop around the call would
-    /// keep them from producing what it asks for. The fiber does not yield inside `no_suspend` or
-    /// in a function given to a [`Source`]. See the section "Soundness" of the module
-    /// `lisle::fiber` for what must not be held across the call.
+    /// keep them from making the event ready. The fiber does not yield inside `no_suspend` or in a
+    /// function given to a [`Source`]. See the section "Soundness" of the module `lisle::fiber` for
+    /// things that must not be held across the call.
     #[inline]
     fn poll(&self) -> Option<Self::Output>
     where
@@ -414,8 +414,8 @@ pub trait Event {
     /// # Panics
     ///
     /// Panics if boxed events are nested more than 128 deep, for example when events are joined one
-    /// by one, each with the choice of those before it. Every step of such an event uses stack for
-    /// each level. A choice of a vector may have any number of alternatives.
+    /// by one, each with the choice of the events before it. Every step of such an event uses stack
+    /// for each level. A choice of a vector may have any number of alternatives.
     ///
     /// Performing an event panics in the same way if [`guard`]s, [`with_nack`]s and second stages
     /// of [`replace`](Event::replace) make events that make further ones to that depth.

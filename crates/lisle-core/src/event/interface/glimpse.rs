@@ -2,10 +2,10 @@
 //! is a moment at which it is not.
 //!
 //! For an event of one object one look is enough. For a choice a second look may be needed, which
-//! is compared with the first (`evidence.rs`). If they differ, or if a branch does not report what
-//! it has seen, the poll publishes, like a performer that waits, and then cancels at once. If it
-//! can cancel, then at that moment each branch was where partners find it and none had been found:
-//! nothing was ready.
+//! is compared with the first (`evidence.rs`). If they differ, or if a branch does not report its
+//! look, the poll publishes, like a performer that waits, and then cancels at once. If it can
+//! cancel, then at that moment partners could find each branch, and none had found one: nothing was
+//! ready.
 
 use super::sync::announce;
 use super::sync::{give_up, publish};

@@ -1,5 +1,5 @@
-//! The trait of all events, and what its methods lead to: performing an event in place, in a poll and
-//! as a future, and the events that are made of one other.
+//! The trait of all events, and the code behind its methods: performing an event in place, in a poll
+//! and as a future, and the events that are made of one other event.
 
 pub(crate) mod boxed;
 pub(crate) mod event;

@@ -25,7 +25,7 @@ use std::pin::{Pin, pin};
 /// The ways of waiting that [`perform`] is compiled for.
 trait Park {
     fn waker(&self) -> Waker;
-    /// `parked` is what the performer waits for, for the wait graph.
+    /// `parked` describes the wait, for the wait graph.
     fn park(&self, ends: Ends, parked: Option<&ParkedEvent>) -> Unparked;
     /// Waits for the wake that the performer is owed, where it must not be suspended.
     fn stay(&self);
@@ -53,7 +53,7 @@ impl Park for &Parker {
     }
     #[inline(always)]
     fn park(&self, ends: Ends, parked: Option<&ParkedEvent>) -> Unparked {
-        // SAFETY: the parker is that of the running fiber, and `perform` parks within a step's
+        // SAFETY: the parker belongs to the running fiber, and `perform` parks within a step's
         // `suspend`, with an event that stays meanwhile.
         unsafe { Parker::park(self, ends, parked) }
     }
@@ -62,8 +62,8 @@ impl Park for &Parker {
     }
 }
 
-/// How a wait of a performance ends that its runtime or a limit ends. It is a type, so that what cannot
-/// happen costs nothing.
+/// The ways in which a runtime or a limit ends a wait. It is a type, so that an impossible way costs
+/// nothing.
 trait Ending {
     const ENDS: Ends;
     type Error;
@@ -312,8 +312,7 @@ fn wait_owed(park: impl FnOnce() -> Unparked, stay: impl FnOnce()) {
     }
 }
 
-/// Returns a text that says what a performer would wait for that has published its event and does
-/// not park.
+/// Returns a text about the wait of a performer that has published its event but does not park.
 #[cold]
 fn describe(parked: &ParkedEvent) -> String {
     let mut waits = Description::default();
@@ -327,7 +326,7 @@ fn describe(parked: &ParkedEvent) -> String {
     if waits.is_empty() { "wait for an event".into() } else { waits.join(", or ") }
 }
 
-/// Returns what reports learn of a performer that parks with this branch.
+/// Returns the description, for reports, of a performer that parks with this branch.
 #[inline(always)]
 pub(super) fn parked<'e, E: Event>(event: &'e E, branch: Pin<&E::Branch<'e>>) -> ParkedEvent {
     /// # Safety

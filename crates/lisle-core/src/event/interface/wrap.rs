@@ -66,7 +66,7 @@ impl<E: Event, F: Fn(Box<dyn Any + Send>) -> E::Output> Event for WrapPanic<E, F
     }
 }
 
-/// An event with another description of what its performer waits for.
+/// An event with another description of its performer's wait.
 #[doc(hidden)]
 pub struct Described<E, D> {
     event: E,

@@ -3,9 +3,9 @@
 /// Returns a number for the performer that runs here: the task or the fiber, or else the thread.
 /// The number is used again when that one has ended.
 ///
-/// It identifies the owner of an object; a performer that waits for the object is then seen to wait
-/// for its owner. A future of a foreign executor has no number of its own: it has that of the
-/// thread or fiber that polls it.
+/// It identifies the owner of an object: the wait graph then shows that a performer that waits for
+/// the object waits for its owner. A future of a foreign executor has no number of its own: it has
+/// the number of the thread or fiber that polls it.
 #[cfg(not(lisle_loom))]
 #[inline(always)]
 #[doc(hidden)]

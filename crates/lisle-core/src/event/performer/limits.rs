@@ -1,4 +1,5 @@
-//! The limits of a stack, and which of them ends a wait; `limit.rs` makes them, and says what they are.
+//! The limits of a stack, and the choice of the limit that ends a wait; `limit.rs` makes and explains
+//! them.
 
 use super::parker;
 use super::parker::Parker;
@@ -95,7 +96,7 @@ macro_rules! masked {
     };
 }
 
-/// What a limit is for.
+/// The purpose of a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::event) enum Kind {
     /// A call that catches the unwinding, in the function at this address.
@@ -116,7 +117,7 @@ pub(in crate::event) struct Node {
     task: usize,
     /// The limit that was the innermost before.
     below: Cell<*const Node>,
-    /// That of the process whose limit it is. It is none of a forked child's.
+    /// The generation of the limit's process. The limit does not belong to a forked child.
     generation: u32,
     /// Set when the performer has found by itself that the deadline has passed.
     passed: Cell<bool>,
@@ -236,12 +237,13 @@ impl Limits {
         })
     }
 
-    /// Returns the limits of the code that runs now, innermost first: those within its shields and masks.
+    /// Returns the limits of the code that runs now, innermost first: the limits within its shields and
+    /// masks.
     pub(in crate::event) fn of_this_code(&self, here: &Surroundings) -> impl Iterator<Item = &Node> {
         self.with_shields(here).take_while(|limit| !matches!(limit.kind, Kind::Shield | Kind::Mask))
     }
 
-    /// Does the same, with the shields that are between them and those around them.
+    /// Does the same, with the shields between and around them.
     pub(in crate::event) fn with_shields(&self, here: &Surroundings) -> impl Iterator<Item = &Node> {
         let task = (here.task)();
         self.all().take_while(move |limit| limit.task == task && !limit.is_inherited())

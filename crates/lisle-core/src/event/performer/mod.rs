@@ -1,5 +1,5 @@
-//! What a stack knows of the performer that runs on it: how a fiber parks, the limits of its waits, and
-//! the memory of a task.
+//! The state of a stack about the performer that runs on it: the parker of a fiber, the limits of its
+//! waits, and the memory of a task.
 
 pub(crate) mod id;
 #[allow(missing_debug_implementations, reason = "not for users")]

@@ -55,8 +55,8 @@ pub(crate) fn can_be_unwound() -> bool {
     false
 }
 
-/// What limits ask about the code that runs here. A panic reaches its callers, unless the code runs
-/// because a panic unwinds already; what foreign frames do cannot be seen.
+/// The answers to limits about the code that runs here. A panic reaches its callers, unless the
+/// code runs because a panic unwinds already; the library cannot see foreign frames here.
 pub(in crate::event) static SURROUNDINGS: Surroundings = Surroundings {
     task: || top_task().get().addr(),
     is_unwinding: std::thread::panicking,

@@ -94,7 +94,7 @@ pub struct Parker {
     pub waker: Cell<Option<Waker>>,
     /// Its worker's random number generator, for fair choices.
     random: Cell<*const Random>,
-    /// What it waits for; may be null. Valid only while its state says that it is parked.
+    /// The description of its wait; may be null. Valid only while its state says that it is parked.
     parked: Cell<*const ParkedEvent>,
     /// See [`top_task`].
     pub task: TopTask,
@@ -242,8 +242,8 @@ impl Parker {
         matches!(self.state.get(), State::Parked | State::ParkedMasked | State::ParkedLimited)
     }
 
-    /// Returns what the fiber waits for, if it is parked. Called by its own domain's worker,
-    /// between turns or in a turn of another fiber.
+    /// Returns the description of the fiber's wait, if it is parked. Called by its own domain's
+    /// worker, between turns or in a turn of another fiber.
     pub fn describe(&self) -> Description {
         let mut waits = Description::default();
         if !self.is_parked() {
@@ -280,10 +280,10 @@ impl Parker {
         }
     }
 
-    /// Waits to be woken, or, unless it `ends` never, until the runtime wants the fiber to unwind or
-    /// one of its limits has passed. Only the running fiber calls this, within
-    /// [`suspend`](crate::event::protocol::step::suspend). Its waker is called at most once for each park, and once
-    /// for a park that never ends. `parked` is what it waits for, for the wait graph.
+    /// Waits to be woken, or, unless it `ends` never, until the runtime wants the fiber to unwind or one of
+    /// its limits has passed. Only the running fiber calls this, within
+    /// [`suspend`](crate::event::protocol::step::suspend). Its waker is called at most once for each park,
+    /// and once for a park that never ends. `parked` describes the wait, for the wait graph.
     ///
     /// Code that unwinds may wait, too, because its destructors must complete. Until it continues,
     /// the thread then counts as panicking for the other fibers of the domain as well.
@@ -329,7 +329,7 @@ impl Parker {
             if self.limits.end_a_wait(ends, &SURROUNDINGS) {
                 return Unparked::Passed;
             }
-            // The limits that have passed are not for what runs here.
+            // The limits that have passed are not for the code that runs here.
             if !self.limits.any_has_passed() {
                 self.disturbed.update(|reasons| reasons & !disturbed::PASSED);
             }
@@ -389,7 +389,7 @@ pub fn can_be_unwound() -> bool {
     unwinding::is_possible(if is_raising { Catches::Resume } else { Catches::End })
 }
 
-/// What limits ask about the code that runs here.
+/// The answers to limits about the code that runs here.
 pub(in crate::event) static SURROUNDINGS: Surroundings = Surroundings {
     task: || top_task().get().addr(),
     is_unwinding,

@@ -17,7 +17,7 @@ use std::cell::Cell;
 use std::panic::Location;
 use std::ptr::NonNull;
 
-/// What a performer is about to do.
+/// The next operation of a performer.
 #[derive(Debug, Clone, Copy)]
 #[doc(hidden)]
 pub enum Doing<'a> {
@@ -53,8 +53,8 @@ pub unsafe trait Context {
     ///
     /// # Safety
     ///
-    /// The fiber is parked, and the pointer may be used for all of it. The calling thread is that of
-    /// the fiber's worker, between the turns of fibers or in one.
+    /// The fiber is parked, and the pointer may be used for all of it. The calling thread is the
+    /// fiber's worker, between the turns of fibers or in one.
     #[doc(hidden)]
     unsafe fn disturb(&self, parker: *const ()) {
         let _ = parker;
@@ -70,9 +70,9 @@ pub unsafe trait Context {
     /// Unwinds the performer, after `park` has returned [`Unparked::Interrupted`].
     fn unwind(&self) -> !;
 
-    /// Reports what the performer that runs now waits for: called with `Some` before it parks and
-    /// with `None` when its park has returned. It is for contexts that report waiting performers;
-    /// the library's own runtimes learn it in another way.
+    /// Reports the wait of the running performer: called with `Some` before it parks and with
+    /// `None` when its park has returned. It is for contexts that report waiting performers; the
+    /// library's own runtimes learn it in another way.
     fn parks(&self, parked: Option<&ParkedEvent>) {
         let _ = parked;
     }
@@ -95,8 +95,8 @@ pub unsafe trait Context {
         false
     }
 
-    /// Returns `true` if nothing else is to run in the place of the performer, and others may run
-    /// at the same time. The performer may then spin for a moment before it waits for one of those.
+    /// Returns `true` if nothing else needs the performer's place, and others may run at the same
+    /// time. The performer may then spin for a moment before it waits for one of them.
     fn may_spin(&self) -> bool {
         false
     }
@@ -126,13 +126,13 @@ pub unsafe trait Context {
     /// only where there can be models (feature `model`).
     fn visible(&self) {}
 
-    /// Returns `true` if a model decides what runs here.
+    /// Returns `true` if a model schedules this thread.
     fn is_model(&self) -> bool {
         false
     }
 
-    /// Called before [`visible`](Context::visible), with what the performer does then, for models
-    /// that tell people of it.
+    /// Called before [`visible`](Context::visible), with the performer's next operation, for models
+    /// that report to people.
     fn about_to(&self, doing: Doing<'_>) {
         let _ = doing;
     }
@@ -144,9 +144,8 @@ pub unsafe trait Context {
         let _ = (address, size, made);
     }
 
-    /// Called before the performer does what would wait until `is_so` returns `true`. A model may
-    /// let others run until then; if it never is so, the performer waits as it would without a
-    /// model.
+    /// Called before an operation that would wait until `is_so` returns `true`. A model may let
+    /// others run until then; if it never is so, the performer waits as it would without a model.
     fn wait_until(&self, awaited: crate::event::telling::awaited::Awaited, is_so: &dyn Fn() -> bool) {
         let _ = (awaited, is_so);
         self.visible();
@@ -174,7 +173,7 @@ pub unsafe trait Context {
         clock::now()
     }
 
-    /// Returns the same, for a deadline that is counted from now. Nobody else learns what it is.
+    /// Returns the same, for a deadline that is counted from now. No other code learns this time.
     fn now_to_arm(&self) -> u64 {
         self.now()
     }
@@ -204,7 +203,7 @@ pub fn installed<'a>() -> Option<&'a dyn Context> {
     INSTALLED.with(Cell::get).map(|context| unsafe { context.as_ref() })
 }
 
-/// Returns the context installed for this thread if it may be that of a model.
+/// Returns the context installed for this thread if it may belong to a model.
 #[inline(always)]
 pub(crate) fn in_model<'a>() -> Option<&'a dyn Context> {
     if crate::shim::model::is_running() { installed() } else { None }
@@ -218,7 +217,7 @@ pub fn now() -> u64 {
     installed().map_or_else(clock::now, Context::now)
 }
 
-/// Returns the same, for a deadline that is counted from now. Nobody else learns what it is.
+/// Returns the same, for a deadline that is counted from now. No other code learns this time.
 pub(in crate::event) fn now_to_arm() -> u64 {
     installed().map_or_else(clock::now, Context::now_to_arm)
 }

@@ -13,13 +13,13 @@
 use crate::event::Step;
 use std::cell::Cell;
 
-/// What a look has shown so far. A poll reads it. The first look of a performance that publishes
+/// The evidence of a look so far. A poll reads it. The first look of a performance that publishes
 /// afterwards only needs to know whether an event is [to come last](Evidence::is_to_come_last).
 #[derive(Debug)]
 #[doc(hidden)]
 pub struct Evidence {
-    /// The number of branches that have reported what they saw; from `OBJECT` on, the number of
-    /// objects that they have looked at; then the flags below. It is one word, since each
+    /// The number of branches that have reported their looks; from `OBJECT` on, the number of
+    /// objects at which they have looked; then the flags below. It is one word, since each
     /// performance begins by making it, and few ever read it.
     seen: Cell<u64>,
     /// The sum of the counts and of the addresses of the objects. The addresses distinguish looks
@@ -27,14 +27,14 @@ pub struct Evidence {
     sum: Cell<usize>,
 }
 
-/// What two looks have in common if nothing became ready in between.
+/// A value that is the same for two looks if nothing became ready in between.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::event) struct View(u64, usize);
 
 const OBJECT: u64 = 1 << 30;
 /// Two objects.
 const OBJECTS: u64 = 2 * OBJECT;
-/// A branch has not reported what it saw.
+/// A branch has not reported its look.
 const OPAQUE: u64 = 1 << 61;
 /// An event that is ready has stood back.
 const LATE: u64 = 1 << 62;
@@ -81,8 +81,8 @@ impl Evidence {
         self.seen.set(self.seen.get() + 1);
     }
 
-    /// Calls `look` for a branch, and notes it if the branch is not ready and does not report what
-    /// it saw.
+    /// Calls `look` for a branch, and notes it if the branch is not ready and does not report its
+    /// look.
     #[inline(always)]
     pub(in crate::event) fn of_branch(&self, look: impl FnOnce() -> Step) -> Step {
         let before = self.seen.get();
@@ -128,7 +128,7 @@ impl Evidence {
         !self.is_doubtful()
     }
 
-    /// Returns what another look is to be compared with, or `None` if no other look could show
+    /// Returns the value for a comparison with another look, or `None` if no other look could show
     /// enough.
     pub(in crate::event) fn view(&self) -> Option<View> {
         (!self.is(OPAQUE | LATE)).then(|| View(self.seen.get(), self.sum.get()))

@@ -1,4 +1,5 @@
-//! How performers agree on what happens. The README of the folder above says why it is right.
+//! The commit protocol, by which performers agree on events. The README of the folder above says
+//! why it is right.
 
 pub(crate) mod context;
 pub(crate) mod evidence;

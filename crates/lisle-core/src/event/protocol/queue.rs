@@ -339,7 +339,7 @@ impl<M> WaitQueue<M> {
     }
 
     /// Commits the first waiter that can be committed with `by`. Passes over waiters of `by` itself
-    /// and unlinks those that were committed elsewhere.
+    /// and unlinks waiters that were committed elsewhere.
     #[inline(always)]
     pub(crate) fn commit(&mut self, by: &impl Committer) -> Result<Option<Committed<M>>, Decided> {
         self.commit_where(|candidate| candidate.meet(by))
@@ -422,8 +422,8 @@ impl<M> WaitQueue<M> {
         }
     }
 
-    /// Unlinks all waiters except those that stand for `by`, and tells the uncommitted ones to
-    /// start over.
+    /// Unlinks all waiters except the waiters of `by`, and tells the uncommitted ones to start
+    /// over.
     pub(crate) fn retry_all(&mut self, by: Option<&Attempt<'_>>, woken: &Woken) {
         let mut cursor = self.head;
         while let Some(waiter) = cursor {

@@ -5,11 +5,11 @@
 //! not committed by itself: a partner that meets it commits the record of the performer that waits
 //! on the set, if there is one, under the set's lock.
 //!
-//! If there is none, the set is *closed*: the partner takes the waiter out of its queue, like one
-//! that was committed elsewhere, and puts the seat on the list of those to be looked at again. A
-//! performance looks at these first, and opens the set only when the list is empty. Both happen
-//! under the set's lock, so a partner either finds the set open and commits, or its mark is found
-//! by the next look.
+//! If there is none, the set is *closed*: the partner takes the waiter out of its queue, like a
+//! waiter that was committed elsewhere, and puts the seat on the list of noticed seats. A
+//! performance first looks at noticed seats, and opens the set only when the list is empty. Both
+//! happen under the set's lock, so a partner either finds the set open and commits, or its mark is
+//! found by the next look.
 //!
 //! The lock is a leaf: no thread waits while holding it. A thread waits for a claimed record only
 //! after releasing the lock, and by the ranks of the performers. Therefore the README's argument
@@ -38,7 +38,7 @@ struct Inner {
     current: *const Record,
     /// The seat by which it was committed.
     winner: Option<NonNull<Seat>>,
-    /// The number of times that a seat has been put on the list of those to be looked at.
+    /// The number of times that a seat has been put on the list of noticed seats.
     notices: usize,
     /// The first and last of the seats to be looked at.
     ready: Option<(NonNull<Seat>, NonNull<Seat>)>,
@@ -271,7 +271,7 @@ impl Standing {
         std::ptr::from_ref(self) as usize
     }
 
-    /// Puts a seat on the list of those that the next performance looks at.
+    /// Puts a seat on the list of noticed seats, at which the next performance looks.
     pub(in crate::event) fn notice(&self, seat: &Seat) {
         self.inner.lock().push(seat);
     }
@@ -281,9 +281,8 @@ impl Standing {
         self.inner.lock().push_front(seat);
     }
 
-    /// Takes the next seat off the list of those to be looked at, oldest notice first. `last`, if
-    /// given, is put on the list before. If the list is empty, returns the number of notices so
-    /// far.
+    /// Takes the next seat off the list of noticed seats, oldest notice first. `last`, if given, is
+    /// put on the list before. If the list is empty, returns the number of notices so far.
     pub(in crate::event) fn next(&self, last: Option<&Seat>) -> Result<NonNull<Seat>, usize> {
         let mut inner = self.inner.lock();
         inner.next(last).ok_or(inner.notices)
@@ -316,7 +315,7 @@ impl Standing {
         open
     }
 
-    /// Takes a seat that is about to be dropped off the list of those to be looked at.
+    /// Takes a seat that is about to be dropped off the list of noticed seats.
     pub(in crate::event) fn strike(&self, seat: &Seat) {
         self.inner.lock().remove(seat);
     }

@@ -1,4 +1,4 @@
-//! A step of an event: its result, and what must not happen meanwhile.
+//! A step of an event: its result, and the operations that are forbidden meanwhile.
 //!
 //! Checks on suspension: within a step of an event, under a source's lock, and where the user has
 //! forbidden it, code must not be suspended.
@@ -121,7 +121,7 @@ fn entries<'a>(mut next: *const Record) -> impl Iterator<Item = Entry<'a>> {
         let address = next.map_addr(|addr| addr & !(SECTION | FENCE));
         Some(match next.addr() & (SECTION | FENCE) {
             SECTION => {
-                // SAFETY: an address with this tag is that of a section, which stays until its
+                // SAFETY: an address with this tag leads to a section, which stays until its
                 // function has returned, and that function has called this code.
                 let section = unsafe { &*address.cast::<Section>() };
                 next = section.outer;
@@ -248,14 +248,14 @@ pub fn is_free() -> bool {
     CURRENT.with(Cell::get).is_null()
 }
 
-/// Returns `true` if the code that runs here is in a step, or under a source's lock, fenced or not. What
-/// it may wake then may wait for that very step.
+/// Returns `true` if the code that runs here is in a step, or under a source's lock, fenced or not. A
+/// performer that it wakes then may wait for that very step.
 #[cfg(not(lisle_loom))]
 pub fn is_in_step() -> bool {
     entries(CURRENT.with(Cell::get)).any(|entry| !matches!(entry, Entry::Fence(_)))
 }
 
-/// Returns what tells the innermost step, lock or fence that this thread is in from others.
+/// Returns the identity of the innermost step, lock or fence of this thread.
 #[cfg(not(lisle_loom))]
 #[inline(always)]
 pub fn innermost() -> usize {
@@ -294,14 +294,14 @@ fn suspend_in_step<R>(innermost: *const Record, park: impl FnOnce() -> R) -> Res
     Ok(park())
 }
 
-/// Panics, because the code that runs would have to do `what`, which is forbidden to it.
+/// Panics, because the running code would have to do `what`, which is forbidden here.
 #[cold]
 pub fn refuse(what: &str) -> ! {
     forbidden().expect("a fenced performer has a fence").refuse(what)
 }
 
 impl Forbidden {
-    /// Panics, because the code that runs would have to do `what`.
+    /// Panics, because the running code would have to do `what`.
     #[cold]
     pub fn refuse(self, what: &str) -> ! {
         let Forbidden { by, site } = self;

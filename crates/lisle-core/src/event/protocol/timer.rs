@@ -89,7 +89,7 @@ impl Timer {
         !self.record.get().is_null()
     }
 
-    /// Returns the address of what the timer decides when it fires: the state of a record.
+    /// Returns the address of the record's state that the timer decides when it fires.
     ///
     /// # Safety
     ///
@@ -102,7 +102,7 @@ impl Timer {
         unsafe { record.as_ref() }.map_or(0, Record::state_address)
     }
 
-    /// Returns `true` if nothing but the timer is to decide what it decides.
+    /// Returns `true` if only the timer may decide its record.
     ///
     /// # Safety
     ///
@@ -150,13 +150,13 @@ impl Timer {
 
     /// Returns the shared wheel in which the timer is armed. If it is in none, nobody else uses it.
     pub(crate) fn named(&self) -> Option<NonNull<SharedWheel>> {
-        // Acquire: who fires a timer has done with it before it names none.
+        // Acquire: the thread that fires a timer has done with it before the timer names no wheel.
         NonNull::new(self.wheel.load(Ordering::Acquire))
     }
 
     /// Notes that the timer is armed in `wheel`, whose lock the caller holds.
     pub(crate) fn name(&self, wheel: &SharedWheel) {
-        // Release: who disarms it takes the lock that lies there.
+        // Release: a thread that disarms it takes the lock in the wheel.
         self.wheel.store(std::ptr::from_ref(wheel).cast_mut(), Ordering::Release);
     }
 

@@ -1,16 +1,16 @@
-//! What the code tells a model that runs it: the operations that others see, and the objects that they
-//! touch; and what no model can check.
+//! The reports of code to a model that runs it: operations that others see, with the objects that they
+//! touch. Operations that no model can check panic here.
 //!
-//! A model runs a program alone, again and again, and decides what comes next. What happens outside
-//! of the program would come when it likes, and not again in the same way. An operation that lets
-//! it in therefore panics where a model runs the calling code, and says what to put in its place.
+//! A model runs a program alone, again and again, and chooses each next step. Input from outside of
+//! the program would come at any time, and not again in the same way. So in a model an operation
+//! that waits for such input panics, and the message names a replacement.
 
 use super::context::{Context, Doing, in_model};
 use crate::event::telling::waits::Label;
 use crate::shim::model::{Touch, is_running, touched};
 
-/// When time begins in a model, in nanoseconds of the library's clock: a hundred years after it does
-/// elsewhere. So a point in time tells whether it is of a model.
+/// The beginning of time in a model, in nanoseconds of the library's clock: a hundred years later
+/// than elsewhere. So a point in time shows whether it comes from a model.
 #[doc(hidden)]
 pub const MODEL_ERA: u64 = 100 * 365 * 24 * 3_600 * 1_000_000_000;
 
@@ -24,8 +24,8 @@ pub fn visible_on<T: ?Sized>(object: &T) {
     }
 }
 
-/// Does the same as [`visible_on`], and says which operation it is: a verb that the object, of
-/// which this is the label, is appended to.
+/// Does the same as [`visible_on`], and names the operation: a verb, to which the object's label is
+/// appended.
 #[inline(always)]
 #[doc(hidden)]
 pub fn visible_doing<T: ?Sized>(operation: &'static str, label: &Label, object: &T) {
@@ -50,7 +50,7 @@ pub fn visible() {
     in_model().into_iter().for_each(Context::visible);
 }
 
-/// Returns `true` if a model runs the calling code, which then takes no short cut: an operation
+/// Returns `true` if a model runs the calling code, which then must take no short cut: an operation
 /// that is tried first and then performed would be two steps.
 #[inline(always)]
 #[doc(hidden)]
@@ -58,8 +58,7 @@ pub fn is_modelled() -> bool {
     in_model().is_some_and(|context| context.is_model())
 }
 
-/// Tells a model of an object without a label that the running operation touches, and how large it
-/// is.
+/// Tells a model of an object without a label that the running operation touches, with its size.
 #[inline(always)]
 #[doc(hidden)]
 pub fn declare<T: ?Sized>(object: &T) {
@@ -68,8 +67,8 @@ pub fn declare<T: ?Sized>(object: &T) {
     }
 }
 
-/// Tells a model of an object that the running operation touches, how large it is, and by its label
-/// where it was made.
+/// Tells a model of an object that the running operation touches, with its size and its label,
+/// which has the place where it was made.
 #[inline(always)]
 #[doc(hidden)]
 pub fn declare_made<T: ?Sized>(label: &Label, object: &T) {
@@ -86,9 +85,9 @@ pub fn gone<T: ?Sized>(object: &T) {
     touched(std::ptr::from_ref(object).cast::<()>().addr(), Touch::Gone);
 }
 
-/// Adds to a count, which is at `place`, and returns what `add` returns. A model is told that this
-/// commutes with what others add if `commutes` returns `true`: the count learns nothing, and nobody
-/// waits for it.
+/// Adds to a count, which is at `place`, and returns what `add` returns. If `commutes` returns
+/// `true`, a model learns that this commutes with the additions of others: the caller does not use
+/// the value, and no performer waits for it.
 #[inline(always)]
 #[doc(hidden)]
 pub fn add_to<T, R>(place: &T, add: impl FnOnce() -> R, commutes: impl FnOnce(&R) -> bool) -> R {
@@ -100,8 +99,8 @@ pub fn add_to<T, R>(place: &T, add: impl FnOnce() -> R, commutes: impl FnOnce(&R
     added
 }
 
-/// Panics if a model runs the calling code. `what` is something that cannot be checked because of
-/// `why`; `instead` says what can.
+/// Panics if a model runs the calling code. `what` cannot be checked because of `why`; `instead`
+/// names a replacement.
 #[inline(always)]
 #[track_caller]
 #[doc(hidden)]

@@ -124,7 +124,8 @@ fn together(wake: impl FnOnce()) {
 pub(in crate::event) fn call(waker: StdWaker) {
     // SAFETY: the calls stay in place until `CALLS` has been reset.
     let Some(calls) = (unsafe { CALLS.with(Cell::get).as_ref() }) else {
-        // It is called for another, who relies on it, whatever ends the waits of the code that runs here.
+        // It acts for another performer, which relies on it, so no limit of the running code may end its
+        // waits.
         crate::masked!(_masked);
         // This may be a worker or the clock thread, on which others rely.
         return panics::told("a waker given to an event's future", || waker.wake());

@@ -7,7 +7,7 @@
 //! a receiver waits, a model lets it begin when its message is there, as it does with locks. The
 //! receiver then follows the sender of its message, and the two are no race.
 
-/// What a performer waits for.
+/// The awaited thing of a performer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Awaited {
     /// That something is so: a lock is free, a fiber has ended.
@@ -18,7 +18,7 @@ pub enum Awaited {
     Place,
 }
 
-/// What a performer waits for, and whether it is there.
+/// The awaited thing of a performer, and whether it is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[doc(hidden)]
 pub struct Awaits {

@@ -1,4 +1,4 @@
-//! What reports ask: what a performer waits for, in words.
+//! The descriptions of waits, for reports.
 
 #[doc(hidden)]
 pub mod awaited;

@@ -1,11 +1,11 @@
-//! What a parked performer waits for, with the types of its event left out.
+//! The wait of a parked performer, with the types of its event left out.
 
 use super::waits::Description;
 
-/// What a parked performer waits for: its event, its branch, and a function that knows their types.
+/// The wait of a parked performer: its event, its branch, and a function that knows their types.
 ///
-/// It may be asked until the park returns, by the thread on which the performer is parked; that of
-/// a task, by the thread that has claimed the task.
+/// It may be asked until the park returns, by the thread on which the performer is parked; for a
+/// task, by the thread that has claimed the task.
 #[derive(Debug, Clone, Copy)]
 pub struct ParkedEvent {
     event: *const (),
@@ -19,7 +19,7 @@ impl ParkedEvent {
     /// # Safety
     ///
     /// `describe` may be called with the two pointers and no other, as long as both are alive and
-    /// nothing changes what they lead to.
+    /// nothing changes their targets.
     #[inline(always)]
     pub(in crate::event) unsafe fn new(
         event: *const (),

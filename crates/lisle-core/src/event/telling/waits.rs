@@ -1,4 +1,4 @@
-//! The wait graph: the words in which an event describes what its performer waits for.
+//! The words in which an event describes its performer's wait, for the wait graph.
 //!
 //! Nothing here is called in normal operation. A caller that asks for the waiting performers makes
 //! the event of each parked performer describe itself
@@ -148,7 +148,7 @@ impl fmt::Display for Said<'_> {
     }
 }
 
-/// A collection of what a performer waits for.
+/// A collection of a performer's waits.
 #[derive(Debug, Default)]
 pub struct Description {
     #[doc(hidden)]

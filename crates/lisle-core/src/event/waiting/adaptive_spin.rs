@@ -16,7 +16,7 @@ use std::cell::Cell;
 
 /// The duration of a spin in nanoseconds, by default.
 const BRIEFLY: u64 = 2_000;
-/// The duration of a long spin in nanoseconds: about what a sleep and its wake cost.
+/// The duration of a long spin in nanoseconds: about the cost of a sleep and its wake.
 const LONG: u64 = 50_000;
 /// Sleeps below this count as short. A sleep includes the wake, which alone takes 20 to 60
 /// microseconds.

@@ -180,7 +180,7 @@ impl Limit {
                 if unsafe { parker.as_ref() }.disturb() {
                     let worker = installed().expect("a worker fires its timers");
                     // SAFETY: it is parked, as it has just said, and this is its worker's thread. The
-                    // pointer is that of `running_ptr`.
+                    // pointer comes from `running_ptr`.
                     unsafe { worker.disturb(parker.as_ptr().cast()) };
                 }
             }
@@ -220,8 +220,8 @@ impl Drop for Entered<'_> {
     }
 }
 
-/// Calls `f`, and returns what it panics with. A limit is reached by unwinding to this function, which
-/// is known by its address.
+/// Calls `f`, and returns the payload of its panic. The unwinding of a limit ends at this function,
+/// which is recognised by its address.
 #[inline(never)]
 fn catching(f: &mut dyn FnMut()) -> std::thread::Result<()> {
     let _raising = parker::raising();

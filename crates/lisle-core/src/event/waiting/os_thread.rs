@@ -1,10 +1,10 @@
 //! How a plain thread waits: it spins for a while, and then sleeps.
 //!
-//! A partner that wakes a thread which spins writes one word, on the thread's own stack, and touches
+//! A partner that wakes a spinning thread writes one word, on the thread's own stack, and touches
 //! nothing else of it. The handle by which a thread is unparked is shared and counted: to take one
-//! is a locked operation on a line that all who wake the thread have written, and would cost each
-//! message two transfers of that line between cores. So the thread lays its handle beside the word
-//! before it says that it sleeps, and only who finds it asleep uses the handle.
+//! is a locked operation on a line that all wakers of the thread write, and would cost each message
+//! two transfers of that line between cores. So the thread lays its handle beside the word before it
+//! says that it sleeps, and only a waker that finds it asleep uses the handle.
 
 #[cfg(not(lisle_loom))]
 use super::adaptive_spin::AdaptiveSpin;

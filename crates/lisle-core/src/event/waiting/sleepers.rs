@@ -1,10 +1,9 @@
 //! The plain OS threads that sleep until an event happens. They can be listed with the fibers that
 //! wait.
 //!
-//! A thread that really goes to sleep notes it by one store. It describes what it waits for only
-//! when asked, and does so itself: its event need not be `Sync`, so no other thread may use it. The
-//! asking thread unparks the sleeper, which sees that this was not its wake, answers, and sleeps
-//! again.
+//! A thread that really goes to sleep notes it by one store. It describes its wait only when asked,
+//! and does so itself: its event need not be `Sync`, so no other thread may use it. The asking
+//! thread unparks the sleeper, which sees that this was not its wake, answers, and sleeps again.
 
 use super::calls;
 use super::limit;
@@ -46,7 +45,8 @@ pub struct Told {
 
 static ALL: PerProcess<Mutex<Vec<Arc<Sleeper>>>> = PerProcess::new(Mutex::default);
 
-/// Where those that ask wait. Told when a thread has answered, or was asked and has been woken.
+/// The place where asking threads wait. It is notified when a thread has answered, or was asked and
+/// has been woken.
 #[derive(Default)]
 struct Answers {
     lock: Mutex<()>,
@@ -66,7 +66,7 @@ impl Answers {
 /// A thread's place in the list, until the thread ends.
 struct Place {
     sleeper: Arc<Sleeper>,
-    /// The process in whose list it is: that of a forked child is empty at first.
+    /// The process of its list: the list of a forked child is empty at first.
     generation: Cell<u32>,
 }
 
@@ -150,7 +150,7 @@ pub(in crate::event) fn sleep(parked: Option<ParkedEvent>, woken: &WakeWord, end
 }
 
 impl Sleeper {
-    /// Says that the thread sleeps no more, also to those that have asked it.
+    /// Says that the thread sleeps no more, also to threads that have asked it.
     fn wakes(&self) {
         self.asleep.store(false, Ordering::Release);
         // The one that asks counts its question and looks at `asleep` after that.
@@ -179,8 +179,8 @@ impl Sleeper {
     }
 }
 
-/// Asks all threads that sleep what they wait for. A thread that does not answer within
-/// `timeout` has been woken and is not listed.
+/// Asks all sleeping threads for their waits. A thread that does not answer within `timeout` has
+/// been woken and is not listed.
 pub fn ask(timeout: Duration) -> Vec<Told> {
     let mut asked: Vec<(Arc<Sleeper>, u64)> = Vec::new();
     for sleeper in lock(ALL.get()).iter().filter(|sleeper| sleeper.asleep.load(Ordering::Acquire)) {

@@ -6,13 +6,13 @@
 //! others of its domain from running. For the first that place is `checkpoint`, for the second an
 //! unsuccessful poll, and for the third an operation that could wait.
 //!
-//! The domain decides what a fiber that gives way does: it passes functions when it settles on its
-//! thread.
+//! The domain decides how a fiber gives way: it passes functions when it settles on its thread.
 //!
-//! The mark has three bits. Only operations look at the first two. One is set by what a fiber or task
-//! does again and again while others wait for it, which is counted: locking a mutex, so far. One is
-//! set if it has taken the turn of another, which this domain may keep from running. The third says
-//! that the turn may have been long: the monitor of the runtime sets it for each domain every 10 ms.
+//! The mark has three bits. Only operations look at the first two. One is set by an operation that a
+//! fiber or task repeats often while others wait for it: so far, locking a mutex. One is set if the
+//! fiber or task has taken the turn of another, which this domain may keep from running. The third
+//! says that the turn may have been long: the monitor of the runtime sets it for each domain every 10
+//! ms.
 //!
 //! The mark lies in the storage of the domain's thread and is found without loading its address
 //! first. (The word of a domain that loops read, `jobs/heartbeat.rs`, is a different one: it is set
@@ -85,9 +85,9 @@ mod in_domain {
 
     /// The bit of the mark that is set if others should run when the turn has been long.
     const LONG: u8 = 1;
-    /// The bit that is set if others should run since what runs here has often gone before them.
+    /// The bit that is set if others should run, since the running code has often gone before them.
     const OFTEN: u8 = 2;
-    /// The bit that is set if others should run since what runs here has taken the turn of one.
+    /// The bit that is set if others should run, since the running code has taken the turn of one.
     const TOOK: u8 = 4;
 
     thread_local! {
@@ -95,13 +95,13 @@ mod in_domain {
         static DUE: AtomicU8 = const { AtomicU8::new(0) };
         /// The number of unsuccessful polls, and of the like, left before they were often.
         static LEFT: Cell<u32> = const { Cell::new(IN_VAIN) };
-        /// What tells the waker with which a fiber polls a future that it waits for.
+        /// The identity of the waker with which a fiber polls an awaited future.
         static DRIVER: Cell<Option<Tell>> = const { Cell::new(None) };
-        /// What this thread's domain does.
+        /// The functions of this thread's domain.
         static WAYS: Cell<Option<&'static Ways>> = const { Cell::new(None) };
     }
 
-    /// What a domain does with a fiber that may be suspended.
+    /// The functions of a domain for a fiber that may be suspended.
     #[derive(Debug)]
     pub struct Ways {
         /// For one that has often polled without success, or gone before others.
@@ -303,10 +303,10 @@ mod in_domain {
         left == 0
     }
 
-    /// Returns `true` if this is a fiber that may be suspended where it has not asked to be.
-    /// Returns `false` if it has forbidden suspension or is in a step of an event. A fiber that
-    /// unwinds may be suspended: what its destructor waits for may depend on others, too. Where a
-    /// model runs it, it gives way as the model wants, and not as long as its turn has been.
+    /// Returns `true` if this is a fiber that may be suspended without having asked for it. Returns
+    /// `false` if it has forbidden suspension or is in a step of an event. A fiber that unwinds may
+    /// be suspended: its destructor may wait for others, too. In a model a fiber gives way by the
+    /// model's choice, and not by the length of its turn.
     #[inline]
     pub fn may_pass() -> bool {
         parker::running().is_some() && step::is_free() && !is_modelled()

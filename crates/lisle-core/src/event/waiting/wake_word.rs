@@ -36,8 +36,8 @@ impl WakeWord {
         self.state.load(Ordering::Acquire) == WOKEN
     }
 
-    /// Says that the thread, which is the caller's, sleeps from now on: who sets the word unparks
-    /// it. The thread looks at the word once more before it parks.
+    /// Says that the calling thread sleeps from now on: a thread that sets the word unparks it. The
+    /// thread looks at the word once more before it parks.
     pub(super) fn fall_asleep(&self) {
         // It also still sleeps if it was interrupted before and waits again for the same wake.
         if self.state.load(Ordering::Relaxed) == AWAKE {

@@ -1,4 +1,4 @@
-//! Memory where there is no system to ask for it: that of the allocator.
+//! Memory from the allocator, where there is no system to ask.
 
 use std::alloc::{Layout, alloc_zeroed};
 use std::ffi::c_void;
@@ -6,7 +6,7 @@ use std::io;
 use std::ops::Range;
 use std::ptr::NonNull;
 
-/// That of WebAssembly's memory is 16 times as large, but nothing here depends on it.
+/// A page of WebAssembly's memory is 16 times as large, but nothing here depends on it.
 const PAGE: usize = 4096;
 
 pub(super) fn page_size() -> usize {
@@ -20,7 +20,7 @@ pub(super) fn map(len: usize) -> io::Result<NonNull<c_void>> {
     NonNull::new(start.cast()).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
 }
 
-/// Does nothing: the allocator keeps what it has.
+/// Does nothing: the allocator keeps its memory.
 ///
 /// # Safety
 ///

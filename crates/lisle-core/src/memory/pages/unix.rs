@@ -32,7 +32,7 @@ pub(super) fn map(len: usize) -> io::Result<NonNull<c_void>> {
     NonNull::new(start).ok_or_else(|| io::Error::other("the kernel placed a mapping at address zero"))
 }
 
-/// Does what the function of this name in `super` says.
+/// Does the work of the function with this name in `super`.
 ///
 /// # Safety
 ///

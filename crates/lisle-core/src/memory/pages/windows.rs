@@ -26,8 +26,8 @@ pub(super) fn map(len: usize) -> io::Result<NonNull<c_void>> {
     NonNull::new(start).ok_or_else(io::Error::last_os_error)
 }
 
-/// Does what the function of this name in `super` says. The pages leave the process's memory at once,
-/// and the system need not write them anywhere.
+/// Does the work of the function with this name in `super`. The pages leave the process's memory at
+/// once, and the system need not write them anywhere.
 ///
 /// # Safety
 ///
@@ -38,7 +38,7 @@ pub(super) unsafe fn give_back(range: Range<usize>) {
     // SAFETY: the caller promises that the range lies in a mapping and that its contents may be
     // lost.
     unsafe { VirtualAlloc(start, range.len(), MEM_RESET, PAGE_READWRITE) };
-    // Of pages that nobody has locked this says that the process does not use them now.
-    // SAFETY: as above. The call does not change what the pages hold.
+    // For pages that are not locked, this says that the process does not use them now. SAFETY: as
+    // above. The call does not change the contents of the pages.
     unsafe { VirtualUnlock(start, range.len()) };
 }

@@ -34,7 +34,7 @@ struct Listed(NonNull<RawMutex>);
 // SAFETY: a mutex may be used from any thread.
 unsafe impl Send for Listed {}
 
-/// The late turns of a process. A forked child has none: those that waited are threads of its parent.
+/// The late turns of a process. A forked child has none: the waiters are threads of its parent.
 struct Late {
     lists: [CachePadded<Lock<Vec<Listed>>>; LISTS],
     /// The clock thread has been told to look, and has not begun to.

@@ -1,5 +1,5 @@
-//! Taking the lock of a mutex, as an event: what a performer does that finds the lock taken. The
-//! word and the turns of those that wait are in `raw.rs`.
+//! Taking the lock of a mutex, as an event: the steps of a performer that finds the lock taken. The
+//! word and the turns of waiters are in `raw.rs`.
 
 use super::raw::{RawMutex, is_given};
 use super::turns::{Later, Place};

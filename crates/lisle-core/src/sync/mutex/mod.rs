@@ -65,20 +65,20 @@ pub(super) use turns::{OVERDUE, Overdue};
 ///
 /// # Fairness
 ///
-/// A free mutex may be taken by any performer that comes, even before those that wait: waking a
-/// waiter would leave the mutex idle for a while. Every half a millisecond, however, the mutex is
-/// kept for the performer that has waited longest; every millisecond, where one that is about to try
-/// has not come to it, for the next. With as many cores as threads none of `n` waiters therefore
-/// waits for much longer than `n` half milliseconds plus the time for which the others hold the
-/// mutex. With more threads than cores each also waits for a core. For a choice that is first in the
-/// queue the mutex is always kept.
+/// Any performer that comes may take a free mutex, even before waiters: waking a waiter would leave
+/// the mutex idle for a while. Every half a millisecond, however, the mutex is kept for the
+/// performer that has waited longest. If a waiter that was told to try does not come, it is kept for
+/// the next one every millisecond. With as many cores as threads none of `n` waiters therefore waits
+/// for much longer than `n` half milliseconds plus the time for which the others hold the mutex.
+/// With more threads than cores each also waits for a core. For a choice that is first in the queue
+/// the mutex is always kept.
 ///
-/// A fiber or task whose turn it is runs once its domain comes to it, and a future once it is
-/// polled. If that takes longer than 4 ms, its turn is taken back: the mutex goes to a performer that
-/// comes, or, after 8 ms at most, to the next that waits. The one that comes too late waits in front
-/// of all others. When it has come too late eight times, the mutex is kept for it until it comes, so
-/// others wait then. Of fibers of one domain none waits for another in this way: none of them runs
-/// before the domain comes to it.
+/// A fiber or task whose turn it is runs once its domain comes to it, and a future once it is polled.
+/// If that takes longer than 4 ms, its turn is taken back: the mutex goes to a performer that comes,
+/// or, after 8 ms at most, to the next waiter. The late waiter waits in front of all others. When it
+/// has come too late eight times, the mutex is kept for it until it comes, and the others wait.
+/// Fibers of one domain do not overtake each other in this way: none of them runs before the domain
+/// comes to it.
 ///
 /// # Cost
 ///
@@ -246,7 +246,7 @@ impl<T: ?Sized> Mutex<T> {
         self.value.with_mut(|value| unsafe { &mut *value })
     }
 
-    /// Does what the clock thread does, at a moment that a model chooses.
+    /// Does the clock thread's work, at a moment that a model chooses.
     #[cfg(all(test, lisle_loom))]
     pub(super) fn see_to_late_turn(&self) {
         let woken = crate::event::protocol::woken::Woken::default();

@@ -164,8 +164,8 @@ impl RawMutex {
         if taken {
             self.note_holder();
         }
-        // Not `Acquire`, which is for those that wait until the lock is free: this one could have
-        // come while it was not.
+        // Not `Acquire`, which is for performers that wait until the lock is free: this one could
+        // have come while it was not.
         self.touched(if taken { Touch::Write } else { Touch::Read });
         taken
     }
@@ -183,7 +183,7 @@ impl RawMutex {
         false
     }
 
-    /// Tells a model how the lock has been touched. What the state is made of says less.
+    /// Tells a model the kind of access to the lock. The accesses to its atomics say less.
     pub(super) fn touched(&self, touch: Touch) {
         touched(std::ptr::from_ref(self).addr(), touch);
     }
@@ -281,8 +281,8 @@ impl RawMutex {
         if is_modelled() {
             return; // It never is.
         }
-        // Not every time, for that takes longer than to lock; and counted on the thread, for who
-        // comes next has the lock's memory by now.
+        // Not every time, since that takes longer than to lock; and counted on the thread, since
+        // the next performer has the lock's memory by now.
         let count = BEFORE_OTHERS.with(|count| {
             count.set(count.get().wrapping_add(1));
             count.get()

@@ -1,20 +1,20 @@
-//! Whose turn it is to lock a mutex, and what happens if that one does not come.
+//! Turns at a mutex, and taking back the turn of a waiter that does not come.
 //!
-//! A turn is an offer. A waiter that is told to try may find the lock taken; one for which the lock
-//! is reserved finds it, if it comes in time. Neither owns the lock before it has come. A fiber or a
-//! task comes once its domain has come to it, which other code may keep for long, and a future once
-//! its executor polls it. So a turn that has lasted for [`LATE`] may be *taken back*: by a performer
-//! that finds the lock reserved, and, for those that wait, by the clock thread (`late.rs`).
+//! A turn is an offer. A waiter that is told to try may find the lock taken; a waiter for which the
+//! lock is reserved finds it free, if it comes in time. Neither owns the lock before it has come. A
+//! fiber or a task comes once its domain runs it, which other code may delay, and a future once its
+//! executor polls it. So a turn that has lasted for [`LATE`] may be *taken back*: by a performer
+//! that finds the lock reserved, and, if there are only waiters, by the clock thread (`late.rs`).
 //!
 //! A waiter that comes too late finds another number in the word, waits again in front of all
 //! others, and is given the next turn. After [`MISSED`] turns in vain the lock is *handed* to it,
 //! which cannot be taken back: otherwise a fiber that always comes late might never have it.
 //!
-//! One that waits for several things at once cannot be told to start over, since it would lose its
-//! places elsewhere. It is committed when the lock is reserved for it, but its committer keeps its
-//! waiter, as that of a promise does (`event/README.md`). It takes the lock, and its waiter, when it
-//! withdraws from the queue. If the turn is taken back before that, so is the commit, and it starts
-//! over after all.
+//! A performer that waits for several things at once cannot be told to start over, since it would
+//! lose its places elsewhere. It is committed when the lock is reserved for it, but its committer
+//! keeps its waiter, as the committer of a promise does (`event/README.md`). It takes the lock, and
+//! its waiter, when it withdraws from the queue. If the turn is taken back before that, so is the
+//! commit, and it starts over after all.
 
 #[cfg(not(lisle_loom))]
 use super::late;
@@ -77,7 +77,7 @@ struct Kept(Committed<Place>);
 // SAFETY: it is used under the queue's lock only, as the waiters are.
 unsafe impl Send for Kept {}
 
-/// What a waiter and the performers that unlock tell each other.
+/// The messages between a waiter and the performers that unlock.
 #[derive(Default)]
 pub(super) struct Place {
     /// The waiter has waited before.
@@ -157,9 +157,9 @@ impl Queue {
         if self.waiters.is_empty() { 0 } else { QUEUED }
     }
 
-    /// Returns `true` if the lock has not been reserved for `patience`, so that it is time. Where a
-    /// model runs it, it never is: the schedules in which the waiter tries before all others are
-    /// those in which it was reserved.
+    /// Returns `true` if the lock has not been reserved for `patience`, so that it is time. In a
+    /// model it never is time: the schedules in which the waiter tries before all others stand for
+    /// reserved locks.
     #[cfg(not(lisle_loom))]
     pub(super) fn is_time(&mut self, now: u64, patience: u64) -> bool {
         if is_modelled() {
@@ -188,10 +188,10 @@ impl Queue {
         OVERDUE.get().late
     }
 
-    /// Takes the first waiter out of the queue that can be committed, and those before it that were
-    /// committed elsewhere. A caller that `borrows` the mutex does so. Another leaves the latter where
-    /// they are: a performer whose waiter is free comes without the queue's lock, and the mutex may go
-    /// with it.
+    /// Takes the first waiter that can be committed out of the queue. A caller that `borrows` the
+    /// mutex also takes out the waiters before it that were committed elsewhere. Another caller leaves
+    /// these where they are: a performer whose waiter is free leaves without the queue's lock, and the
+    /// mutex may go with it.
     fn next(&mut self, borrows: bool) -> Option<Committed<Place>> {
         let Queue { waiters, rooted, .. } = self;
         let next = waiters.commit_where(|candidate| {
@@ -279,9 +279,9 @@ impl RawMutex {
         }
     }
 
-    /// Changes the word as the holder, under the queue's lock. One that has the turn may end it
+    /// Changes the word as the holder, under the queue's lock. A waiter with the turn may end it
     /// meanwhile. By an exchange and no store: loom would not put a store after the exchanges of
-    /// those that find the lock held and leave it so.
+    /// performers that find the lock held.
     fn leave_as(&self, left: impl Fn(u32) -> u32) {
         let before = self.state.fetch_update(Ordering::Release, Ordering::Relaxed, |state| Some(left(state)));
         if cfg!(any(debug_assertions, lisle_loom)) {
@@ -371,8 +371,8 @@ impl RawMutex {
         }
     }
 
-    /// A waiter of another domain than that of the one that has the turn cannot wait for that
-    /// domain. One of the same domain comes no sooner than that one.
+    /// Lists the mutex for the clock thread if a waiter is on another domain than the waiter with
+    /// the turn. A waiter of the same domain would come no sooner.
     fn watch_if(&self, queue: &mut Queue, later: &Later) {
         let is_elsewhere = queue.turn_home.is_some_and(|home| home == ANYWHERE || home != queue.home);
         let is_told = self.state.load(Ordering::Relaxed) & TOLD != 0;

@@ -31,7 +31,7 @@ pub(super) enum Phase {
     Lent,
 }
 
-/// What a performer wants of the cell and, later, what it has got.
+/// The operation that a performer wants and, later, its result.
 pub(super) enum Slot<T> {
     Put(T),
     Take,
@@ -47,8 +47,7 @@ pub(super) enum Slot<T> {
 
 pub(crate) struct State<T> {
     pub(super) phase: Phase,
-    /// Each waiter is in the queue for what its slot wants. `taking` also has those that want a
-    /// lease.
+    /// Each waiter is in the queue of its slot's operation. `taking` also has waiters for a lease.
     pub(super) putting: WaitQueue<Slot<T>>,
     pub(super) taking: WaitQueue<Slot<T>>,
     pub(super) reading: WaitQueue<Slot<T>>,
@@ -155,8 +154,8 @@ impl<T> MVar<T> {
         }
     }
 
-    /// Does what `slot` wants and returns `true`, if the phase allows it and `by` has not been
-    /// committed.
+    /// Performs the operation of `slot` and returns `true`, if the phase allows it and `by` has not
+    /// been committed.
     #[inline]
     pub(super) fn step(
         &self,
@@ -263,7 +262,7 @@ impl<T> Turn<'_, T> {
         attempt.record().won_by(self.waiter.id())
     }
 
-    /// Returns what the performer has got.
+    /// Returns the performer's result.
     #[inline]
     pub(super) fn outcome(self: Pin<&mut Self>) -> Slot<T> {
         assert!(!self.waiter.is_published(), "`complete` on a branch that has not been withdrawn");

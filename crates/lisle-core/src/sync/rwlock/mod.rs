@@ -18,8 +18,8 @@ pub use guard::{RwLockReadGuard, RwLockWriteGuard};
 
 /// A value that many may read at the same time, or one may change.
 ///
-/// Both kinds of locking are events, as locking a [`Mutex`](super::Mutex) is. What its
-/// documentation says about holding it, panics and futures applies here too.
+/// Both kinds of locking are events, as locking a [`Mutex`](super::Mutex) is. The mutex's
+/// documentation about holding, panics and futures applies here too.
 ///
 /// ```
 /// # use lisle_core as lisle;
@@ -334,7 +334,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
     }
 }
 
-/// Defines an event that forwards to that of the raw lock and gives a guard.
+/// Defines an event that forwards to the raw lock's event and gives a guard.
 macro_rules! access_event {
     ($(#[$doc:meta])* $event:ident gives $guard:ident) => {
         $(#[$doc])*

@@ -32,15 +32,15 @@ use wake::{Come, Wake};
 /// choice of three.
 const INLINE_WORDS: usize = 32;
 /// The same for an event that waits in one place, such as a receive. Many tasks wait for such an
-/// event at the same time, and their memory is mostly that of its future.
+/// event at the same time, and most of their memory is its future.
 #[doc(hidden)]
 pub const SINGLE_WORDS: usize = 12;
 
 /// A future that performs an event once, see [`Event::future`].
 ///
-/// `WORDS` is the number of words that it keeps for the performance. One that needs more keeps them
-/// in recycled memory. The future of an awaited event that waits in one place, as that of
-/// `receiver.recv_evt().await`, is 160 bytes smaller than that of any event.
+/// `WORDS` is the number of words that it keeps for the performance. A performance that needs more
+/// keeps them in recycled memory. The future of an awaited event that waits in one place, such as
+/// `receiver.recv_evt().await`, is 160 bytes smaller than the future of other events.
 ///
 /// It may be polled on any executor, and moved between threads before its first poll. Polling it
 /// after it was ready panics. Dropping it withdraws it. If a partner on another core is committing
@@ -63,7 +63,7 @@ pub struct EventFuture<E, const WORDS: usize = INLINE_WORDS> {
 }
 
 // SAFETY: the untyped content of `branch` is an `E::Branch`, which the trait requires to be `Send`.
-// The record's waker is the address of `wake`, which does not change once pinned, or that of
+// The record's waker is the address of `wake`, which does not change once pinned, or the address of
 // recycled memory, which is never freed. All else is `Send` by type.
 unsafe impl<E: Send, const WORDS: usize> Send for EventFuture<E, WORDS> {}
 // SAFETY: a shared reference to the future gives access to nothing.
@@ -137,15 +137,13 @@ impl<E: Event, const WORDS: usize> Future for EventFuture<E, WORDS> {
             // A task whose turn has been long continues in another turn, before it does anything.
             // So does a fiber that waits for a future.
             let overstays = || match Recycled::of(context.waker()) {
-                // SAFETY: its memory is never freed, and we poll it.
-                // Where a model runs it, no turn is long: what happens there must not depend on how fast
-                // the computer is.
+                // SAFETY: its memory is never freed, and we poll it. In a model no turn is long: an
+                // execution must not depend on the speed of the computer.
                 Some(recycled) => !is_modelled() && unsafe { recycled.as_ref() }.overstays(),
                 None => turn::take_due_in(context.waker()),
             };
             if !this.stays && overstays() {
-                // Only once: if what comes before it takes long in each turn, it begins
-                // nevertheless.
+                // Only once: even if the code before it takes long in each turn, it begins.
                 this.stays = true;
                 context.waker().wake_by_ref();
                 return Poll::Pending;
@@ -185,7 +183,7 @@ impl<E: Event, const WORDS: usize> Future for EventFuture<E, WORDS> {
                         resume_unwind(panic);
                     }
                     if let Some(context) = model() {
-                        // What others touch of it are its record and its wake. It may be anywhere.
+                        // Others touch its record and its wake. It may be anywhere.
                         context.about_to_touch(address, size_of::<Self>(), None);
                         // SAFETY: the branch at `place` was just made for this event.
                         announce(
@@ -267,7 +265,7 @@ impl<E, const WORDS: usize> Drop for EventFuture<E, WORDS> {
     }
 }
 
-/// Returns the model that decides what runs here.
+/// Returns the model that schedules this thread.
 fn model() -> Option<&'static dyn Context> {
     context::in_model().filter(|context| context.is_model())
 }
@@ -293,8 +291,8 @@ unsafe impl Context for Foreign {
         unreachable!("a future is not interrupted")
     }
     fn is_rooted(&self) -> bool {
-        // It is then part of what its task keeps, which is dropped with the task.
-        // SAFETY: the future owns it and outlives this context.
+        // It is then a part of its task's future, which is dropped with the task. SAFETY: the
+        // future owns it and outlives this context.
         unsafe { &*self.wake }.recycled().is_some()
     }
     fn now(&self) -> u64 {

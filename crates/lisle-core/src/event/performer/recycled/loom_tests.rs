@@ -1,7 +1,7 @@
 //! Loom models of a recycled task's state word: the life of a task.
 //!
 //! A thread that is told to queue the task runs it at once, as a domain does. Only the word orders
-//! what the threads do: the body is a cell that loom watches, and the task waits for relaxed marks.
+//! the threads' steps: the body is a cell that loom watches, and the task waits for relaxed marks.
 
 use super::super::recycled::State;
 use crate::loom_models::{explore, join_all, spawn_with};
@@ -66,7 +66,7 @@ impl Model {
     }
 
     /// Runs a turn of the task here. If it `leaves`, its first poll returns to continue elsewhere,
-    /// without a look at what it waits for.
+    /// without a look at the awaited state.
     fn turn(&self, mut leaves: bool) -> Turn {
         loop {
             assert_eq!(self.body(), Body::Future);
@@ -221,7 +221,7 @@ fn one_that_is_inflated_while_parked_is_run_once() {
     });
 }
 
-/// A thread that inspects what the task waits for owns it for that time.
+/// A thread that inspects the task's wait owns the task for that time.
 #[test]
 fn nobody_runs_it_while_it_is_looked_at() {
     explore(3, || {

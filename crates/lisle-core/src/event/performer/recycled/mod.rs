@@ -43,7 +43,7 @@ pub struct Recycled {
     /// The address of the future that waits directly; 0 if there is none. Set by the code that runs
     /// the task, reset by the code that polls or drops that future.
     direct: AtomicUsize,
-    /// What the task waits for, if that lies within its own memory.
+    /// The description of the task's wait, if it lies within the task's own memory.
     parked: Cell<Option<ParkedEvent>>,
     /// The tick at which its turn began, see `tick.rs`.
     began: Cell<u32>,
@@ -58,7 +58,7 @@ pub struct Recycled {
 static TABLE: RawWakerVTable =
     RawWakerVTable::new(|recycled| RawWaker::new(recycled, &TABLE), wake, wake, |_| {});
 
-/// Returns the address as that of a recycled task, see `TABLE` and `Recycled::wait_directly`.
+/// Returns the recycled task at this address, see `TABLE` and `Recycled::wait_directly`.
 fn at(recycled: *const ()) -> NonNull<Recycled> {
     NonNull::new(recycled.cast_mut().cast()).expect("the address of recycled memory")
 }
@@ -257,9 +257,9 @@ impl Recycled {
         !recycled.is_null()
     }
 
-    /// Stores what the task waits for, if that lies in the task itself: then it stays valid as long
-    /// as the task waits, and no other thread uses it. Called within a poll of the task, for the
-    /// future that waits directly.
+    /// Stores the description of the task's wait, if it lies in the task itself: then it stays
+    /// valid as long as the task waits, and no other thread uses it. Called within a poll of the
+    /// task, for the future that waits directly.
     #[inline(always)]
     pub(in crate::event) fn note(&self, parked: ParkedEvent) {
         self.parked.set(Some(parked));
@@ -316,7 +316,7 @@ impl Recycled {
         overstays
     }
 
-    /// Returns what the task waits for, if that is known. The caller has claimed the task.
+    /// Returns the description of the task's wait, if it is known. The caller has claimed the task.
     #[inline]
     pub fn parked(&self) -> Option<ParkedEvent> {
         // A mark set by another thread happens before the task continues, and therefore before it

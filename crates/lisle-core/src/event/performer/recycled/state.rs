@@ -22,7 +22,7 @@
 //! to its counts and does nothing else. Pages in which no task lives may be released, and then read
 //! as zeros, which is also the word of a vacant place.
 //!
-//! A second count, that of *arrivals*, counts the wakes for an event that the task waits for
+//! A second count, the *arrivals*, counts the wakes for an event for which the task waits
 //! *directly*, see `recycled/mod.rs`.
 
 use crate::abort;
@@ -160,7 +160,7 @@ impl State {
     pub fn park(&self) -> bool {
         let mut now = self.0.load(Ordering::Relaxed);
         while now & WAKES == WAKE {
-            // Release: what it has done happens before the next owner runs it.
+            // Release: this owner's steps happen before the next owner runs the task.
             match self.0.compare_exchange_weak(now, now - WAKE, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(seen) => now = seen,

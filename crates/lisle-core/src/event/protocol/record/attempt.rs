@@ -79,11 +79,11 @@ pub struct Attempt<'a> {
     /// partners.
     publishing: Cell<bool>,
     context: &'a dyn Context,
-    /// If the record is that of a seat: the attempt at the wait set, which this attempt commits.
+    /// If the record belongs to a seat: the attempt at the wait set, which this attempt commits.
     upper: Option<&'a Attempt<'a>>,
-    /// What a look at the branches has shown.
+    /// The evidence of a look at the branches.
     evidence: Evidence,
-    /// What a model has let the performer wait for, before it tried.
+    /// The thing for which a model has let the performer wait, before it tried.
     awaited: Cell<Option<Awaited>>,
 }
 
@@ -104,7 +104,7 @@ impl<'a> Attempt<'a> {
     }
 
     /// Creates the attempt at one source of a wait set, on behalf of an attempt at the set.
-    /// `record` is that of the source's seat.
+    /// `record` belongs to the source's seat.
     pub(in crate::event) fn seated(
         record: &'a Record,
         context: &'a dyn Context,
@@ -124,12 +124,12 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Notes what a model has let the performer wait for.
+    /// Notes the thing for which a model has let the performer wait.
     pub(crate) fn awaits(&self, awaited: Option<Awaited>) {
         self.awaited.set(awaited);
     }
 
-    /// Returns what a model has let the performer wait for.
+    /// Returns the thing for which a model has let the performer wait.
     pub(crate) fn awaited(&self) -> Option<Awaited> {
         self.awaited.get()
     }
@@ -149,14 +149,14 @@ impl<'a> Attempt<'a> {
         self.upper.map_or(self, Attempt::top)
     }
 
-    /// Returns `true` if it is our record, that of a set that we are performing as a source of, or
-    /// that of a neighbour there.
+    /// Returns `true` if it is our record, the record of a set of which we are a source, or the
+    /// record of another source of that set.
     pub(crate) fn is_own(&self, other: &Record) -> bool {
         std::ptr::eq(self.record, other)
             || self.upper.is_some_and(|upper| Seat::are_neighbours(self.record, other) || upper.is_own(other))
     }
 
-    /// Returns what a look at the branches has shown.
+    /// Returns the evidence of a look at the branches.
     #[inline(always)]
     #[doc(hidden)]
     pub fn evidence(&self) -> &Evidence {
@@ -219,9 +219,9 @@ impl<'a> Attempt<'a> {
         self.context
     }
 
-    /// Returns `true` if what the attempt publishes is withdrawn before what the event borrows is
-    /// moved or freed, whatever safe code does: the performer cannot be forgotten. A source of a wait
-    /// set can.
+    /// Returns `true` if the performer cannot be forgotten: whatever safe code does, the attempt is
+    /// withdrawn before the memory that the event borrows is moved or freed. A source of a wait set
+    /// can be forgotten.
     pub(crate) fn is_rooted(&self) -> bool {
         self.upper.is_none() && self.context.is_rooted()
     }
@@ -262,8 +262,8 @@ impl<'a> Attempt<'a> {
         if !std::ptr::eq(record, self.record()) {
             misuse("it withdraws a timer in another performance than it has published it in");
         }
-        // A performer that gives up a single event withdraws it, and no more. That came before what
-        // the timer does.
+        // A performer that gives up a single event withdraws it, and no more. That came before the
+        // timer's step.
         if is_running() && self.record().is_single() && self.record().is_withdrawn() {
             let state = self.record().state_address();
             touched(state, Touch::Write);

@@ -36,8 +36,8 @@ const SEATED: usize = 5;
 
 /// The state of one `sync` that partners can see.
 ///
-/// It is pinned, as its waiters are: partners hold its address, and an exclusive reference to what
-/// contains it must not claim that there is no other way to it.
+/// It is pinned, as its waiters are: partners hold its address, and an exclusive reference to its
+/// container must not claim to be the only one.
 #[derive(Debug)]
 pub(crate) struct Record {
     state: AtomicUsize,
@@ -111,7 +111,7 @@ pub(crate) enum Meeting {
 }
 
 impl Record {
-    /// Returns the address of what a model sees of a decision.
+    /// Returns the address that stands for a decision in a model.
     pub(crate) fn state_address(&self) -> usize {
         std::ptr::from_ref(&self.state).addr()
     }
@@ -197,8 +197,8 @@ impl Record {
         is_open && !Seat::are_neighbours(self, other) && !std::ptr::eq(self.performer(), other.performer())
     }
 
-    /// Returns the record of the performer that it stands for; for a seat, that of the performer
-    /// that waits on its set. The pointer is not to be dereferenced.
+    /// Returns the record of the performer that it stands for; for a seat, the record of the
+    /// performer that waits on its set. The pointer must not be dereferenced.
     pub(in crate::event) fn performer(&self) -> *const Record {
         match self.seat() {
             // SAFETY: the seat is there as long as its record is.

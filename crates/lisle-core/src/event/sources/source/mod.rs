@@ -23,10 +23,10 @@ use std::pin::Pin;
 
 /// A state `S` under a short lock, and the performers waiting to be granted an `M`.
 ///
-/// An event of a source first *tries*: a function inspects the state and takes what it wants, if it
-/// is there. If not, the performer waits in the source's queue. Code that changes the state does so
-/// in [`update`](Source::update) and grants to waiting performers directly. A grant commits the
-/// performer; therefore a granted value is never lost and never given twice, also in choices.
+/// An event of a source first *tries*: a function inspects the state and takes its part, if the
+/// state has it. If not, the performer waits in the source's queue. Code that changes the state
+/// does so in [`update`](Source::update) and grants to waiting performers directly. A grant commits
+/// the performer; therefore a granted value is never lost and never given twice, also in choices.
 ///
 /// The functions given to a source run under its lock. They must be short. A function that waits
 /// ends the process with a message, since all threads that want the lock would spin meanwhile. A
@@ -52,7 +52,7 @@ pub struct Source<S, M, L = Label> {
     label: L,
 }
 
-/// What a source has for a label: a [`Label`], or [`Unlabelled`].
+/// The label of a source: a [`Label`], or [`Unlabelled`].
 #[doc(hidden)]
 pub trait Labelled {
     /// Returns the label.
@@ -136,7 +136,7 @@ impl<M> Waiters<'_, M> {
     }
 
     /// Tells all waiting performers to start over. For changes after which several performers may
-    /// or may not find what they want.
+    /// or may not succeed.
     ///
     /// # Examples
     ///
@@ -276,7 +276,7 @@ impl<S, M, L: Labelled> Source<S, M, L> {
     /// assert_eq!(len, 2);
     /// ```
     ///
-    /// The function uses what it is given, and not the source:
+    /// The function uses its arguments, and not the source:
     ///
     /// ```should_panic
     /// # use lisle_core as lisle;
@@ -314,8 +314,8 @@ impl<S, M, L: Labelled> Source<S, M, L> {
         self.update_checked(change)
     }
 
-    /// Does the same as [`update`](Source::update). `touch` tells a model what the change does,
-    /// from the state before and from whether nobody waits.
+    /// Does the same as [`update`](Source::update). `touch` returns the kind of the change for a
+    /// model, from the state before and from whether the queue is empty.
     pub(crate) fn update_as<R>(
         &self,
         touch: impl FnOnce(&S, bool) -> Touch,
@@ -326,8 +326,8 @@ impl<S, M, L: Labelled> Source<S, M, L> {
         self.update_checked(change)
     }
 
-    /// Tells a model how the state is touched. If that says more than what the operation does, it is
-    /// not reported until the result is dropped.
+    /// Tells a model the kind of access to the state. For kinds other than a plain write, nothing
+    /// else is reported until the result is dropped.
     #[cold]
     pub(super) fn told(&self, touch: Touch) -> Option<Unreported> {
         (touch != Touch::Write).then(|| {

@@ -26,7 +26,7 @@ impl<'e, S, M, L: Labelled> Waiting<'e, S, M, L> {
         Waiting { source, waiter: Waiter::new(None) }
     }
 
-    /// Commits if `take` finds what it wants in the state.
+    /// Commits if `take` succeeds on the state.
     #[inline]
     pub fn try_commit(
         self: Pin<&mut Self>,
@@ -38,7 +38,7 @@ impl<'e, S, M, L: Labelled> Waiting<'e, S, M, L> {
         self.try_commit_plain(attempt, |state| source.run(state, take))
     }
 
-    /// Commits if `take` finds what it wants in the state; otherwise waits in the queue.
+    /// Commits if `take` succeeds on the state; otherwise waits in the queue.
     #[inline]
     pub fn publish(
         self: Pin<&mut Self>,
@@ -50,8 +50,9 @@ impl<'e, S, M, L: Labelled> Waiting<'e, S, M, L> {
         self.publish_plain(attempt, |state| source.run(state, take))
     }
 
-    /// Does the same as [`publish`](Waiting::publish). `touch` tells a model what it does that has
-    /// let the performer wait for that, from the state before and from whether nobody waits.
+    /// Does the same as [`publish`](Waiting::publish). `touch` returns the kind of access for a
+    /// model that has let the performer wait, from the state before and from whether the queue is
+    /// empty.
     pub(crate) fn publish_as(
         self: Pin<&mut Self>,
         attempt: &Attempt<'_>,
@@ -175,8 +176,8 @@ impl<'e, S, M, L: Labelled> Hidden<'e, S, M, L> {
     ///
     /// # Safety
     ///
-    /// The caller is the event that this branch belongs to, and upholds what the state of the
-    /// source promises.
+    /// The caller is the event to which this branch belongs, and upholds the promises of the
+    /// source's state.
     #[inline]
     pub unsafe fn try_commit(
         self: Pin<&mut Self>,
@@ -190,8 +191,8 @@ impl<'e, S, M, L: Labelled> Hidden<'e, S, M, L> {
     ///
     /// # Safety
     ///
-    /// The caller is the event that this branch belongs to, and upholds what the state of the
-    /// source promises.
+    /// The caller is the event to which this branch belongs, and upholds the promises of the
+    /// source's state.
     #[inline]
     pub unsafe fn publish(
         self: Pin<&mut Self>,
@@ -205,8 +206,8 @@ impl<'e, S, M, L: Labelled> Hidden<'e, S, M, L> {
     ///
     /// # Safety
     ///
-    /// The caller is the event that this branch belongs to, and upholds what the state of the
-    /// source promises.
+    /// The caller is the event to which this branch belongs, and upholds the promises of the
+    /// source's state.
     #[inline]
     pub unsafe fn withdraw(self: Pin<&mut Self>, attempt: &Attempt<'_>) -> bool {
         self.waiting().withdraw(attempt)
@@ -216,8 +217,8 @@ impl<'e, S, M, L: Labelled> Hidden<'e, S, M, L> {
     ///
     /// # Safety
     ///
-    /// The caller is the event that this branch belongs to, and upholds what the state of the
-    /// source promises.
+    /// The caller is the event to which this branch belongs, and upholds the promises of the
+    /// source's state.
     #[inline]
     pub unsafe fn take(self: Pin<&mut Self>) -> M {
         self.waiting().take()

@@ -38,13 +38,13 @@ pub struct Taking<'e, 'a, T> {
     holds: bool,
     /// The record of the attempt that has opened the set; null if it is closed.
     published: *const Record,
-    /// The source whose performance has begun last. The next look puts it behind those to be looked
-    /// at.
+    /// The source whose performance has begun last. The next look puts it at the end of the noticed
+    /// ones.
     begun: Option<&'e Member<'a, T>>,
     won: Option<&'e Member<'a, T>>,
 }
 
-// SAFETY: as for the set: in the branch the one performance keeps what it has found.
+// SAFETY: as for the set: in the branch the one performance keeps its findings.
 unsafe impl<T> Send for Taking<'_, '_, T> {}
 
 impl<'e, 'a, T> Taking<'e, 'a, T> {
@@ -121,7 +121,7 @@ impl<'e, 'a, T> Taking<'e, 'a, T> {
     }
 }
 
-/// A guard that puts a seat on the list of those to be looked at, when dropped.
+/// A guard that puts a seat on the list of noticed seats, when dropped.
 struct Notice<'a> {
     standing: &'a Standing,
     seat: &'a Seat,
