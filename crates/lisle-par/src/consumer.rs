@@ -1,5 +1,7 @@
 //! Consumers, which take the items of a loop.
 
+use super::at::At;
+
 /// A fold over the items of a loop, block by block, whose intermediate results can be merged.
 ///
 /// One consumer serves all participants of a loop. Each has an accumulator of its own for a range
@@ -13,11 +15,10 @@ pub trait Consumer: Sync {
     /// Returns the accumulator of no steps.
     fn begin(&self) -> Self::Acc;
 
-    /// Adds `items` to `acc`. The items follow directly after the steps of `acc`. `at` is the
-    /// number of the step of the outermost loop at which their block begins. A step that is itself
-    /// a loop is fed in several blocks with the same `at`, also on several threads. Consumers of
-    /// indexed loops may use `at` as an index. Other consumers may use only its order.
-    fn feed<I: Iterator<Item = Self::Item>>(&self, acc: Self::Acc, at: usize, items: I) -> Self::Acc;
+    /// Adds `items` to `acc`. The items follow directly after the steps of `acc`. `at` is the place
+    /// of their block. Consumers of indexed loops may use the number of its [`step`](At::step) as an
+    /// index. Other consumers may use only the order of these numbers.
+    fn feed<I: Iterator<Item = Self::Item>>(&self, acc: Self::Acc, at: At<'_>, items: I) -> Self::Acc;
 
     /// Merges the accumulators of two neighbouring ranges, `left` before `right`.
     fn merge(&self, left: Self::Acc, right: Self::Acc) -> Self::Acc;
@@ -29,10 +30,18 @@ pub trait Consumer: Sync {
         acc
     }
 
-    /// Returns `true` if nothing is left to do from step `at` on. It is called between blocks, and
-    /// by some consumers within a block.
-    fn is_done(&self, acc: &Self::Acc, at: usize) -> bool {
+    /// Returns `true` if nothing is left to do from the block at `at` on, in its own loop. It is
+    /// called between blocks, and by some consumers within a block.
+    fn is_done(&self, acc: &Self::Acc, at: At<'_>) -> bool {
         let _ = (acc, at);
         false
+    }
+
+    /// Returns the number of steps from the block at `at` on, in its own loop, that need not be fed
+    /// although later steps may have to be. It is called between blocks. A consumer that wraps
+    /// another one passes the call on if it does not need these steps itself.
+    fn needless(&self, at: At<'_>) -> usize {
+        let _ = at;
+        0
     }
 }

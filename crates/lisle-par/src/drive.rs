@@ -18,6 +18,7 @@
 
 mod in_model;
 
+use super::at::At;
 use super::consumer::Consumer;
 use super::cost_history::{self, LONG};
 use super::heartbeat;
@@ -103,7 +104,7 @@ fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
         let (fed, took, rest) = looping.first_block(trial, 0, acc, rest, at, pace);
         let Some(rest) = rest else { return fed };
         if took < SHORT {
-            return looping.consumer.feed(fed, at, rest.items());
+            return looping.consumer.feed(fed, At::outermost(at), rest.items());
         }
         cost_history::learn(code, (took << STEPS) / at.max(1) as u64);
         known = cost_history::recall(code);
@@ -245,7 +246,10 @@ impl<P: Part, C: Consumer<Item = P::Item>> PutOff for Rest<'_, '_, P, C> {
 
     fn run(self) -> C::Acc {
         let looping = self.looping;
-        looping.or_stop(|| looping.run_apart(self.part, self.at, self.pace))
+        // The block before it takes so long that another domain has come. That domain offers a half
+        // at once: if its own first block takes long, too, the next one gets a half, and not all.
+        let pace = Pace { share: self.pace.share.max(2), ..self.pace };
+        looping.or_stop(|| looping.run_apart(self.part, self.at, pace))
     }
 }
 
@@ -273,7 +277,7 @@ impl<C: Consumer> Loop<'_, C> {
     ) -> (C::Acc, u64, Option<P>) {
         let start = ticks::now();
         let feed = || {
-            let fed = self.or_stop(|| self.consumer.feed(acc, at, block.items()));
+            let fed = self.or_stop(|| self.consumer.feed(acc, At::outermost(at), block.items()));
             (fed, ticks::now().wrapping_sub(start))
         };
         let rest = Rest { looping: self, part: rest, at: rest_at, pace };
@@ -291,6 +295,19 @@ impl<C: Consumer> Loop<'_, C> {
         }
     }
 
+    /// Leaves out the first steps of `part` that need not be fed. `at` is the number of the first
+    /// step.
+    #[inline]
+    fn needed<P: Part<Item = C::Item>>(&self, part: P, at: &mut usize) -> P {
+        let needless = self.consumer.needless(At::outermost(*at)).min(part.len());
+        if needless == 0 {
+            return part;
+        }
+        *at += needless;
+        let (past, rest) = part.split_at(needless);
+        without(rest, past)
+    }
+
     /// Merges the accumulators of two neighbouring ranges of steps.
     fn merge(&self, left: C::Acc, right: C::Acc) -> C::Acc {
         // A participant has panicked, and its panic is on the way to the caller of the loop. The
@@ -305,13 +322,15 @@ impl<C: Consumer> Loop<'_, C> {
     /// Feeds `part` on top of `acc`, which has no steps yet. Divides by the number of steps alone:
     /// into halves of whole blocks, down to one block.
     fn fixed<P: Part<Item = C::Item>>(&self, part: P, at: usize, acc: C::Acc) -> C::Acc {
-        if self.stop.load(Ordering::Relaxed) || self.consumer.is_done(&acc, at) {
+        let place = At::outermost(at);
+        let needs_some = !self.consumer.is_done(&acc, place) && self.consumer.needless(place) < part.len();
+        if self.stop.load(Ordering::Relaxed) || !needs_some {
             return without(acc, part);
         }
         let grain = self.grain.unwrap_or(1);
         let blocks = part.len().div_ceil(grain);
         if blocks <= 1 {
-            return self.or_stop(|| self.consumer.feed(acc, at, part.items()));
+            return self.or_stop(|| self.consumer.feed(acc, At::outermost(at), part.items()));
         }
         let middle = blocks / 2 * grain;
         let (front, back) = part.split_at(middle);
@@ -395,12 +414,16 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
                     None => acc,
                 };
             }
-            let at = self.at.get();
+            let mut at = self.at.get();
             let Some(part) = self.rest.take() else {
                 return self.broken.take().map_or(acc, |panic| owner::raise(panic));
             };
+            let part = self.looping.needed(part, &mut at);
             let left = part.len();
-            if left == 0 || self.looping.stop.load(Ordering::Relaxed) || consumer.is_done(&acc, at) {
+            if left == 0
+                || self.looping.stop.load(Ordering::Relaxed)
+                || consumer.is_done(&acc, At::outermost(at))
+            {
                 return without(acc, part);
             }
             if !pace.is_proven && left > 1 {
@@ -419,14 +442,14 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
             }
             let start = ticks::now();
             if left <= pace.block {
-                acc = consumer.feed(acc, at, part.items());
+                acc = consumer.feed(acc, At::outermost(at), part.items());
                 pace.adapt(left, ticks::now().wrapping_sub(start));
                 return acc;
             }
             let (block, rest) = part.split_at(pace.block);
             self.rest.set(Some(rest));
             self.at.set(at + pace.block);
-            acc = consumer.feed(acc, at, block.items());
+            acc = consumer.feed(acc, At::outermost(at), block.items());
             let end = ticks::now();
             pace.adapt(pace.block, end.wrapping_sub(start));
             self.pace.set(pace);

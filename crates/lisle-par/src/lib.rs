@@ -21,6 +21,8 @@ mod scan_loom_tests;
 mod scope_loom_tests;
 
 #[cfg(not(lisle_loom))]
+mod at;
+#[cfg(not(lisle_loom))]
 mod consumer;
 #[cfg(not(lisle_loom))]
 mod cost_history;

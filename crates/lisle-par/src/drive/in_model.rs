@@ -10,6 +10,7 @@
 //! other parts can come before this check.
 
 use super::Loop;
+use crate::at::At;
 use crate::consumer::Consumer;
 use crate::event::{gone, visible_on};
 use crate::join::join_at;
@@ -76,13 +77,17 @@ fn feed<P: Part, C: Consumer<Item = P::Item>>(
 ) -> C::Acc {
     loop {
         visible_on(&looping.stop);
+        part = looping.needed(part, &mut at);
         let left = part.len();
-        if left == 0 || looping.stop.load(Ordering::Relaxed) || looping.consumer.is_done(&acc, at) {
+        if left == 0
+            || looping.stop.load(Ordering::Relaxed)
+            || looping.consumer.is_done(&acc, At::outermost(at))
+        {
             return without(acc, part);
         }
         let block = looping.grain.map_or(left, |grain| grain.min(left));
         let (now, rest) = part.split_at(block);
-        acc = looping.or_stop(|| looping.consumer.feed(acc, at, now.items()));
+        acc = looping.or_stop(|| looping.consumer.feed(acc, At::outermost(at), now.items()));
         if block == left {
             return without(acc, rest);
         }

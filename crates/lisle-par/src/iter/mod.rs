@@ -152,6 +152,7 @@ mod sources;
 mod tests;
 mod tries;
 
+pub use super::at::At;
 pub use super::consumer::Consumer;
 pub use super::part::Part;
 pub use super::plan::Plan;

@@ -117,7 +117,7 @@ pub trait ParallelIterator: Sized + Send {
     ///
     /// ```
     /// # use lisle_par::facade as lisle;
-    /// use lisle::par::iter::Consumer;
+    /// use lisle::par::iter::{At, Consumer};
     /// use lisle::par::prelude::*;
     ///
     /// /// Counts the items that are greater than the one before.
@@ -130,7 +130,7 @@ pub trait ParallelIterator: Sized + Send {
     ///     fn begin(&self) -> Self::Acc {
     ///         None
     ///     }
-    ///     fn feed<I: Iterator<Item = i32>>(&self, acc: Self::Acc, _: usize, items: I) -> Self::Acc {
+    ///     fn feed<I: Iterator<Item = i32>>(&self, acc: Self::Acc, _: At<'_>, items: I) -> Self::Acc {
     ///         items.fold(acc, |acc, item| self.merge(acc, Some((0, item, item))))
     ///     }
     ///     fn merge(&self, left: Self::Acc, right: Self::Acc) -> Self::Acc {

@@ -6,6 +6,7 @@
 //! chunks.
 
 use super::chain::{Chain, Form};
+use crate::at::At;
 use crate::consumer::Consumer;
 use crate::drive::drive;
 use crate::part::Part;
@@ -78,7 +79,7 @@ impl Consumer for Nothing {
 
     fn begin(&self) {}
 
-    fn feed<I: Iterator<Item = ()>>(&self, (): (), _: usize, steps: I) {
+    fn feed<I: Iterator<Item = ()>>(&self, (): (), _: At<'_>, steps: I) {
         steps.for_each(drop);
     }
 

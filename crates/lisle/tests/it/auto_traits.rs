@@ -75,6 +75,7 @@ auto_traits! {
         lisle::par::iter::stages::Cloning;
         lisle::par::iter::stages::Copying;
         lisle::par::iter::stages::Flattening;
+        lisle::par::iter::At<'static>;
         lisle::par::iter::Plan;
         lisle::par::Progress;
         lisle::par::ReachedEvt<'static>;

@@ -3,7 +3,7 @@
 
 use crate::support::{everywhere, work};
 use lisle::Runtime;
-use lisle::par::iter::Consumer;
+use lisle::par::iter::{At, Consumer};
 use lisle::par::prelude::*;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -24,7 +24,7 @@ impl Consumer for Runs {
         0
     }
 
-    fn feed<I: Iterator<Item = usize>>(&self, acc: usize, _: usize, items: I) -> usize {
+    fn feed<I: Iterator<Item = usize>>(&self, acc: usize, _: At<'_>, items: I) -> usize {
         acc + items.sum::<usize>()
     }
 

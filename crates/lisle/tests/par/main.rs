@@ -9,6 +9,7 @@ mod control;
 mod dag;
 mod early;
 mod edges;
+mod far;
 mod inits;
 mod joins;
 mod panics;

@@ -5,7 +5,8 @@
 //! one after the other.
 
 use super::planned::Planned;
-use crate::iter::{Consumer, IntoParallelIterator, ParallelIterator, Part, Plan};
+use crate::at::Nested;
+use crate::iter::{At, Consumer, IntoParallelIterator, ParallelIterator, Part, Plan};
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::vec;
@@ -150,14 +151,14 @@ where
         self.consumer.begin()
     }
 
-    fn feed<I: Iterator<Item = In>>(&self, mut acc: C::Acc, at: usize, items: I) -> C::Acc {
+    fn feed<I: Iterator<Item = In>>(&self, mut acc: C::Acc, at: At<'_>, items: I) -> C::Acc {
         for item in items {
             if self.consumer.is_done(&acc, at) {
                 break;
             }
             let inner = (self.map)(item).into_par_iter();
             let plan = self.plan.within(inner.plan());
-            let next = inner.drive(&Inner { consumer: self.consumer, at }, plan);
+            let next = inner.drive(&Inner { consumer: self.consumer, nested: Nested::new(at) }, plan);
             acc = self.consumer.merge(acc, next);
         }
         acc
@@ -167,8 +168,12 @@ where
         self.consumer.merge(left, right)
     }
 
-    fn is_done(&self, acc: &C::Acc, at: usize) -> bool {
+    fn is_done(&self, acc: &C::Acc, at: At<'_>) -> bool {
         self.consumer.is_done(acc, at)
+    }
+
+    fn needless(&self, at: At<'_>) -> usize {
+        self.consumer.needless(at)
     }
 
     fn end(&self, acc: C::Acc) -> C::Acc {
@@ -176,12 +181,12 @@ where
     }
 }
 
-/// A consumer for the loop over one item's content. It passes the items on with the step number
-/// `at` of the block that the outer loop is in. The inner loop's own numbers count from 0 in each
-/// item and would not be in order.
+/// A consumer for the loop over one item's content. It passes the items on with a place within the
+/// block that the outer loop is in. The inner loop's own numbers count from 0 in each item and would
+/// not be in order.
 struct Inner<'c, C> {
     consumer: &'c C,
-    at: usize,
+    nested: Nested<'c>,
 }
 
 impl<C: Consumer> Consumer for Inner<'_, C> {
@@ -193,16 +198,20 @@ impl<C: Consumer> Consumer for Inner<'_, C> {
     }
 
     #[inline]
-    fn feed<I: Iterator<Item = C::Item>>(&self, acc: C::Acc, _: usize, items: I) -> C::Acc {
-        self.consumer.feed(acc, self.at, items)
+    fn feed<I: Iterator<Item = C::Item>>(&self, acc: C::Acc, at: At<'_>, items: I) -> C::Acc {
+        self.consumer.feed(acc, at.within(&self.nested), items)
     }
 
     fn merge(&self, left: C::Acc, right: C::Acc) -> C::Acc {
         self.consumer.merge(left, right)
     }
 
-    fn is_done(&self, acc: &C::Acc, _: usize) -> bool {
-        self.consumer.is_done(acc, self.at)
+    fn is_done(&self, acc: &C::Acc, at: At<'_>) -> bool {
+        self.consumer.is_done(acc, at.within(&self.nested))
+    }
+
+    fn needless(&self, at: At<'_>) -> usize {
+        self.consumer.needless(at.within(&self.nested))
     }
 
     fn end(&self, acc: C::Acc) -> C::Acc {

@@ -7,7 +7,7 @@
 //! accumulator for each block.
 
 use crate::iter::tries::Try;
-use crate::iter::{Consumer, ParallelIterator, Part, Plan};
+use crate::iter::{At, Consumer, ParallelIterator, Part, Plan};
 use crate::kept::without;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
@@ -187,7 +187,7 @@ struct Run<T, A> {
     /// The accumulator that may still grow, if one has been begun since the last one was passed to
     /// the consumer.
     current: Option<T>,
-    /// The step at which `current` began.
+    /// The step of the outermost loop at which `current` began.
     from: usize,
     /// The consumer's accumulator for the items that were passed to it.
     done: A,
@@ -198,7 +198,7 @@ struct Run<T, A> {
 impl<In, F: Folding<In>, C: Consumer<Item = F::Out>> Folder<'_, In, F, C> {
     fn close(&self, run: Run<F::Out, C::Acc>) -> C::Acc {
         match run.current {
-            Some(last) => self.consumer.feed(run.done, run.from, std::iter::once(last)),
+            Some(last) => self.consumer.feed(run.done, At::outermost(run.from), std::iter::once(last)),
             None => run.done,
         }
     }
@@ -213,10 +213,10 @@ impl<In, F: Folding<In>, C: Consumer<Item = F::Out>> Consumer for Folder<'_, In,
     }
 
     #[inline]
-    fn feed<I: Iterator<Item = In>>(&self, run: Self::Acc, at: usize, items: I) -> Self::Acc {
+    fn feed<I: Iterator<Item = In>>(&self, run: Self::Acc, at: At<'_>, items: I) -> Self::Acc {
         let (acc, from) = match run.current {
             Some(acc) => (acc, run.from),
-            None => (self.folding.begin(), at),
+            None => (self.folding.begin(), at.step()),
         };
         Run { current: Some(self.folding.fold(acc, items)), from, ..run }
     }
@@ -228,7 +228,7 @@ impl<In, F: Folding<In>, C: Consumer<Item = F::Out>> Consumer for Folder<'_, In,
         Run { current: None, from, done, is_new }
     }
 
-    fn is_done(&self, run: &Self::Acc, at: usize) -> bool {
+    fn is_done(&self, run: &Self::Acc, at: At<'_>) -> bool {
         run.current.as_ref().is_some_and(|acc| self.folding.is_over(acc))
             || self.consumer.is_done(&run.done, at)
     }

@@ -6,7 +6,7 @@
 //! one value for each block.
 
 use crate::iter::exact::exact_part;
-use crate::iter::{Consumer, ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
+use crate::iter::{At, Consumer, ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
 use crate::kept::without;
 use std::fmt;
 use std::marker::PhantomData;
@@ -212,7 +212,7 @@ where
     }
 
     #[inline]
-    fn feed<I: Iterator<Item = In>>(&self, run: Self::Acc, at: usize, items: I) -> Self::Acc {
+    fn feed<I: Iterator<Item = In>>(&self, run: Self::Acc, at: At<'_>, items: I) -> Self::Acc {
         let mut value = run.value.and_then(Local::into_inner);
         let acc = self.consumer.feed(run.acc, at, mapped(items, &mut value, self.mapping));
         Run { value: value.map(Local::new), acc }
@@ -223,8 +223,13 @@ where
         without(Run { value: left.value, acc }, right.value)
     }
 
-    fn is_done(&self, run: &Self::Acc, at: usize) -> bool {
+    fn is_done(&self, run: &Self::Acc, at: At<'_>) -> bool {
         self.consumer.is_done(&run.acc, at)
+    }
+
+    #[inline]
+    fn needless(&self, at: At<'_>) -> usize {
+        self.consumer.needless(at)
     }
 
     fn end(&self, run: Self::Acc) -> Self::Acc {

@@ -1,7 +1,7 @@
 //! Adapters that treat each item by itself: one mechanism for `map`, `filter` and similar methods.
 
 use crate::iter::exact::exact_part;
-use crate::iter::{Consumer, ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
+use crate::iter::{At, Consumer, ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
 use std::marker::PhantomData;
 
 /// An operation on each item of a range: it wraps the iterator of the items.
@@ -132,7 +132,7 @@ impl<In, S: Stage<In>, C: Consumer<Item = S::Out>> Consumer for Behind<'_, In, S
     }
 
     #[inline]
-    fn feed<I: Iterator<Item = In>>(&self, acc: C::Acc, at: usize, items: I) -> C::Acc {
+    fn feed<I: Iterator<Item = In>>(&self, acc: C::Acc, at: At<'_>, items: I) -> C::Acc {
         self.consumer.feed(acc, at, self.stage.items(items))
     }
 
@@ -140,8 +140,13 @@ impl<In, S: Stage<In>, C: Consumer<Item = S::Out>> Consumer for Behind<'_, In, S
         self.consumer.merge(left, right)
     }
 
-    fn is_done(&self, acc: &C::Acc, at: usize) -> bool {
+    fn is_done(&self, acc: &C::Acc, at: At<'_>) -> bool {
         self.consumer.is_done(acc, at)
+    }
+
+    #[inline]
+    fn needless(&self, at: At<'_>) -> usize {
+        self.consumer.needless(at)
     }
 
     fn end(&self, acc: C::Acc) -> C::Acc {

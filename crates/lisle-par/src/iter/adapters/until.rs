@@ -6,7 +6,7 @@
 
 use crate::event::Polled;
 use crate::event::is_modelled;
-use crate::iter::{Consumer, FromParallelIterator, ParallelIterator, Part, Plan, Try};
+use crate::iter::{At, Consumer, FromParallelIterator, ParallelIterator, Part, Plan, Try};
 use crate::shim::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use crate::shim::sync::Mutex;
 use crate::shim::ticks;
@@ -313,7 +313,7 @@ impl<C: Consumer> Consumer for WhileGoing<'_, C> {
     }
 
     #[inline]
-    fn feed<I: Iterator<Item = C::Item>>(&self, acc: C::Acc, at: usize, items: I) -> C::Acc {
+    fn feed<I: Iterator<Item = C::Item>>(&self, acc: C::Acc, at: At<'_>, items: I) -> C::Acc {
         self.consumer.feed(acc, at, items)
     }
 
@@ -322,9 +322,14 @@ impl<C: Consumer> Consumer for WhileGoing<'_, C> {
     }
 
     #[inline]
-    fn is_done(&self, acc: &C::Acc, at: usize) -> bool {
+    fn is_done(&self, acc: &C::Acc, at: At<'_>) -> bool {
         // The consumer comes first: a loop that it has ended is not stopped as well.
         self.consumer.is_done(acc, at) || self.stop.is_over()
+    }
+
+    #[inline]
+    fn needless(&self, at: At<'_>) -> usize {
+        self.consumer.needless(at)
     }
 
     fn end(&self, acc: C::Acc) -> C::Acc {

@@ -2,7 +2,7 @@
 
 use super::runs::gather;
 use super::{FromParallelIterator, ParallelExtend, extend_in_place};
-use crate::iter::{Consumer, IntoParallelIterator, ParallelIterator};
+use crate::iter::{At, Consumer, IntoParallelIterator, ParallelIterator};
 use crate::looks;
 use crate::sort::sort_by;
 use std::borrow::Cow;
@@ -170,7 +170,7 @@ where
     }
 
     #[inline]
-    fn feed<I: Iterator<Item = T>>(&self, mut text: String, _: usize, items: I) -> String {
+    fn feed<I: Iterator<Item = T>>(&self, mut text: String, _: At<'_>, items: I) -> String {
         text.extend(items);
         text
     }

@@ -7,7 +7,7 @@
 //! drops the items that it has written.
 
 use crate::iter::run::run;
-use crate::iter::{Consumer, ParallelIterator, Part};
+use crate::iter::{At, Consumer, ParallelIterator, Part};
 use crate::kept::without;
 use crate::looks;
 use std::marker::PhantomData;
@@ -205,8 +205,8 @@ impl<'a, T: Send> Consumer for Write<'a, T> {
     }
 
     #[inline]
-    fn feed<I: Iterator<Item = T>>(&self, acc: Self::Acc, at: usize, items: I) -> Self::Acc {
-        let run = acc.block(at, steps(&items));
+    fn feed<I: Iterator<Item = T>>(&self, acc: Self::Acc, at: At<'_>, items: I) -> Self::Acc {
+        let run = acc.block(at.step(), steps(&items));
         items.fold(run, Written::and_item)
     }
 
@@ -227,8 +227,8 @@ impl<'a, A: Send, B: Send> Consumer for WriteTwo<'a, A, B> {
     }
 
     #[inline]
-    fn feed<I: Iterator<Item = (A, B)>>(&self, (a, b): Self::Acc, at: usize, items: I) -> Self::Acc {
-        let steps = steps(&items);
+    fn feed<I: Iterator<Item = (A, B)>>(&self, (a, b): Self::Acc, at: At<'_>, items: I) -> Self::Acc {
+        let (at, steps) = (at.step(), steps(&items));
         items.fold((a.block(at, steps), b.block(at, steps)), |(a, b), (x, y)| (a.and_item(x), b.and_item(y)))
     }
 

@@ -1,7 +1,7 @@
 //! Collecting items whose number is not known beforehand.
 
 use super::extend_in_place;
-use crate::iter::{Consumer, ParallelIterator};
+use crate::iter::{At, Consumer, ParallelIterator};
 use crate::looks;
 use std::marker::PhantomData;
 
@@ -104,7 +104,7 @@ impl<T: Send> Consumer for Gather<T> {
     }
 
     #[inline]
-    fn feed<I: Iterator<Item = T>>(&self, mut runs: Runs<T>, _: usize, items: I) -> Runs<T> {
+    fn feed<I: Iterator<Item = T>>(&self, mut runs: Runs<T>, _: At<'_>, items: I) -> Runs<T> {
         let last = runs.last();
         // `extend` would ask for one item after the other; it is faster if a filter passes its
         // items on.

@@ -1,9 +1,9 @@
 //! Collects into a collection, or returns the first failure.
 
 use super::FromParallelIterator;
-use crate::iter::ends::stop::First;
+use crate::at::First;
 use crate::iter::tries::Try;
-use crate::iter::{Consumer, IntoParallelIterator, ParallelIterator, Part, Plan};
+use crate::iter::{At, Consumer, IntoParallelIterator, ParallelIterator, Part, Plan};
 use crate::kept::without;
 use crate::shim::sync::Mutex;
 use std::marker::PhantomData;
@@ -25,7 +25,7 @@ impl<E> Failure<E> {
     /// Records a failure in the block that begins at step `at`.
     #[cold]
     fn put(&self, at: usize, residual: E) {
-        self.at.found_at(at);
+        self.at.found_at(At::outermost(at));
         let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
         if first.as_ref().is_none_or(|&(before, _)| at < before) {
             // The later one is dropped when the lock is free again, because dropping it may run any
@@ -103,7 +103,7 @@ where
     }
 
     fn items(self) -> Self::Items {
-        let is_over = self.failure.at.is_before(self.at);
+        let is_over = self.failure.at.is_before(At::outermost(self.at));
         Successful { items: self.base.items(), put: PutAt { failure: self.failure, at: self.at }, is_over }
     }
 }
@@ -199,7 +199,7 @@ where
     }
 
     #[inline]
-    fn feed<I: Iterator<Item = R>>(&self, (acc, mut failure): Self::Acc, at: usize, items: I) -> Self::Acc {
+    fn feed<I: Iterator<Item = R>>(&self, (acc, mut failure): Self::Acc, at: At<'_>, items: I) -> Self::Acc {
         if failure.is_some() || self.at.is_before(at) {
             return without((acc, failure), items);
         }
@@ -219,7 +219,7 @@ where
         (self.consumer.end(acc), failure)
     }
 
-    fn is_done(&self, (acc, failure): &Self::Acc, at: usize) -> bool {
+    fn is_done(&self, (acc, failure): &Self::Acc, at: At<'_>) -> bool {
         failure.is_some() || self.at.is_before(at) || self.consumer.is_done(acc, at)
     }
 }

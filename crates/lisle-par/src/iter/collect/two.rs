@@ -2,7 +2,7 @@
 
 use super::runs::Runs;
 use super::{ParallelExtend, extend_two_in_place};
-use crate::iter::{Consumer, ParallelIterator};
+use crate::iter::{At, Consumer, ParallelIterator};
 use std::marker::PhantomData;
 
 /// Puts each item into one of two collections, or a part of it into each.
@@ -20,7 +20,7 @@ impl<T, A: Send, B: Send, F: Fn(T, &mut Vec<A>, &mut Vec<B>) + Sync> Consumer fo
     }
 
     #[inline]
-    fn feed<I: Iterator<Item = T>>(&self, mut acc: Self::Acc, _: usize, items: I) -> Self::Acc {
+    fn feed<I: Iterator<Item = T>>(&self, mut acc: Self::Acc, _: At<'_>, items: I) -> Self::Acc {
         let (a, b) = (acc.0.last(), acc.1.last());
         items.for_each(|item| (self.put)(item, a, b));
         acc

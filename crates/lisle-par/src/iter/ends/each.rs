@@ -1,6 +1,6 @@
 //! Calling a function with each item, and counting items.
 
-use crate::iter::Consumer;
+use crate::iter::{At, Consumer};
 use std::marker::PhantomData;
 
 /// Calls a function with each item.
@@ -22,7 +22,7 @@ impl<T, F: Fn(T) + Sync> Consumer for ForEach<T, F> {
     fn begin(&self) {}
 
     #[inline]
-    fn feed<I: Iterator<Item = T>>(&self, (): (), _: usize, items: I) {
+    fn feed<I: Iterator<Item = T>>(&self, (): (), _: At<'_>, items: I) {
         items.for_each(&self.op);
     }
 
@@ -47,7 +47,7 @@ impl<T> Consumer for Count<T> {
     }
 
     #[inline]
-    fn feed<I: Iterator<Item = T>>(&self, acc: usize, _: usize, items: I) -> usize {
+    fn feed<I: Iterator<Item = T>>(&self, acc: usize, _: At<'_>, items: I) -> usize {
         acc + items.count()
     }
 

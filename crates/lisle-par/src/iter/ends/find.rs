@@ -1,7 +1,8 @@
 //! Searching for an item.
 
-use super::stop::{First, Found, Last};
-use crate::iter::Consumer;
+use super::stop::Found;
+use crate::at::{First, Last};
+use crate::iter::{At, Consumer};
 use crate::kept::without;
 use std::marker::PhantomData;
 
@@ -62,7 +63,7 @@ impl<T, R: Send, F: Fn(T) -> Option<R> + Sync> Consumer for FindAny<T, F> {
     }
 
     #[inline]
-    fn feed<I: Iterator<Item = T>>(&self, acc: Option<R>, at: usize, items: I) -> Option<R> {
+    fn feed<I: Iterator<Item = T>>(&self, acc: Option<R>, at: At<'_>, items: I) -> Option<R> {
         if self.is_done(&acc, at) {
             return without(acc, items);
         }
@@ -77,7 +78,7 @@ impl<T, R: Send, F: Fn(T) -> Option<R> + Sync> Consumer for FindAny<T, F> {
         earlier(left, right)
     }
 
-    fn is_done(&self, _: &Option<R>, _: usize) -> bool {
+    fn is_done(&self, _: &Option<R>, _: At<'_>) -> bool {
         self.stop.is_set()
     }
 }
@@ -91,7 +92,7 @@ impl<T, R: Send, F: Fn(T) -> Option<R> + Sync> Consumer for FindFirst<T, F> {
     }
 
     #[inline]
-    fn feed<I: Iterator<Item = T>>(&self, acc: Option<R>, at: usize, items: I) -> Option<R> {
+    fn feed<I: Iterator<Item = T>>(&self, acc: Option<R>, at: At<'_>, items: I) -> Option<R> {
         if self.is_done(&acc, at) {
             return without(acc, items);
         }
@@ -106,7 +107,7 @@ impl<T, R: Send, F: Fn(T) -> Option<R> + Sync> Consumer for FindFirst<T, F> {
         earlier(left, right)
     }
 
-    fn is_done(&self, acc: &Option<R>, at: usize) -> bool {
+    fn is_done(&self, acc: &Option<R>, at: At<'_>) -> bool {
         acc.is_some() || self.stop.is_before(at)
     }
 }
@@ -122,7 +123,7 @@ impl<T, R: Send, F: Fn(T) -> Option<R> + Sync> Consumer for FindLast<T, F> {
     /// The steps come from the front, and this range may extend beyond the block in which another
     /// participant has found an item. A block before that one is left out, but the range goes on.
     #[inline]
-    fn feed<I: Iterator<Item = T>>(&self, acc: Option<R>, at: usize, items: I) -> Option<R> {
+    fn feed<I: Iterator<Item = T>>(&self, acc: Option<R>, at: At<'_>, items: I) -> Option<R> {
         if self.stop.is_after(at) {
             return without(acc, items);
         }
@@ -135,5 +136,13 @@ impl<T, R: Send, F: Fn(T) -> Option<R> + Sync> Consumer for FindLast<T, F> {
 
     fn merge(&self, left: Option<R>, right: Option<R>) -> Option<R> {
         later(left, right)
+    }
+
+    fn is_done(&self, _: &Option<R>, at: At<'_>) -> bool {
+        self.stop.is_after_loop(at)
+    }
+
+    fn needless(&self, at: At<'_>) -> usize {
+        self.stop.steps_before(at)
     }
 }

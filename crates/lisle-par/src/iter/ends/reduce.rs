@@ -1,6 +1,6 @@
 //! Reductions: two items become one, until one is left.
 
-use crate::iter::Consumer;
+use crate::iter::{At, Consumer};
 use std::marker::PhantomData;
 
 /// Begins each range with a value of its own.
@@ -24,7 +24,7 @@ impl<T: Send, N: Fn() -> T + Sync, F: Fn(T, T) -> T + Sync> Consumer for Reduce<
     }
 
     #[inline]
-    fn feed<I: Iterator<Item = T>>(&self, acc: T, _: usize, items: I) -> T {
+    fn feed<I: Iterator<Item = T>>(&self, acc: T, _: At<'_>, items: I) -> T {
         items.fold(acc, &self.op)
     }
 
@@ -54,7 +54,7 @@ impl<T: Send, F: Fn(T, T) -> T + Sync> Consumer for ReduceWith<T, F> {
     }
 
     #[inline]
-    fn feed<I: Iterator<Item = T>>(&self, acc: Option<T>, _: usize, mut items: I) -> Option<T> {
+    fn feed<I: Iterator<Item = T>>(&self, acc: Option<T>, _: At<'_>, mut items: I) -> Option<T> {
         let first = match acc {
             Some(acc) => acc,
             None => items.next()?,

@@ -1,6 +1,6 @@
 //! Sums and products.
 
-use crate::iter::Consumer;
+use crate::iter::{At, Consumer};
 use std::iter;
 use std::marker::PhantomData;
 
@@ -32,7 +32,7 @@ macro_rules! totals {
             }
 
             #[inline]
-            fn feed<I: Iterator<Item = T>>(&self, acc: Option<S>, _: usize, items: I) -> Option<S> {
+            fn feed<I: Iterator<Item = T>>(&self, acc: Option<S>, _: At<'_>, items: I) -> Option<S> {
                 self.merge(acc, Some(items.$total()))
             }
 

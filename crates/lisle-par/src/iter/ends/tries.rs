@@ -3,9 +3,9 @@
 //! Of several failures, the one in the first block is returned, as in a loop that is not parallel:
 //! items after a failure are not begun any more, and items before it are still run.
 
-use super::stop::First;
-use crate::iter::Consumer;
+use crate::at::First;
 use crate::iter::tries::Try;
+use crate::iter::{At, Consumer};
 use crate::kept::without;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
@@ -32,7 +32,7 @@ impl<T, R: Try<Output = ()> + Send, F: Fn(T) -> R + Sync> Consumer for TryForEac
     }
 
     #[inline]
-    fn feed<I: Iterator<Item = T>>(&self, acc: R, at: usize, mut items: I) -> R {
+    fn feed<I: Iterator<Item = T>>(&self, acc: R, at: At<'_>, mut items: I) -> R {
         if self.is_done(&acc, at) {
             return without(acc, items);
         }
@@ -51,7 +51,7 @@ impl<T, R: Try<Output = ()> + Send, F: Fn(T) -> R + Sync> Consumer for TryForEac
         if left.is_over() { without(left, right) } else { without(right, left) }
     }
 
-    fn is_done(&self, acc: &R, at: usize) -> bool {
+    fn is_done(&self, acc: &R, at: At<'_>) -> bool {
         acc.is_over() || self.stop.is_before(at)
     }
 }
@@ -84,7 +84,7 @@ where
     }
 
     #[inline]
-    fn feed<I: Iterator<Item = R>>(&self, acc: R, at: usize, mut items: I) -> R {
+    fn feed<I: Iterator<Item = R>>(&self, acc: R, at: At<'_>, mut items: I) -> R {
         if self.is_done(&acc, at) {
             return without(acc, items);
         }
@@ -112,7 +112,7 @@ where
         }
     }
 
-    fn is_done(&self, acc: &R, at: usize) -> bool {
+    fn is_done(&self, acc: &R, at: At<'_>) -> bool {
         acc.is_over() || self.stop.is_before(at)
     }
 }

@@ -8,7 +8,7 @@
 use crate::event::is_modelled;
 use crate::iter::ends::stop::Found;
 use crate::iter::run::run;
-use crate::iter::{Consumer, ParallelIterator, Part, Plan};
+use crate::iter::{At, Consumer, ParallelIterator, Part, Plan};
 use crate::modelled;
 use lisle_core::sync::Mutex;
 use std::fmt;
@@ -170,7 +170,7 @@ impl<C: Consumer> Consumer for Unordered<'_, C> {
     }
 
     #[inline]
-    fn feed<I: Iterator<Item = C::Item>>(&self, acc: C::Acc, at: usize, items: I) -> C::Acc {
+    fn feed<I: Iterator<Item = C::Item>>(&self, acc: C::Acc, at: At<'_>, items: I) -> C::Acc {
         self.consumer.feed(acc, at, items)
     }
 
@@ -178,8 +178,8 @@ impl<C: Consumer> Consumer for Unordered<'_, C> {
         self.consumer.merge(left, right)
     }
 
-    fn is_done(&self, acc: &C::Acc, _: usize) -> bool {
-        self.consumer.is_done(acc, usize::MAX)
+    fn is_done(&self, acc: &C::Acc, _: At<'_>) -> bool {
+        self.consumer.is_done(acc, At::outermost(usize::MAX))
     }
 
     fn end(&self, acc: C::Acc) -> C::Acc {

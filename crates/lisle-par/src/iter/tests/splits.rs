@@ -1,6 +1,6 @@
 //! Loops that are divided at random places, and whose parts are run in random order.
 
-use crate::iter::{Consumer, Part};
+use crate::iter::{At, Consumer, Part};
 use crate::shim::random::Random;
 use std::cell::Cell;
 
@@ -55,7 +55,12 @@ fn go<P: Part, C: Consumer<Item = P::Item>>(
     random: &Random,
     wildness: u64,
 ) -> C::Acc {
-    while !consumer.is_done(&acc, at) {
+    while !consumer.is_done(&acc, At::outermost(at)) {
+        if random.next().is_multiple_of(2) {
+            let needless = consumer.needless(At::outermost(at)).min(part.len());
+            (_, part) = part.split_at(needless);
+            at += needless;
+        }
         let len = part.len();
         // Mostly near the ends, where mistakes are likely.
         let within = match random.next() % 4 {
@@ -88,7 +93,7 @@ fn go<P: Part, C: Consumer<Item = P::Item>>(
         // A block, which may have no steps.
         let (block, rest) = part.split_at(within);
         check_lengths(&block, &rest, within, len);
-        acc = consumer.feed(acc, at, block.items());
+        acc = consumer.feed(acc, At::outermost(at), block.items());
         (part, at) = (rest, at + within);
         if part.is_empty() {
             break;
