@@ -11,7 +11,7 @@ pub(crate) trait BlockingChannel: 'static {
     fn receive(receiver: &Self::Receiver) -> Option<u64>;
 }
 
-/// The standard library's, which is crossbeam's inside.
+/// The channels of the standard library, which are crossbeam's inside.
 pub(crate) struct Std;
 
 impl BlockingChannel for Std {

@@ -1,18 +1,18 @@
-//! What `std::hint` has for loops that wait for others, for programs that are to be checked.
+//! The function of `std::hint` for loops that wait, for programs that may be checked.
 
 use lisle_core::event::is_modelled;
 
 /// Tells the processor that the caller waits in a loop, as [`std::hint::spin_loop`] does.
 ///
-/// In a checked program it lets others run, and the loop counts as one that waits: if it has read
-/// the same as the time before, it does not go on before somebody changes any of that.
-/// `std::hint::spin_loop` itself is not seen: a loop with that hint, or with none, is an execution
-/// without end.
+/// In a checked program it lets other fibers run, and the loop counts as a wait: if a round has
+/// read the same values as the round before, the loop goes on only after another fiber has changed
+/// one of them. The checker does not see `std::hint::spin_loop` itself: a loop with that hint, or
+/// without any, is an execution without end.
 ///
 /// # Panics
 ///
-/// In a checked program, if it is called in [`no_suspend`](lisle::fiber::no_suspend()), where
-/// nobody else would run.
+/// In a checked program, if it is called in [`no_suspend`](lisle::fiber::no_suspend()), where no
+/// other fiber would run.
 ///
 /// # Examples
 ///

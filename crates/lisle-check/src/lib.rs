@@ -1,22 +1,22 @@
-//! Runs a concurrent program through every schedule, and says which of them go wrong.
+//! Runs a concurrent program in every schedule, and shows the schedules that go wrong.
 //!
 //! The [guide] shows it in ten minutes.
 //!
 //! - [`check`] runs a program of Lisle's fibers, tasks, channels, choices, locks and timers,
-//!   unchanged, in every schedule that could differ; [`atomic`] and [`cell`] have what such
-//!   programs share besides, under a [memory model](Memory).
-//! - [`task`]: programs as values, which can be run, and looked at in every order of their tasks.
+//!   unchanged, in every schedule that could differ; [`atomic`] and [`cell`] have shared memory for
+//!   such programs, under a [memory model](Memory).
+//! - [`task`]: programs as values, which can be run, and explored in every order of their tasks.
 //! - [`litmus`]: tests of memory models, in the format of herd7.
 //!
 //! # Cargo features
 //!
-//! - `programs`, on by default: [`check`]. With it the library can tell a model what it touches, and
-//!   each operation asks whether there is one: a load and a branch, or a few. Depend on this crate in
-//!   `[dev-dependencies]`.
+//! - `programs`, on by default: [`check`]. With it the library can report its accesses to a model.
+//!   Each operation asks whether there is a model: a load and a branch, or a few. Depend on this
+//!   crate in `[dev-dependencies]`.
 //! - `litmus`: [`litmus`]. It needs a lexer and a printer of messages that programs do not need.
 
 #![forbid(unsafe_code)]
-// Under loom the library has no fibers. What loom finds is compared in `tests/outcomes`.
+// Under loom the library has no fibers. `tests/outcomes` compares loom's results.
 #![cfg(not(lisle_loom))]
 
 pub mod atomic;

@@ -29,8 +29,8 @@ pub(crate) enum Command {
     ///
     /// The server runs until SIGINT, SIGTERM or SIGHUP (SIGHUP does not count if it is ignored at
     /// the start, as under nohup). It then stops accepting, lets the open requests finish, prints
-    /// its totals to standard error and exits with 0. A second signal ends the wait at once.
-    /// On SIGQUIT it prints to standard error which fibers wait for what, and continues.
+    /// its totals to standard error and exits with 0. A second signal ends the wait at once. On
+    /// SIGQUIT it prints the wait graph to standard error, and continues.
     Serve(ServeOptions),
     /// Run litmus tests under memory models
     ///
@@ -60,15 +60,15 @@ pub(crate) struct CheckOptions {
     #[arg(long)]
     pub(crate) acquire_pc: bool,
 
-    /// What to print [default: full for one file, lines for several files or a directory]
+    /// The output [default: full for one file, lines for several files or a directory]
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub(crate) format: Option<CheckFormat>,
 }
 
-/// What `lisle check` prints.
+/// The output of `lisle check`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CheckFormat {
-    /// For each test what herd7 prints
+    /// For each test, the same as herd7
     Full,
     /// A line for each test, with the verdict first, and the totals
     Lines,

@@ -45,7 +45,7 @@ use std::ptr::{NonNull, null_mut};
 ///     .run();
 /// ```
 ///
-/// The lifetimes are that of the clause, and that of the computation's borrows.
+/// The lifetimes are the clause's, and the lifetime of the computation's borrows.
 #[must_use = "dropping a continuation unwinds its computation; to go on, return what `resume` returns"]
 pub struct Continuation<'k, 'env, A, R> {
     header: &'k Header,

@@ -71,7 +71,7 @@ impl Marks {
         words.into_iter().fold(parts, |all, word| all | word as u64) == 0
     }
 
-    /// Returns what surrounds the code that runs here.
+    /// Returns the surroundings of the running code.
     #[inline(always)]
     pub(crate) fn of(stack: ThisStack<'_>) -> Self {
         Marks {

@@ -72,7 +72,8 @@ pub fn perform<E: Effect>(effect: E) -> E::Answer {
     perform_from(stack, stack.state().handled.top.get(), effect)
 }
 
-/// Performs the effect, for the handlers from that of the computation with this link outwards.
+/// Performs the effect, for the handler of the computation with this link, and the handlers around
+/// it.
 #[inline(always)]
 #[track_caller]
 fn perform_from<E: Effect>(stack: ThisStack<'_>, innermost: *const Link, effect: E) -> E::Answer {
@@ -223,7 +224,7 @@ unsafe fn suspend_within(
     }
     outer.noted.set();
     let handled = &stack.state().handled;
-    // SAFETY: this code runs within those answers.
+    // SAFETY: this code runs within these answers.
     let aside = unsafe { handled.put_aside(outer.answering) };
     // SAFETY: by the caller's promise, and no note is left in the surroundings of the computation.
     let goes_on = unsafe { header.suspend(request) };

@@ -16,8 +16,8 @@ use std::mem::{ManuallyDrop, offset_of};
 use std::panic::Location;
 use std::ptr::NonNull;
 
-/// Puts a computation on a stack of its own. `make` makes it around its header, and `root` is its
-/// code.
+/// Puts a computation on a stack of its own. `make` puts the other fields around its header, and
+/// `root` is its code.
 ///
 /// # Safety
 ///

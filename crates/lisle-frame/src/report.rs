@@ -19,9 +19,8 @@ pub struct Report {
     pub stalls: usize,
     /// How many batches had not returned before their deadline.
     pub late: usize,
-    /// The slowest call of those that ended in this frame, by the name of its function. Calls that
-    /// take less than five microseconds are not timed one by one: their time is the mean of their
-    /// batch.
+    /// The slowest call that ended in this frame, by the name of its function. Calls that take less
+    /// than five microseconds are not timed one by one: their time is the mean of their batch.
     pub slowest: Option<(&'static str, Duration)>,
     /// The time in which each stream ran as far as it got without the result of a call.
     pub in_streams: Duration,

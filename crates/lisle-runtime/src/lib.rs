@@ -96,8 +96,9 @@ pub use sched::OnDeadlock;
 #[cfg(not(lisle_loom))]
 pub use task::spawn::spawn_task;
 
-/// What the facade exports of this crate and of that below: the examples here call it `lisle`. They
-/// cannot use the facade itself, since a package must not depend on what depends on it.
+/// The exports of the facade from this crate and the crate below: the examples here call it
+/// `lisle`. They cannot use the facade itself, since a package must not depend on a package that
+/// depends on it.
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
 pub mod facade {

@@ -37,13 +37,13 @@ pub fn processor_time() -> Duration {
 pub struct Executions<'a>(&'a Worker);
 
 impl Executions<'_> {
-    /// Runs a program in the schedule that `explorer` chooses; see [`Ended`]. Fibers and tasks that
-    /// are left then are unwound. Returns also what cannot be, such as a fiber that catches the
-    /// unwinding and waits again.
+    /// Runs a program in the schedule that `explorer` chooses; see [`Ended`]. The remaining fibers
+    /// and tasks are unwound then. Returns also the waits that cannot be unwound, such as a fiber
+    /// that catches the unwinding and waits again.
     ///
     /// # Panics
     ///
-    /// If an earlier execution has left what cannot be unwound.
+    /// If an earlier execution has left fibers that cannot be unwound.
     pub fn run(
         &self,
         explorer: &dyn Explorer,

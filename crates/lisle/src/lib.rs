@@ -79,7 +79,7 @@
 #[cfg(not(unix))]
 compile_error!("lisle runs on Unix: its fibers, domains and sockets have no other back end");
 
-// Code that the tests here share with those in `tests/` refers to the library as `lisle`.
+// Code that the tests here share with the tests in `tests/` refers to the library as `lisle`.
 #[cfg(test)]
 extern crate self as lisle;
 

@@ -59,8 +59,7 @@ pub use libc::{
     SIGUSR2, SIGWINCH,
 };
 
-/// Begins to receive the signal `number`. The [module](self) describes what that does to the
-/// process.
+/// Begins to receive the signal `number`. The [module](self) describes the effects on the process.
 ///
 /// Each `Signal` receives every delivery from this call on, independently of other receivers.
 ///

@@ -1,8 +1,8 @@
-//! What the compiler says of mistakes that users make: the messages are part of the interface.
+//! The compiler's messages about mistakes of users: they are part of the interface.
 //!
-//! They differ between versions of the compiler, so those that are expected here are those of one.
-//! Who changes a message, or goes to a newer version, runs this with `TRYBUILD=overwrite` and reads
-//! what has come of it.
+//! They differ between versions of the compiler, so this test expects the messages of one version.
+//! After changing a message, or for a newer version, run this with `TRYBUILD=overwrite` and read
+//! the new messages.
 
 use std::env;
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! loom: every execution, without a bound on preemptions. It explores the weak orders of C11 as
-//! well, of sequentially consistent accesses some, so that it has more to look at where there are
+//! loom: every execution, without a bound on preemptions. It also explores the weak orders of C11,
+//! and some for sequentially consistent accesses. So it has more executions where there are
 //! atomics.
 
 use crate::{program, threads::threads};

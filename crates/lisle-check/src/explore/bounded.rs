@@ -7,14 +7,14 @@
 //! failure has as few preemptions as any.
 //!
 //! There is no partial-order reduction here. A sleep set leaves out a schedule because an
-//! equivalent one is explored elsewhere; but equivalent schedules differ in their preemptions, and
-//! that other one may lie beyond the bound. Each schedule within the bound is run.
+//! equivalent one is explored elsewhere; but equivalent schedules may differ in their preemptions,
+//! and the other schedule may lie beyond the bound. So each schedule within the bound is run.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Counts, Decision, Ending, Mark, Process, Strategy};
 
-/// Explores every schedule with up to a number of preemptions, those with fewer first.
+/// Explores every schedule with up to a number of preemptions, fewer preemptions first.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Bounded {
     most: u32,
@@ -27,17 +27,17 @@ pub struct Bounded {
     begun: bool,
     /// The last execution was left in the middle, and is the next one.
     again: bool,
-    /// Something was left out for the bound in this round.
+    /// The bound has excluded a schedule in this round.
     limited: bool,
     finished: bool,
     counts: Counts,
     step: u32,
 }
 
-/// A decision, and what remains to be tried in its place.
+/// A decision, and the other options that remain.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Decided {
-    /// Which option is taken; the first one is the one without a preemption.
+    /// The option that is taken; the first one has no preemption.
     option: u32,
     options: u32,
     /// All options but the first one cost a preemption.
@@ -64,8 +64,8 @@ impl Bounded {
         }
     }
 
-    /// Returns the number of preemptions up to which all schedules have been run, or `None` if not
-    /// even those without any have.
+    /// Returns the number of preemptions up to which all schedules have been run, or `None` if some
+    /// schedules without preemptions remain.
     pub fn explored_bound(&self) -> Option<u32> {
         if self.finished { Some(self.bound) } else { self.bound.checked_sub(1) }
     }

@@ -48,7 +48,7 @@ impl Classes {
 #[derive(Debug)]
 pub struct Observed<S> {
     strategy: S,
-    /// What each process has observed so far.
+    /// A hash of the observations of each process.
     histories: Vec<u64>,
     /// The origin of each object's value.
     origins: FxHashMap<Object, u64>,

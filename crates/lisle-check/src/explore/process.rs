@@ -1,9 +1,9 @@
 //! The names of processes, which stay the same from one execution to the next.
 //!
-//! The engine compares what a process did in one execution with what it does in another, and so
-//! needs names that do not depend on the schedule. The number of a process in the order of creation
-//! does depend on it. Its place in the family does not: it is the n-th child of its parent, and the
-//! parent is named in the same way. [`Family`] turns such a place into a small number.
+//! The engine compares the steps of a process in different executions, and so needs names that do
+//! not depend on the schedule. The number of a process in the order of creation does depend on it.
+//! Its place in the family does not: it is the n-th child of its parent, and the parent is named in
+//! the same way. [`Family`] turns such a place into a small number.
 //!
 //! Invariant: a number, once given to a place, is never given to another one, neither in a later
 //! execution nor by another worker of the same exploration.

@@ -141,7 +141,7 @@ impl Priorities {
         if let Some(priority) = self.priorities[process.index()] {
             return priority;
         }
-        // All of them are above those that the change points give.
+        // All of them are above the priorities of the change points.
         let priority = self.generator.u64(u64::from(self.depth)..);
         self.processes += 1;
         self.priorities[process.index()] = Some(priority);

@@ -1,7 +1,7 @@
 //! The state that the workers of one exhaustive exploration share.
 //!
-//! The tree stands under one lock. A worker takes it once for each execution: to add what the
-//! execution showed, and to take the next branch. It runs the program without it.
+//! The tree stands under one lock. A worker takes it once for each execution: to add the results of
+//! the execution, and to take the next branch. It runs the program without it.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -67,7 +67,7 @@ impl Shared {
         }
     }
 
-    /// Waits until another worker has added what it found.
+    /// Waits until another worker has added its results.
     pub(crate) fn wait<'a>(&self, mut common: MutexGuard<'a, Common>) -> MutexGuard<'a, Common> {
         common.waiting += 1;
         common = self.found.wait(common).unwrap_or_else(PoisonError::into_inner);

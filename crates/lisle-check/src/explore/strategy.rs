@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Kind, Object, Process};
 
-/// What the program does next.
+/// The next step of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// This process runs one step.
@@ -23,14 +23,14 @@ pub enum Decision {
 pub enum Ending {
     /// Every process came to its end.
     Complete,
-    /// No process can run, and some have not come to their end.
+    /// No process can run, and some have not ended.
     Blocked,
     /// The program failed: a panic, or a property that does not hold.
     ///
     /// The other processes should still run to their ends, if they can. Otherwise their steps are
     /// unknown, and so are the races of these steps.
     Failed,
-    /// The execution does not come to an end, or was longer than the caller allows.
+    /// The execution does not end, or was longer than the caller allows.
     Endless,
     /// The strategy answered [`Decision::Stop`].
     Stopped,
@@ -102,8 +102,8 @@ pub trait Strategy {
 
     /// Returns one of `ways` ways in which the step in progress can go on, counted from zero.
     ///
-    /// Each way is explored. The number of ways may depend on what this step, and those before it,
-    /// have read.
+    /// Each way is explored. The number of ways may depend on the values that this step, and the
+    /// steps before it, have read.
     fn choose(&mut self, process: Process, ways: u32) -> u32;
 
     /// Reports that the step in progress does this to the object.

@@ -86,7 +86,7 @@ pub(crate) struct Node {
 pub(crate) struct Tree {
     nodes: Vec<Node>,
     free: Vec<u32>,
-    /// A step of an execution has chosen. `README.md` says what follows from that.
+    /// A step of an execution has chosen. `README.md` gives the consequences.
     pub(crate) has_choices: bool,
     /// The sequences that wait at a leaf until it has run.
     postponed: FxHashMap<u32, Vec<Postponed>>,

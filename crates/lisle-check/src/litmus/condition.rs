@@ -138,7 +138,7 @@ impl Proposition {
 pub(crate) struct Condition {
     pub(crate) quantifier: Quantifier,
     pub(crate) proposition: Proposition,
-    /// What an execution must satisfy to be looked at.
+    /// The condition on executions that count.
     pub(crate) filter: Option<Proposition>,
     /// Where the condition and the filter stand.
     pub(crate) place: Place,

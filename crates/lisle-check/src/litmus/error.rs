@@ -22,7 +22,8 @@ impl fmt::Display for Place {
 
 /// The error of a text that is no litmus test, or uses something unsupported.
 ///
-/// It prints with the line in question, a mark below the place, and what could stand there.
+/// It prints with the line in question, a mark below the place, and the forms that could stand
+/// there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError {
     message: String,
@@ -44,7 +45,7 @@ impl ParseError {
         &self.message
     }
 
-    /// The error with a word on what would be right.
+    /// The error with a hint.
     pub(crate) fn help(mut self, help: impl Into<String>) -> ParseError {
         self.help = Some(help.into());
         self

@@ -346,7 +346,7 @@ impl Test {
     }
 }
 
-/// Calls `visit` with each choice of one path for each thread, after those that are `chosen`.
+/// Calls `visit` with each choice of one path for each thread, after the `chosen` paths.
 fn each_choice<'a>(threads: &'a [Vec<Path>], chosen: &mut Vec<&'a Path>, visit: &mut impl FnMut(&[&Path])) {
     let Some((first, rest)) = threads.split_first() else { return visit(chosen) };
     for path in first {

@@ -56,7 +56,7 @@ pub(super) struct Executing {
     pub(super) detail: Mutex<Detail>,
     /// It goes on after a failure.
     pub(super) past_failures: bool,
-    /// Samples ignore executions without end: the exploration itself looks for those.
+    /// Samples ignore executions without end: the exploration itself looks for them.
     pub(super) samples: bool,
     /// The watch over the workers.
     pub(super) watch: Arc<Watch>,
@@ -140,7 +140,7 @@ impl Executing {
         }
     }
 
-    /// Returns the trace of the first steps of a schedule, if these come to their ends.
+    /// Returns the trace of the first steps of a schedule, if these end.
     fn first_steps(&self, schedule: &Schedule, steps: usize) -> Trace {
         let watch = Arc::new(Watch::new(self.site, None, PATIENCE_AGAIN));
         let executing = Executing {

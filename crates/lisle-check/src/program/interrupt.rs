@@ -23,7 +23,7 @@ struct Flags {
 static FLAGS: LazyLock<io::Result<Flags>> = LazyLock::new(|| {
     let flags = Flags { is_default: Arc::new(AtomicBool::new(true)), arrived: Arc::default() };
     for signal in [SIGINT, SIGTERM] {
-        // In this order: the default action of the first signal must not see what it sets itself.
+        // In this order: the default action of the first signal must not see its own flag.
         flag::register_conditional_default(signal, flags.is_default.clone())?;
         flag::register_usize(signal, flags.arrived.clone(), signal as usize)?;
         flag::register(signal, flags.is_default.clone())?;

@@ -165,7 +165,7 @@ impl Check {
         })
     }
 
-    /// Removes the file of this check, which has come to its end.
+    /// Removes the file of this check, which has ended.
     pub(super) fn remove(&self, path: &Path) {
         if Saved::read(path).is_ok_and(|saved| saved.program.name == self.name) {
             // If it cannot be removed, it stays, and is refused as soon as the program has changed.

@@ -7,8 +7,8 @@
 //!
 //! *Invariant:* the requests of a turn without a conflict have together the same effect as in a row
 //! in some order. So single turns reach all states that larger turns reach, and larger turns only
-//! add the conflicts; these can be seen in pairs. This is what lets [`check`](super::check()) take
-//! one task at a time, and still speak about all sets of tasks.
+//! add the conflicts; these can be seen in pairs. So [`check`](super::check()) may take one task at
+//! a time, and still speak about all sets of tasks.
 //!
 #![doc = include_str!("conflicts.md")]
 

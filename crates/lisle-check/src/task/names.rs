@@ -3,7 +3,7 @@
 //! A task is named by the forks that lead to it: `main.0.2` is the third task that the first task
 //! forked by the main one has forked. A cell is named by the task that made it, and how many it had
 //! made before. *Invariant:* a program that does the same in two schedules uses the same names, so
-//! what the two leave in memory can be compared.
+//! their memories at the end can be compared.
 
 use std::fmt;
 use std::panic::Location;

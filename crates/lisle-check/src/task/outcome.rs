@@ -22,7 +22,7 @@ pub struct Outcome {
     /// The files that were there or appended to, as far as the [world](super::World) has recorded
     /// it.
     pub files: BTreeMap<String, String>,
-    /// What each place contains.
+    /// The content of each place.
     pub memory: BTreeMap<CellName, Datum>,
 }
 

@@ -70,7 +70,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// What became of a file under a model.
+/// The result of a file under a model.
 #[derive(Debug)]
 struct Checked {
     file: PathBuf,

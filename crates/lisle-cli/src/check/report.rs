@@ -1,4 +1,4 @@
-//! How `lisle check` prints what it found: as herd7 does, a line for each file, or as JSON.
+//! The output of `lisle check`: as herd7 does, a line for each file, or JSON.
 
 use std::io::{self, Write};
 

@@ -62,7 +62,7 @@ native!((A, B); A, B; (A, B));
 native!((A, B, C); A, B, C; (A, B, C));
 native!((A, B, C, D); A, B, C, D; (A, B, C, D));
 
-/// What happens when a call has not returned in time.
+/// The treatment of a call that has not returned in time.
 ///
 /// The time begins when the world has nothing else to do and begins to wait for the call. A
 /// function that is running cannot be stopped. If there are no workers, or none is free, calls run

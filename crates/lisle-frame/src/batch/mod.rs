@@ -73,7 +73,7 @@ struct Runner {
 /// The fields that only the world reads and writes.
 #[repr(align(128))]
 pub(crate) struct Own {
-    /// The number of results that the streams have got: those before this position.
+    /// The number of results that the streams have got: the results before this position.
     pub(crate) delivered: Cell<u32>,
     /// The number of futures that refer to the batch. While the batch is being filled, the futures
     /// of its calls are not counted, and the number may be below zero.
@@ -152,8 +152,8 @@ impl Columns {
     }
 }
 
-/// The bytes of a batch that its runner writes, and those that the world writes while the batch may
-/// run.
+/// The bytes of a batch that its runner writes, and the bytes that the world writes while the batch
+/// may run.
 #[cfg(test)]
 pub(crate) struct Parts {
     pub(crate) runners: Vec<std::ops::Range<usize>>,

@@ -32,7 +32,7 @@ impl Column {
         Column { marks: Vec::new(), values: Values::none() }
     }
 
-    /// Drops the values, and forgets the marks. What remains is memory.
+    /// Drops the values, and forgets the marks. Only memory remains.
     pub(super) fn clear(&mut self) {
         (self.values.clear)(&mut *self.values.all);
         self.marks.clear();

@@ -69,7 +69,7 @@ impl Core {
         }
     }
 
-    /// Notes that the sources have other values than those that were looked at.
+    /// Notes that the sources have other values than at the last look.
     pub(crate) fn look_again(&self) {
         self.has_looked.set(false);
     }

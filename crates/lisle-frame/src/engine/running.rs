@@ -1,4 +1,4 @@
-//! The queue of streams that go on, and those that are run because they are read.
+//! The queue of streams that go on, and streams that run because they are read.
 
 use super::Core;
 use super::flags;

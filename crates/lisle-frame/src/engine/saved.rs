@@ -161,7 +161,7 @@ impl Core {
     }
 
     /// Keeps the memory of a dropped snapshot for the next one, as long as there are other snapshots. So the
-    /// memory never exceeds that of the most snapshots that existed at a time.
+    /// memory never exceeds the memory of the most snapshots that existed at a time.
     fn keep_memory(&self, columns: Vec<Option<Column>>) {
         let mut spare = self.spare_columns.take();
         spare.push(columns);

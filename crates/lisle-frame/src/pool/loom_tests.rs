@@ -97,7 +97,7 @@ impl Pool for Once {
     }
 }
 
-/// What a world has for its calls.
+/// The state of a world for its calls.
 struct Calls {
     link: Link,
     lane: Lane,
@@ -161,7 +161,7 @@ impl Calls {
     }
 }
 
-/// A count that a ring holds, and what else refers to it.
+/// A count that a ring holds, and that others refer to.
 fn item(count: &Count) -> NonNull<UnsafeCell<u32>> {
     NonNull::from(&*count.0)
 }

@@ -96,15 +96,14 @@ impl Builder {
     /// Places the fiber on the domain that has the most room, where it stays.
     ///
     /// That is the domain on which the fewest spread fibers live. Of several such domains it is one
-    /// that sleeps, if any does; else that of the spawner, if it is one of them. What lives or
-    /// waits on a domain without having been spread does not count: say `spread` of all fibers that
-    /// carry the load.
+    /// that sleeps, if any does; else the spawner's, if it is one of them. Fibers that were not
+    /// spread do not count: spread all fibers that carry the load.
     ///
     /// This is for fibers that live long and each have their own work: the connections of a server,
-    /// players, the first one of each pair or group. What such a fiber spawns in turn begins beside
-    /// it. A fiber that lives short, or that exchanges most of its messages with its spawner, is
-    /// better spawned without it, since what crosses between two domains costs several times as
-    /// much as what stays on one.
+    /// players, the first one of each pair or group. The fibers that such a fiber spawns begin
+    /// beside it. A fiber that lives short, or that exchanges most of its messages with its
+    /// spawner, is better spawned without it, since a message between two domains costs several
+    /// times as much as a message within one.
     ///
     /// On a runtime with one domain this has no effect. Outside any runtime it spreads over the
     /// domains of the default one.
@@ -248,7 +247,7 @@ impl Builder {
         unsafe { spawn_unchecked(f, traits, self.place, Location::caller()) }
     }
 
-    /// Spawns the fiber in `scope`, so that it may borrow what outlives the scope. See
+    /// Spawns the fiber in `scope`, so that it may borrow values that outlive the scope. See
     /// [`Scope::spawn`].
     ///
     /// # Panics

@@ -29,17 +29,18 @@ use std::panic::Location;
 /// handles what other threads have handed over, timers that are due, and sockets, and looks whether
 /// the runtime shuts down. If then a fiber or task is ready, or is to be unwound, the fiber goes to
 /// the end of the queue, as by [`yield_now`](super::yield_now()). Else it goes on. So a fiber that
-/// often calls this keeps the domain for some 10 ms at a time while others want it; for up to 20 if
-/// operations that need not wait, which look at the mark as well, stand between. At a shutdown
-/// the others end. The fiber itself, as after `yield_now`, ends at its next wait.
+/// often calls this keeps the domain for some 10 ms at a time while others want it. Operations that
+/// need not wait also look at the mark; with such operations in between it may be up to 20 ms. At a
+/// shutdown the others end. The fiber itself, as after `yield_now`, ends at its next wait.
 ///
 /// It may suspend the fiber, so the rules for locks of the standard library and for thread-locals
 /// that are held across a wait (see [there](crate::fiber#soundness)) apply to it as well.
 ///
 /// # Where it runs
 ///
-/// - In a *task* it suspends the stack that the task runs on, as waiting in place does: that of its
-///   spawner, during the first turn. Awaiting [`task::yield_now`](crate::task::yield_now) does not.
+/// - In a *task* it suspends the stack on which the task runs, as waiting in place does: the
+///   spawner's stack, during the first turn. Awaiting [`task::yield_now`](crate::task::yield_now)
+///   does not.
 /// - In *loops, joins and jobs* (`par`) it does the same for the fiber whose stack they run on.
 ///   These let others pass by themselves between their steps.
 /// - On a *plain thread*, which the system interrupts, and in a future on a foreign executor it

@@ -21,7 +21,7 @@ impl<T> std::fmt::Debug for LocalKey<T> {
 
 /// Declares values that each fiber has its own of, made on first use.
 ///
-/// The initializer may wait, which that of a [`std::thread_local!`] must not: see
+/// The initializer may wait, unlike the initializer of a [`std::thread_local!`]: see
 /// [*Soundness*](crate::fiber#soundness).
 ///
 /// ```
@@ -56,7 +56,7 @@ impl<T: 'static> LocalKey<T> {
         LocalKey { init }
     }
 
-    /// Runs `f` with the value of the current fiber, or on a plain thread with that of the thread.
+    /// Runs `f` with the value of the current fiber, or on a plain thread with the thread's value.
     /// Makes the value first if there is none.
     ///
     /// The value is dropped when its fiber ends, unless a suspended computation (`lisle::effect`) is

@@ -53,8 +53,8 @@
 //! its own.
 //!
 //! The rule: **do not wait between the beginning and the end of such a call.** Inside
-//! [`no_suspend`](no_suspend()) waiting is a panic that names both places. What belongs to the
-//! fiber may be held across a wait: a [`fiber_local!`](crate::fiber_local), or a lock of
+//! [`no_suspend`](no_suspend()) waiting is a panic that names both places. Values of the fiber may
+//! be held across a wait: a [`fiber_local!`](crate::fiber_local), or a lock of
 //! [`sync`](crate::sync). [`Hooks`], which are called when a fiber is suspended and resumed, attach
 //! other things to the fiber.
 //!
@@ -76,11 +76,12 @@
 //!   thread-locals. To set a thread-local, keep it across a blocking call and reset it works for
 //!   threads, but not here; and one whose initializer waits is unsound. Use
 //!   [`fiber_local!`](crate::fiber_local). See *Soundness*.
-//! - Frames of C++ may lie on a fiber's stack, and wait. What a fiber has caught is its own, if the C++
-//!   runtime is in the process when the Lisle runtime starts. An exception of C++ that leaves the
-//!   fiber's closure ends the process, as it does in a thread. When a runtime ends, frames that
-//!   destroy something are unwound. A fiber that waits below `catch (...)` or `noexcept` is not, and
-//!   is named: C++ must not swallow a panic, and no table tells whether it would.
+//! - Frames of C++ may lie on a fiber's stack, and wait. An exception that a fiber has caught is its
+//!   own, if the C++ runtime is in the process when the Lisle runtime starts. An exception of C++ that
+//!   leaves the fiber's closure ends the process, as it does in a thread. When a runtime ends, frames
+//!   that destroy something are unwound. A fiber that waits below `catch (...)` or `noexcept` is not
+//!   unwound, and a report names it: C++ must not swallow a panic, and no table tells whether it
+//!   would.
 //! - Stacks are 1 MiB of address space unless [`Builder::stack_size`](crate::Builder::stack_size)
 //!   says otherwise. A stack overflow ends the process with a message that names the fiber.
 

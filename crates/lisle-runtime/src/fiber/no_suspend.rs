@@ -39,17 +39,17 @@ use std::panic::Location;
 ///
 /// The rule is the same wherever the code runs: in fibers; in tasks, where it concerns waiting in
 /// place, since an `await` does not fit into a closure; on plain threads; and in futures on foreign
-/// executors. The latter two lose nothing by waiting, but there tests find code that would be wrong
-/// in a fiber. The rule applies to what runs as a part of the call, so also to a task that begins
-/// in it, up to its first `await` that waits. It does not apply to others, on this thread or
-/// elsewhere. It ends when `f` returns or panics, and calls may be nested.
+/// executors. On plain threads and in futures a wait does no harm, but there tests find code that
+/// would be wrong in a fiber. The rule applies to all code that runs as a part of the call, so also
+/// to a task that begins in it, up to its first `await` that waits. It does not apply to other
+/// code, on this thread or elsewhere. It ends when `f` returns or panics, and calls may be nested.
 ///
 /// Loops and joins of `par` run in it as they are written, without help from other domains.
 ///
 /// # Panics
 ///
 /// With the panic of `f`. Within `f`, the following panic with a message that names this call and
-/// what would have to be waited for: an operation that waits; [`yield_now`](super::yield_now);
+/// the wait: an operation that waits; [`yield_now`](super::yield_now);
 /// [`blocking`](crate::blocking()), and starting a runtime, in any case; a
 /// [`checkpoint`](super::checkpoint()) that would let others pass; a promise whose job another
 /// domain runs; and spawning into a [`scope`](super::scope()) that was opened in `f`, since the
@@ -63,20 +63,20 @@ use std::panic::Location;
 /// # drop(tx);
 /// ```
 ///
-/// # What it does not see
+/// # Limits
 ///
 /// Calls that block the thread: a lock of the standard library, reading a file. They stop the
 /// domain, and suspend no fiber.
 #[track_caller]
 pub fn no_suspend<R>(f: impl FnOnce() -> R) -> R {
-    // A model runs `f` as one step with what follows it. It does not switch to others in `f`: they
-    // would run on its thread, and `f` may rely on that nobody does.
+    // A model runs `f` as one step with the code after it. It does not switch to others in `f`:
+    // they would run on its thread, and `f` may rely on having its thread to itself.
     visible();
     let _fence = this_stack().state().pending.fence();
     step::fenced(Forbidden { by: "`no_suspend`, called at", site: Location::caller() }, f)
 }
 
-/// Panics if nothing may wait here, where `what` would always have to be done.
+/// Panics if nothing may wait here. `what` is the operation, which would always wait.
 pub(crate) fn refuse(what: impl FnOnce() -> String) {
     if step::forbidden().is_some() {
         step::refuse(&what());

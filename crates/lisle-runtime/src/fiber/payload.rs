@@ -5,8 +5,8 @@ use std::any::Any;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 /// A payload that is taken out whole. Through a shared reference only its message can be read, if
-/// it has one, so that an error that holds it may be shared: as `Box<dyn Error + Send + Sync>`,
-/// which is what most programs keep errors in.
+/// it has one, so that an error that holds it may be shared: as `Box<dyn Error + Send + Sync>`, in
+/// which most programs keep errors.
 pub(super) struct Payload(Box<dyn Any + Send>);
 
 // SAFETY: `message` is all that a shared reference allows. It asks the payload for its type, which

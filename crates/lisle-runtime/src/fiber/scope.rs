@@ -21,8 +21,8 @@ use std::sync::Arc;
 /// them have finished.
 ///
 /// This waits as [`Event::sync`](lisle_core::Event::sync) does, but a shutdown does not end the
-/// wait either, since the fibers borrow from what would be unwound. The scope cannot be leaked,
-/// since the wait is part of this call.
+/// wait either, since the fibers borrow from the frames that would be unwound. The scope cannot be
+/// leaked, since the wait is part of this call.
 ///
 /// # Panics
 ///
@@ -99,7 +99,7 @@ pub struct Scope<'scope, 'env: 'scope> {
 }
 
 impl<'scope> Scope<'scope, '_> {
-    /// Spawns a fiber that may borrow what outlives the scope.
+    /// Spawns a fiber that may borrow values that outlive the scope.
     ///
     /// # Examples
     ///
@@ -160,7 +160,7 @@ impl<'scope> Scope<'scope, '_> {
         self.state.enter();
         let entered = Entered(NonNull::from(&self.state));
         let traits = Traits { name, scope: Some(NonNull::from(&self.state)), ..Traits::default() };
-        // SAFETY: what `f` borrows outlives 'scope. The scope does not end before the fiber has
+        // SAFETY: the borrows of `f` outlive 'scope. The scope does not end before the fiber has
         // ended and an unclaimed result has been dropped.
         let handle = unsafe { spawn_unchecked(f, traits, place, site) };
         std::mem::forget(entered);
@@ -169,8 +169,8 @@ impl<'scope> Scope<'scope, '_> {
 }
 
 impl<'scope> Scope<'scope, '_> {
-    /// Spawns a [task](crate::task) that may borrow what outlives the scope. It begins at once, as
-    /// a part of the caller, see [`spawn_task`](crate::spawn_task()).
+    /// Spawns a [task](crate::task) that may borrow values that outlive the scope. It begins at
+    /// once, as a part of the caller, see [`spawn_task`](crate::spawn_task()).
     ///
     /// ```
     /// # use lisle_runtime::facade as lisle;
@@ -205,8 +205,8 @@ impl<'scope> Scope<'scope, '_> {
         self.state.check();
         let (state, site) = (NonNull::from(&self.state), Location::caller());
         let handle = match self.state.deadline {
-            // SAFETY: what the future borrows outlives 'scope. The scope does not end before the task, if
-            // it is reified, has ended and an unclaimed result has been dropped.
+            // SAFETY: the borrows of the future outlive 'scope. The scope does not end before the task,
+            // if it is reified, has ended and an unclaimed result has been dropped.
             None => unsafe { task::spawn_unchecked(future, Some(state), site) },
             Some(deadline) => {
                 let future = Within::new(future, deadline);

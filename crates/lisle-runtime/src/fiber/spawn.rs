@@ -13,11 +13,11 @@ use std::ptr::NonNull;
 /// The fiber begins on this domain when the spawner blocks or yields. Of the fibers that have not
 /// begun the youngest goes first, since its spawner most likely waits for it. The others follow in
 /// the order in which they were spawned. An idle domain may take over a fiber that has not begun
-/// for 100 µs. Where fibers have been spawned before that lived long and exchanged messages with
-/// their neighbours or children, others are dealt out to the domains in groups: these begin in the
-/// order in which they were spawned, each on its domain, and are not taken over. The
-/// [`Builder`](super::Builder) says more, and places what one places oneself. Once warm, spawning
-/// allocates nothing if `f` and its result take less than about 700 bytes.
+/// for 100 µs. A runtime learns lines of the program whose fibers live long and exchange messages
+/// with their neighbours or children. It deals out later fibers of such a line to the domains in
+/// groups: these begin in the order in which they were spawned, each on its domain, and are not
+/// taken over. The [`Builder`](super::Builder) says more, and can place a fiber. Once warm,
+/// spawning allocates nothing if `f` and its result take less than about 700 bytes.
 ///
 /// # Panics
 ///
@@ -83,7 +83,7 @@ where
 ///
 /// # Safety
 ///
-/// What `f` and its result borrow outlives the fiber and its unclaimed result.
+/// The borrows of `f` and its result outlive the fiber and its unclaimed result.
 #[inline(always)]
 pub(crate) unsafe fn spawn_unchecked<F, T>(
     f: F,
@@ -115,7 +115,7 @@ where
     })
 }
 
-/// Does what [`spawn_unchecked`] does, on a thread that runs no worker.
+/// Does the same as [`spawn_unchecked`], on a thread that runs no worker.
 #[inline(never)]
 unsafe fn spawn_outside<F, T>(
     f: F,

@@ -47,7 +47,7 @@ struct End;
 
 impl Drop for End {
     fn drop(&mut self) {
-        // That of a fiber, if it has called `exit`.
+        // The home of a fiber, if it has called `exit`.
         this_stack().state().handled.home.set(0);
     }
 }
@@ -74,7 +74,7 @@ fn make_end() {
     }
 }
 
-/// Counts what needs a home that ends with the thread.
+/// Counts a computation that needs a home that ends with the thread.
 #[inline]
 fn count() {
     COUNT.set(COUNT.get() + 1);
@@ -84,7 +84,7 @@ fn count() {
 }
 
 impl Home {
-    /// Returns that of the code that runs here.
+    /// Returns the home of the code that runs here.
     #[inline]
     pub fn here() -> Self {
         Self::of(this_stack())
@@ -107,7 +107,7 @@ impl Home {
         thread_end::is_ending()
     }
 
-    /// Describes what runs here, for messages.
+    /// Describes the running code, for messages.
     pub fn describe() -> &'static str {
         if !this_stack().task.get().is_null() {
             "a task"
@@ -123,9 +123,9 @@ impl Home {
     }
 }
 
-/// Puts a computation that has just been suspended here among those that wait on this stack. The end
-/// of a fiber calls `end` with those that were suspended in it, outside of tasks. `end` returns `false` for
-/// one that stays as it is.
+/// Puts a computation that has just been suspended here into the list of suspended ones of this stack. The
+/// end of a fiber calls `end` with the computations that were suspended in it, outside of tasks. `end`
+/// returns `false` for one that stays as it is.
 ///
 /// # Safety
 ///
@@ -145,7 +145,7 @@ pub unsafe fn wait(entry: &Entry, end: unsafe fn(NonNull<Entry>) -> bool) {
     unsafe { stack.state().handled.kept.link(entry, home, end) };
 }
 
-/// Takes a computation that goes on or has ended out of those that wait, if it is among them.
+/// Takes a computation that goes on or has ended out of the list, if it is there.
 #[inline(always)]
 pub fn wait_no_more(entry: &Entry) {
     // SAFETY: it was in a list.
@@ -167,8 +167,8 @@ fn count_kept(home: Home) {
     }
 }
 
-/// Counts what no longer waits in its task. One that ends outside of it is not counted: it has not
-/// begun, or the task has ended.
+/// Counts a computation that no longer waits in its task. One that ends outside of the task is not
+/// counted: it has not begun, or the task has ended.
 #[cold]
 fn count_kept_no_more(home: Home) {
     // SAFETY: the current task is alive, and only the thread that runs it touches its cells.

@@ -10,7 +10,7 @@ use std::cell::{Cell, RefCell};
 use std::io;
 use std::mem::ManuallyDrop;
 
-/// The number of stacks that a thread keeps as they are. Of those beyond, it gives pages back.
+/// The number of stacks that a thread keeps as they are. It gives back pages of further stacks.
 const KEPT: usize = 1024;
 
 /// The number of stacks given back between two looks at how many there are.
@@ -136,7 +136,7 @@ impl Pools {
         }
     }
 
-    /// Unmaps the stacks that are not lent. Those that are come back, or stay for ever.
+    /// Unmaps the stacks that are not lent. Lent stacks come back, or stay for ever.
     fn end(&self) {
         if let Some(spare) = take_spare() {
             give_to_pool(spare);
@@ -162,8 +162,8 @@ mod tests {
         }
     }
 
-    /// The stacks of a thread are unmapped when it ends, also those that a destructor has taken after
-    /// the first of them were.
+    /// The stacks of a thread are unmapped when it ends, also stacks that a destructor takes after
+    /// the first ones were unmapped.
     #[test]
     fn a_thread_that_ends_leaves_no_stacks() {
         thread_local! {

@@ -53,7 +53,7 @@ impl Beat {
         self.word.load(Ordering::Relaxed) == WANTED
     }
 
-    /// Returns `true` if it is not worth looking whether anything is wanted.
+    /// Returns `true` if a look whether anything is wanted would not pay.
     #[inline(always)]
     pub fn is_quiet(&self) -> bool {
         self.word.load(Ordering::Relaxed) <= QUIET
@@ -133,8 +133,8 @@ pub struct Silence<'a> {
 impl Drop for Silence<'_> {
     #[inline]
     fn drop(&mut self) {
-        // A value that another thread has written in between is lost, and so is the one before
-        // `silence`. The monitor finds out about both.
+        // This overwrites a value that another thread has written in between, and the value before
+        // `silence`. The monitor makes up for both.
         if !self.was_quiet && self.word.is_quiet() {
             self.word.word.store(ON, Ordering::Relaxed);
         }
@@ -151,8 +151,8 @@ mod here {
     use std::cell::Cell;
     use std::ptr::NonNull;
 
-    /// The word of all threads that are no workers. Some domain might always take what they put
-    /// off.
+    /// The word of all threads that are no workers. Some domain might always take their pending
+    /// work.
     pub static OUTSIDE: Beat = Beat::new(true);
 
     thread_local! {
@@ -168,8 +168,8 @@ mod here {
         unsafe { &*HERE.with(Cell::get) }
     }
 
-    /// Makes `heartbeat` the word of this thread, or with `None` that of the threads that are no
-    /// workers.
+    /// Makes `heartbeat` the word of this thread, or with `None` the word of all threads that are
+    /// no workers.
     ///
     /// # Safety
     ///

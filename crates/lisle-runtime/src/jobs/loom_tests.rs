@@ -50,7 +50,7 @@ impl Counted {
         unsafe { offers.offer(|| Some(self.job())) }
     }
 
-    /// Does what the owner does when it comes back to the job.
+    /// Takes the owner's steps when it comes back to the job.
     fn settle(&self, offers: &Offers) {
         if offers.take_back(self.job()) {
             self.run();
@@ -212,7 +212,7 @@ impl Half {
     fn beside(&self, pending: &Pending, offers: &Offers, first: impl FnOnce()) {
         // By way of the whole, which is found by its first field.
         let entry = NonNull::from(self).cast();
-        // SAFETY: the entry is popped below, and what `first` puts off is popped before.
+        // SAFETY: the entry is popped below, and entries that `first` puts off are popped before.
         let older = unsafe { pending.push(entry) };
         first();
         if pending.pop(&self.entry, older) {
@@ -231,7 +231,7 @@ struct Place {
     offers: Offers,
 }
 
-// SAFETY: other threads leave alone what belongs to the owner.
+// SAFETY: other threads leave the owner's fields alone.
 unsafe impl Sync for Place {}
 // SAFETY: as above.
 unsafe impl Send for Place {}
@@ -242,7 +242,7 @@ impl Place {
     }
 
     /// Looks from outside, twice, since a stack that is new since the last look is left alone, and
-    /// runs what it has offered.
+    /// runs the jobs that it has offered.
     fn look(place: &Arc<Self>) -> thread::JoinHandle<()> {
         let place = place.clone();
         thread::spawn(move || {
@@ -292,7 +292,7 @@ fn a_half_and_one_within_it_are_found_from_outside() {
     });
 }
 
-/// The owner offers what another thread is about to offer.
+/// The owner offers an entry that another thread is about to offer.
 #[test]
 fn owner_and_outsider_offer_the_same() {
     explore(3, || {
@@ -312,7 +312,7 @@ fn owner_and_outsider_offer_the_same() {
     });
 }
 
-/// What an entry has to offer changes, while the list is held.
+/// The offer of an entry changes while the list is held.
 #[test]
 fn what_is_held_is_not_looked_at() {
     #[repr(C)]

@@ -75,7 +75,7 @@ impl Offers {
         true
     }
 
-    /// Takes the job that has been offered longest of those that `may` accepts.
+    /// Takes the oldest offered job that `may` accepts.
     pub fn take(&self, may: impl Fn(&Job) -> bool) -> Option<NonNull<Job>> {
         // SAFETY: an offered job is in place, and is neither taken back nor done while the lock is
         // held.

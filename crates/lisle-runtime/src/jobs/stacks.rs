@@ -86,7 +86,8 @@ impl Stacks {
         self.taken.load(Ordering::SeqCst) == 0
     }
 
-    /// Registers the caller's stack, that of `pending`. Something may be put off on it from now on.
+    /// Registers the caller's stack, to which `pending` belongs. Work may be put off on it from now
+    /// on.
     #[inline]
     pub(crate) fn enter(&self, pending: &Pending) -> Seat<'_> {
         let mut taken = self.taken.load(Ordering::Relaxed);

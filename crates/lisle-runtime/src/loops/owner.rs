@@ -34,7 +34,7 @@ pub fn may_be_helped(pending: &Pending) -> bool {
     !matches!(pending.inside.get(), Inside::Fenced(_)) && !parker::is_unwinding()
 }
 
-/// Returns `true` if the code that runs here may wait for what it gives away. It may not if it
+/// Returns `true` if the running code may wait for jobs that it gives away. It may not if it
 /// unwinds, or where waiting is forbidden.
 fn may_wait() -> bool {
     !parker::is_unwinding() && step::forbidden().is_none()
@@ -49,7 +49,7 @@ pub fn has_room() -> bool {
     this_stack().has_room() || cannot_wait()
 }
 
-/// Runs `f` on the stack of a new fiber, and waits for it, as for a part of what runs here.
+/// Runs `f` on the stack of a new fiber, and waits for it, as for a part of the running code.
 #[cold]
 pub fn on_another_stack<R: Send>(
     pending: &Pending,
@@ -91,7 +91,7 @@ pub fn raise(panic: Box<dyn Any + Send>) -> ! {
     if panic.is::<Interrupted>()
         && let Some(parker) = parker::running()
     {
-        // SAFETY: it is that of the running fiber.
+        // SAFETY: the parker belongs to the running fiber.
         unsafe { parker.stay_unless_unwound() };
     }
     resume_unwind(panic)
@@ -168,7 +168,7 @@ fn offer_outside(pending: &Pending, shared: &Shared) -> bool {
     unsafe { shared.offers.offer(|| pending.offer()) }
 }
 
-/// Returns how many domains of those that may help here look for work and do not sleep.
+/// Returns the number of domains that may help here, look for work and do not sleep.
 pub fn looking() -> usize {
     with_current(|worker| match worker {
         Some(worker) => worker.shared().looking(),
@@ -230,7 +230,7 @@ pub fn take_back(job: &Job) -> bool {
     })
 }
 
-/// Waits until `job`, which another thread runs, is done. Of what loops and scopes have put off,
+/// Waits until `job`, which another thread runs, is done. Of the pending work of loops and scopes,
 /// only parts of `descendants` run here meanwhile.
 #[inline]
 pub fn wait_for(job: &Job, descendants: Descendants) {

@@ -9,11 +9,11 @@
 use crate::shim::unseen::{AtomicPtr, Ordering};
 use std::ptr::NonNull;
 
-/// What can lie in an inbox: items with a link of their own.
+/// An item of an inbox, which has a link of its own.
 ///
 /// # Safety
 ///
-/// `link` returns what `set_link` has stored; neither touches anything else.
+/// `link` returns the value that `set_link` has stored; neither touches anything else.
 pub(crate) unsafe trait Linked {
     fn link(&self) -> *mut Self;
     fn set_link(&self, next: *mut Self);
@@ -47,7 +47,7 @@ impl<T: Linked> Inbox<T> {
             let next = if head == Self::asleep() { std::ptr::null_mut() } else { head };
             // SAFETY: the item is alive and belongs to this call alone until the exchange succeeds.
             unsafe { item.as_ref() }.set_link(next);
-            // Release: what the caller did to the item happens before the owner takes it.
+            // Release: the caller's accesses to the item happen before the owner takes it.
             match self.head.compare_exchange_weak(head, item.as_ptr(), Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => return head == Self::asleep(),
                 Err(seen) => head = seen,
@@ -106,7 +106,7 @@ impl<T: Linked> Inbox<T> {
         self.head.load(Ordering::Relaxed) == Self::asleep()
     }
 
-    /// Returns `true` if the owner sleeps. What it did before it fell asleep happens before this
+    /// Returns `true` if the owner sleeps. Its steps before it fell asleep happen before this
     /// returns.
     pub(crate) fn is_still_asleep(&self) -> bool {
         self.head.load(Ordering::Acquire) == Self::asleep()

@@ -21,7 +21,7 @@ struct Item {
     next: loom::cell::Cell<*mut Item>,
 }
 
-// SAFETY: `set_link` stores what `link` returns.
+// SAFETY: `set_link` stores the value that `link` returns.
 unsafe impl Linked for Item {
     fn link(&self) -> *mut Item {
         self.next.get()

@@ -22,7 +22,7 @@ pub(crate) struct Stealable<T> {
     ring: Ring<T>,
 }
 
-/// What waits at some moment, to be compared with what waits later.
+/// The waiting entries at some moment, to be compared with a later moment.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sight {
     /// The number of the youngest. Its address would not do: a fiber that ends makes room for the
@@ -52,7 +52,7 @@ impl<T> Stealable<T> {
         // has found the slot empty comes after this store. Loom does not order a store and an
         // exchange in this way, and is given an exchange instead.
         if cfg!(not(lisle_loom)) && self.youngest.load(Ordering::Relaxed).is_null() {
-            // Release: what the owner did to the entry happens before another thread takes it.
+            // Release: the owner's accesses to the entry happen before another thread takes it.
             self.youngest.store(entry.as_ptr(), Ordering::Release);
             return Ok(());
         }
@@ -88,9 +88,10 @@ impl<T> Stealable<T> {
         self.ring.take().or_else(|| self.take_youngest())
     }
 
-    /// Takes as many of the oldest as `share` says, which is given the number of those in the ring,
-    /// at most 32 and in one step, so that neighbours stay together. If `only_free`, those that may be
-    /// taken at once. Hands each to `each`, and returns how many there were. Any thread.
+    /// Takes some of the oldest entries, at most 32 and in one step, so that neighbours stay together.
+    /// `share` gets the number of entries in the ring, and returns the number to take. If `only_free`,
+    /// takes only entries that may be taken at once. Hands each to `each`, and returns their number.
+    /// Any thread.
     pub(crate) fn take_some(
         &self,
         share: impl Fn(u64) -> u64,
@@ -106,7 +107,7 @@ impl<T> Stealable<T> {
         }
     }
 
-    /// Returns what waits now; `None` if nothing does.
+    /// Returns the waiting entries of this moment; `None` if there are none.
     pub(crate) fn sight(&self) -> Option<Sight> {
         let (begun, end) = self.ring.positions();
         let youngest = self.number_of_youngest();

@@ -7,14 +7,14 @@ use std::fmt;
 
 /// A state in which all fibers of a runtime waited, and nothing could wake one.
 ///
-/// Its `Display` form lists who waited for what, and a cycle if there is one.
+/// Its `Display` form lists the waits, and a cycle if there is one.
 #[derive(Clone)]
 pub struct Deadlock {
     pub(crate) graph: Arc<WaitGraph>,
 }
 
 impl Deadlock {
-    /// Returns who waited for what.
+    /// Returns the wait graph.
     ///
     /// # Examples
     ///

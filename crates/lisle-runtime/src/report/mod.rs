@@ -5,9 +5,9 @@
 //! Messages before the end of the process do not come here: `abort` writes its own message, and so
 //! does the handler of stack overflows.
 //!
-//! A handler is foreign code in a place that others rely on: on a worker between two fibers, or on
-//! the monitor. So a panic of the handler is contained, and what the library reports while a
-//! handler runs goes to standard error, since the handler must not be called within itself.
+//! A handler is foreign code in a critical place: on a worker between two fibers, or on the
+//! monitor. So a panic of the handler is contained, and reports that the library makes while a
+//! handler runs go to standard error, since the handler must not be called within itself.
 
 mod awaited;
 mod deadlock;
@@ -53,21 +53,22 @@ pub enum Report {
     Unfinished(Shutdown),
     /// The time that [`run`](crate::Builder::run) gives fibers to unwind is over, and it still
     /// waits for the fibers described here. They are on the thread of its caller, and have caught
-    /// the unwinding or cannot be unwound. Others may still use what they have lent.
+    /// the unwinding or cannot be unwound. Others may still use values that they have lent.
     Staying(Vec<String>),
     /// The system provides no stack for a fiber, which now waits until others of its runtime have ended,
     /// or there is room again. Reported once.
     NoStack(NoStack),
-    /// The system refuses a thread that the library needs where no caller can be told. What needs it
-    /// waits until there is one. Reported once for each need.
+    /// The system refuses a thread that the library needs, where no caller can get the error. The
+    /// work for the thread waits until there is one. Reported once for each need.
     NoThread(NoThread),
     /// The signal of [`Builder::dump_on`](crate::Builder::dump_on) has asked for the wait graph.
     Waiting(WaitGraph),
-    /// Code that the library has called has panicked where no caller could be told, and the
-    /// library's operation goes on. Such code is a waker, a destructor, or an event that describes
-    /// what it waits for.
+    /// Code that the library has called has panicked where no caller can get the panic, and the
+    /// library's operation goes on. Such code is a waker, a destructor, or the description of an
+    /// event.
     Contained(String),
-    /// The system has refused something that a runtime needs. The text says what, and why.
+    /// The system has refused something that a runtime needs. The text names the thing and the
+    /// reason.
     System(String),
 }
 

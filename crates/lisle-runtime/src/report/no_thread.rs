@@ -9,9 +9,9 @@ use std::io;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct NoThread {
-    /// What the thread is for, why the system refuses it, and which limits to raise.
+    /// The purpose of the thread, the system's error, and the limits to raise.
     pub error: String,
-    /// What happens until there is a thread.
+    /// The consequence until there is a thread.
     pub meanwhile: &'static str,
 }
 

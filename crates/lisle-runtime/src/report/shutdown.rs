@@ -17,10 +17,9 @@ pub struct Straggler {
     pub name: Option<String>,
     /// Where it was spawned.
     pub site: Location<'static>,
-    /// What it waits for, if it waits: because it catches the unwinding, or because it cannot be
-    /// unwound from there: foreign code has called it, a function of C++ with `catch (...)` has, which
-    /// may swallow a panic, or it is in a destructor that a panic runs.
-    /// `None` if it runs, and does not give its worker back.
+    /// Its waits, if it waits. It catches the unwinding, or cannot be unwound from there: foreign code
+    /// has called it, or a function of C++ with `catch (...)`, which may swallow a panic, or it is in
+    /// a destructor that a panic runs. `None` if it runs, and does not give its worker back.
     pub waits: Option<Vec<BlockedOn>>,
 }
 
@@ -32,9 +31,9 @@ const TOLD: usize = 8;
 #[must_use = "it tells whether fibers were still running"]
 #[non_exhaustive]
 pub struct Shutdown {
-    /// The fibers that were still there: those that ran and did not give their worker back, one per
-    /// domain, and those that waited. Fibers that wait on a domain that another keeps to itself are
-    /// not known.
+    /// The fibers that were still there: running fibers that did not give their worker back, one
+    /// per domain, and waiting fibers. Fibers that wait on a domain that another fiber keeps are
+    /// unknown.
     pub stragglers: Vec<Straggler>,
     /// The number of fibers and tasks that have not ended, including stragglers.
     pub unfinished: usize,

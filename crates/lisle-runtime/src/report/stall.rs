@@ -18,14 +18,14 @@ pub struct Stall {
     /// How long the domain has been seen in this turn, to about ten milliseconds, or `None` for
     /// less than that.
     pub lasted: Option<Duration>,
-    /// What waits for the domain.
+    /// The work that waits for the domain.
     pub delayed: Delayed,
-    /// What the thread of the domain sleeps in. `None` if it computes, or if the system does not
-    /// tell.
+    /// The wait of the domain's thread in the kernel. `None` if it computes, or if the system does
+    /// not tell.
     pub asleep: Option<Asleep>,
 }
 
-/// What a thread sleeps in, in the kernel.
+/// The wait of a thread in the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Asleep {
@@ -53,7 +53,7 @@ impl fmt::Display for Asleep {
     }
 }
 
-/// What waits for a domain to be done with what it runs.
+/// The work that waits until a domain is done with its present turn.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Delayed {
@@ -145,7 +145,7 @@ impl fmt::Display for Delayed {
 }
 
 impl Stall {
-    /// Returns what keeps the domain, and for how long.
+    /// Returns a text with the fiber that keeps the domain, and the time.
     pub(crate) fn who(&self) -> String {
         let domain = self.domain;
         let who = self.fiber.as_ref().map_or_else(|| "code between two fibers".to_owned(), RunningFiber::who);

@@ -6,7 +6,7 @@ use crate::panics;
 use std::any::Any;
 use std::panic::Location;
 
-/// What a runtime does about a panic of a fiber or a task whose handle is gone.
+/// The treatment of a panic of a fiber or a task whose handle is gone.
 ///
 /// The panic hook has run by then, as for every panic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

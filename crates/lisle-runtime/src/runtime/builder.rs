@@ -89,8 +89,8 @@ impl Builder {
     /// Sets the number of domains. The default is one for each processor that this process may use.
     ///
     /// More domains than processors cost some memory each, and gain nothing for code that computes:
-    /// no more of them are woken for it than there are processors. What lies on a domain whose thread
-    /// is blocked is taken over all the same, but after some 20 ms instead of 0.1 ms. For code that
+    /// no more of them are woken for it than there are processors. Fibers on a domain whose thread is
+    /// blocked are taken over all the same, but after some 20 ms instead of 0.1 ms. For code that
     /// blocks its thread, `fiber::blocking` is the better way.
     ///
     /// # Panics
@@ -181,7 +181,7 @@ impl Builder {
         self
     }
 
-    /// Sets what happens when a fiber panics that is not joined.
+    /// Sets the policy for a panic of a fiber that is not joined.
     ///
     /// # Examples
     ///
@@ -208,7 +208,7 @@ impl Builder {
     }
 
     /// Adds hooks that are called whenever a fiber of this runtime is resumed or suspended, after
-    /// those that were added before. See [`Hooks`].
+    /// the hooks that were added before. See [`Hooks`].
     #[must_use]
     #[track_caller]
     pub fn hooks(mut self, hooks: impl Hooks) -> Self {
@@ -259,8 +259,8 @@ impl Builder {
     /// and the report are written to standard error and go no further. A report about the same
     /// thread that is made while `handle` runs goes to standard error, too.
     ///
-    /// What ends the process is written to standard error in any case. So is what belongs to no
-    /// runtime: what happens on plain threads, and on those that serve all runtimes.
+    /// A message before the end of the process goes to standard error in any case. So do reports
+    /// that belong to no runtime: from plain threads, and from threads that serve all runtimes.
     ///
     /// ```
     /// # use lisle_runtime::facade as lisle;
@@ -285,9 +285,9 @@ impl Builder {
         self
     }
 
-    /// Sets a signal at which the runtime reports what waits for what, what runs, and what keeps
-    /// its domain: [`Report::Waiting`], see [`on_report`](Builder::on_report). No signal by
-    /// default.
+    /// Sets a signal at which the runtime reports the wait graph, the running fibers, and the
+    /// fibers that keep their domains: [`Report::Waiting`], see [`on_report`](Builder::on_report).
+    /// No signal by default.
     ///
     /// A separate thread answers, and it needs no domain for that. The signal is caught from then
     /// on for the rest of the process, see `lisle::signal`. If it cannot be caught, or if no signal
@@ -344,10 +344,11 @@ impl Builder {
         self
     }
 
-    /// Sets how long [`run`](Builder::run) waits for fibers to unwind once its function has
-    /// returned. Five seconds by default; `Duration::MAX` waits for as long as it takes. `run`
+    /// Sets the time for which [`run`](Builder::run) waits for fibers to unwind once its function
+    /// has returned. Five seconds by default; `Duration::MAX` waits for as long as it takes. `run`
     /// waits in any case for the fibers that have begun on its caller's thread, and [reports
-    /// them](Builder::on_report) when this time is over: others may still use what they have lent.
+    /// them](Builder::on_report) when this time is over: others may still use values that they have
+    /// lent.
     ///
     /// # Examples
     ///
@@ -375,17 +376,16 @@ impl Builder {
         self
     }
 
-    /// Sets what happens when every fiber waits and nothing could wake one: no timer, no
-    /// descriptor, no other thread, and no foreign call that does anything but wait for a fiber. By
-    /// default the fibers are unwound, and [`run`](Builder::run) panics with a text that says what
-    /// waits for what. With [`OnDeadlock::Report`] the text goes to
-    /// [`on_report`](Builder::on_report).
+    /// Sets the policy for a deadlock: every fiber waits, and nothing could wake one: no timer, no
+    /// descriptor, no other thread, and no foreign call, except one that only waits for a fiber. By
+    /// default the fibers are unwound, and [`run`](Builder::run) panics with the wait graph as
+    /// text. With [`OnDeadlock::Report`] the text goes to [`on_report`](Builder::on_report).
     ///
     /// A deadlock is noticed within a tenth of a second, and only for half a minute after the last
     /// fiber has begun to wait. Everything reported is a deadlock: a thread that is not known to
     /// sleep counts as one that could wake a fiber. This includes every thread that the program has
-    /// started, and the one that has called [`start`](Builder::start);
-    /// [`closed_world`](Builder::closed_world) leaves those out. Where the threads of the process
+    /// started, and the thread that has called [`start`](Builder::start);
+    /// [`closed_world`](Builder::closed_world) leaves these out. Where the threads of the process
     /// cannot be counted, which is anywhere but on Linux, nothing is noticed without
     /// `closed_world`.
     ///
@@ -415,8 +415,8 @@ impl Builder {
     }
 
     /// Promises that only this runtime's own fibers wake them: no other thread of the program (such
-    /// as that of a [`kill_safe`](lisle_core::kill_safe) server on a thread), and no other runtime.
-    /// A deadlock is then noticed although there are such threads, see
+    /// as the thread of a [`kill_safe`](lisle_core::kill_safe) server), and no other runtime. A
+    /// deadlock is then noticed although there are such threads, see
     /// [`on_deadlock`](Builder::on_deadlock).
     ///
     /// # Examples
@@ -441,7 +441,7 @@ impl Builder {
     }
 
     /// Does the same as [`run`](Builder::run), but if no fiber can ever go on, shuts the runtime
-    /// down, unwinds its fibers, and returns an error that says what waited for what.
+    /// down, unwinds its fibers, and returns the wait graph as an error.
     ///
     /// # Errors
     ///
@@ -601,7 +601,7 @@ impl Builder {
         Ok(Worker::new(shared.clone(), 0, drivers.remove(0)).enter(|worker| {
             let result = f(worker);
             shared.stop();
-            // Each execution has unwound what it left, as far as that could be.
+            // Each execution has unwound its remaining fibers, as far as possible.
             let end = clock::instant_after(Duration::from_millis(100));
             worker.work(&|| shared.may_leave() || Instant::now() >= end);
             shared.leave(0);

@@ -28,8 +28,8 @@ struct Refusals {
 
 static REFUSALS: PerProcess<Refusals> = PerProcess::new(Refusals::default);
 
-/// The settings that the program has installed, in this process or in those that it was forked
-/// from.
+/// The settings that the program has installed, in this process or in the processes from which it
+/// was forked.
 static SETTINGS: PerProcess<OnceLock<Builder>> = PerProcess::new(OnceLock::new);
 
 /// Returns the default runtime. Starts it if that has not been done, and returns `None` if that

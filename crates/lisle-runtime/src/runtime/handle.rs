@@ -10,9 +10,9 @@ use crate::shim::sync::Arc;
 use std::fmt;
 use std::panic::Location;
 
-/// A handle to a runtime, for code that is not one of its fibers: to spawn on it, and to ask what
-/// waits there. It comes from [`Runtime::handle`](crate::Runtime::handle), or from [`Handle::current`] within a runtime,
-/// that of [`run`](crate::run) included.
+/// A handle to a runtime, for code that is not one of its fibers: to spawn on it, and to ask for its waits.
+/// It comes from [`Runtime::handle`](crate::Runtime::handle), or from [`Handle::current`] within a runtime,
+/// also within [`run`](crate::run).
 ///
 /// It may be cloned and used on any thread. It does not keep the runtime from ending: after that
 /// nothing is run any more, and nothing waits there.
@@ -194,8 +194,8 @@ impl Handle {
         Shared::run(&self.shared, f)
     }
 
-    /// Returns what waits for what, and what runs; see [`Runtime::waiting`](crate::Runtime::waiting). When the runtime has
-    /// ended, only plain threads are listed.
+    /// Returns the wait graph, with the running fibers; see [`Runtime::waiting`](crate::Runtime::waiting).
+    /// When the runtime has ended, only plain threads are listed.
     ///
     /// # Blocking
     ///
@@ -224,7 +224,7 @@ impl Handle {
         self.shared.snapshot().graph
     }
 
-    /// Returns the counts of what the runtime has done so far, see [`Runtime::statistics`](crate::Runtime::statistics).
+    /// Returns the counts of the runtime so far, see [`Runtime::statistics`](crate::Runtime::statistics).
     ///
     /// # Examples
     ///

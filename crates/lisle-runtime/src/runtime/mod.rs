@@ -41,7 +41,7 @@ impl Shared {
     ///
     /// # Safety
     ///
-    /// What `f` and its result borrow outlives the fiber and its unclaimed result.
+    /// The borrows of `f` and its result outlive the fiber and its unclaimed result.
     #[track_caller]
     pub(crate) unsafe fn spawn<F, T>(
         this: &Arc<Self>,
@@ -200,8 +200,8 @@ impl Runtime {
         Shared::run(&self.shared, f)
     }
 
-    /// Returns what waits for what: each parked fiber with its name and spawn location, and what it
-    /// waits for, with the name of that object and the location where it was made. The plain
+    /// Returns the wait graph: each parked fiber with its name, its spawn location and its wait,
+    /// with the name of the awaited object and the location where the object was made. The plain
     /// threads of the process that wait are listed, too. The `Display` form of the graph is its
     /// text.
     ///
@@ -247,8 +247,8 @@ impl Runtime {
         self.shared.snapshot().graph
     }
 
-    /// Returns a handle to the runtime: code that has it can spawn on the runtime and ask what
-    /// waits there, while other code has this value.
+    /// Returns a handle to the runtime: code that has it can spawn on the runtime and ask for its
+    /// waits, while other code has this value.
     ///
     /// ```
     /// # use lisle_runtime::facade as lisle;
@@ -261,11 +261,11 @@ impl Runtime {
         Handle::new(self.shared.clone())
     }
 
-    /// Returns the counts of what the runtime has done so far.
+    /// Returns the counts of the runtime so far.
     ///
     /// A domain publishes its counts every few turns and before it sleeps, so the counts of one
-    /// that works may be some turns behind. What plain threads do that are no workers of the
-    /// runtime counts only if a task of theirs is reified.
+    /// that works may be some turns behind. Plain threads that are no workers of the runtime count
+    /// only if a task of theirs is reified.
     ///
     /// # Examples
     ///
@@ -411,8 +411,8 @@ pub fn run<F: FnOnce() -> T, T>(f: F) -> T {
     Builder::default().run(f)
 }
 
-/// Returns what waits for what in the runtime whose fiber calls this, see [`Runtime::waiting`]. On
-/// a plain thread, which is in no runtime, only the waiting threads are listed.
+/// Returns the wait graph of the runtime whose fiber calls this, see [`Runtime::waiting`]. On a
+/// plain thread, which is in no runtime, only the waiting threads are listed.
 ///
 /// ```
 /// # use lisle_runtime::facade as lisle;

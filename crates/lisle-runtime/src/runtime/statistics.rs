@@ -23,7 +23,7 @@ pub struct Statistics {
     /// Tasks that became threads scheduled by themselves: because they asked for it, because they
     /// took long, or because their spawner was charged for others that did.
     pub inflations: u64,
-    /// Turns of tasks on a domain other than that of their previous turn.
+    /// Turns of tasks on another domain than their previous turn.
     pub migrations: u64,
     /// How many bytes all reified tasks took together, each with its future and its record.
     pub reified_bytes: u64,

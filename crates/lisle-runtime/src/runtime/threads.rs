@@ -64,8 +64,8 @@ impl DomainThread {
 
     /// Runs the domain on this thread. Returns when the runtime has ended.
     ///
-    /// If a fiber that has begun here does not end (see [`shutdown`](crate::Runtime::shutdown)), this does not
-    /// return: others may use what it has lent.
+    /// If a fiber that has begun here does not end (see [`shutdown`](crate::Runtime::shutdown)), this does
+    /// not return: others may use values that it has lent.
     ///
     /// # Panics
     ///
@@ -96,8 +96,8 @@ impl DomainThread {
             worker.work(&|| worker.shared().may_leave());
             worker.wind_up();
             self.shared.leave(self.index);
-            // Fibers that were abandoned stay as they are. So does what others may have
-            // borrowed from them, this thread's locals included.
+            // Abandoned fibers stay as they are. So do values that others may have borrowed from
+            // them, this thread's locals included.
             while !worker.is_empty() {
                 thread::park();
             }
@@ -158,7 +158,7 @@ pub(super) fn start_domains(
     /// A guard that ends the runtime if a thread cannot be started.
     struct Starting<'a> {
         shared: &'a Shared,
-        /// How many domains, from the first, are not among those that are started.
+        /// The number of first domains that are not started here.
         absent: usize,
     }
     impl Drop for Starting<'_> {
@@ -173,7 +173,7 @@ pub(super) fn start_domains(
         pin: pins[index],
         driver: Some(driver),
     });
-    // Those that `spawn` does not get are dropped, and so not waited for.
+    // Domains that `spawn` does not get are dropped, so nothing waits for them.
     let domains: Vec<_> = domains.collect();
     let starting = Starting { shared, absent: from };
     domains.into_iter().try_for_each(spawn)?;

@@ -22,7 +22,7 @@ pub(crate) struct Common {
 struct Queues {
     /// Entries from outside, or for another domain.
     first_come: Fifo<Runnable>,
-    /// What rings had no room for.
+    /// The surplus, for which rings had no room.
     surplus: Fifo<Runnable>,
     /// Set when nothing more is accepted from outside.
     closed: Cell<bool>,
@@ -83,8 +83,8 @@ impl Common {
         is_open
     }
 
-    /// Closes the queue: from here on [`push_if_open`](Common::push_if_open) adds nothing, and what
-    /// it has added before has been counted.
+    /// Closes the queue: from here on [`push_if_open`](Common::push_if_open) adds nothing, and its
+    /// earlier entries have been counted.
     pub(super) fn close(&self) {
         self.queues.lock().closed.set(true);
     }
@@ -105,7 +105,7 @@ impl Common {
         self.waiting.fetch_add(count, Ordering::SeqCst);
     }
 
-    /// Takes what came first, or surplus if there is nothing else.
+    /// Takes the entry that came first, or surplus if there is nothing else.
     #[inline]
     pub(super) fn take(&self) -> Option<NonNull<Runnable>> {
         let taken = Fifo::default();
@@ -113,8 +113,8 @@ impl Common {
         taken.pop()
     }
 
-    /// Moves at most `count` of what came first to the end of `to`, and of the surplus if there is
-    /// no more of that.
+    /// Moves at most `count` entries to the end of `to`: first entries in the order of their
+    /// coming, and then surplus.
     #[inline]
     pub(super) fn take_share(&self, count: u64, to: &Fifo<Runnable>) {
         if self.len() == 0 {

@@ -40,7 +40,8 @@ pub(crate) struct Counts {
     /// The current turn. The lowest bit says whether others are ready for theirs.
     turn: AtomicU64,
     pub(super) next_timer: NextTimer,
-    /// The spawn location of what runs now, with a mark if it is a task; null while nothing runs.
+    /// The spawn location of the running fiber or task, with a mark if it is a task; null while
+    /// nothing runs.
     pub(super) site: AtomicPtr<Location<'static>>,
     /// The running fiber, if it has a name.
     pub(super) named: AtomicPtr<Fiber>,
@@ -128,8 +129,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Publishes what the worker's thread has counted for itself, less what it had counted
-    /// `before`. Owner only.
+    /// Publishes the own counts of the worker's thread, less its counts `before`. Owner only.
     pub(super) fn tell(&self, before: (u64, u64)) {
         let (communications, tasks) = tally::read();
         self.communications.set(communications - before.0);

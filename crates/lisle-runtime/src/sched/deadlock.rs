@@ -28,10 +28,10 @@ pub(crate) enum Verdict {
     Dead,
 }
 
-/// What the monitor remembers between two looks.
+/// The monitor's notes between two looks.
 #[derive(Default)]
 pub(crate) struct Watch {
-    /// The turns at which a snapshot has not confirmed what a look had found.
+    /// The turns at which a snapshot has refuted a look.
     refuted: Option<Vec<u64>>,
 }
 
@@ -88,7 +88,7 @@ impl Domain {
 
 /// Makes the steps A to D of the README.
 fn judge(shared: &Shared) -> Verdict {
-    // A: which sleep each domain is in, and what the service threads have done so far.
+    // A: the sleep of each domain, and the counts of the service threads so far.
     let Some(services_before) = services() else { return Verdict::Unknown };
     let mut sleeps = Vec::with_capacity(shared.domains.len());
     for domain in &shared.domains {

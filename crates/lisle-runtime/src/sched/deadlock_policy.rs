@@ -6,14 +6,14 @@ use crate::shim::{
     sync::OnceLock,
 };
 
-/// What a runtime does when none of its fibers can ever go on, see
+/// The policy of a runtime for the case that none of its fibers can ever go on, see
 /// [`Builder::on_deadlock`](crate::Builder::on_deadlock).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum OnDeadlock {
     /// The runtime does nothing, and does not check for deadlocks.
     Ignore,
-    /// The runtime reports once what waits for what, see
+    /// The runtime reports the wait graph once, see
     /// [`Builder::on_report`](crate::Builder::on_report), and stays as it is. For programs that are
     /// examined with a debugger, or that a signal's handler ends.
     Report,
@@ -24,7 +24,7 @@ pub enum OnDeadlock {
     Panic,
 }
 
-/// What a runtime knows about deadlocks.
+/// The state of a runtime about deadlocks.
 #[derive(Debug)]
 pub(crate) struct Deadlocks {
     pub(crate) policy: OnDeadlock,

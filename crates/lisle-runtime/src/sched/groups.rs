@@ -82,7 +82,7 @@ struct Known {
     live: u32,
 }
 
-/// What one fiber has spawned at one place.
+/// The fibers that one fiber has spawned at one place.
 #[derive(Debug, Clone, Copy)]
 struct Series {
     spawner: Mark,
@@ -140,8 +140,8 @@ impl Groups {
         self.known[slot(site)].load(Ordering::Relaxed) == site
     }
 
-    /// Returns the domain for a fiber that is spawned at a known place, counted from that of its
-    /// spawner, if there are so many. Returns `None` if it goes where it would go without this.
+    /// Returns the domain for a fiber that is spawned at a known place, counted from its spawner's
+    /// domain. Returns `None` if the fiber is not placed.
     #[cold]
     pub(crate) fn place(&self, site: &'static Location<'static>, kin: &Kin, domains: usize) -> Option<usize> {
         let site = std::ptr::from_ref(site).addr();
@@ -267,8 +267,8 @@ mod tests {
         }
     }
 
-    /// Notes that fibers of a series, in the order of their spawning, have been woken by those next
-    /// to them.
+    /// Notes that fibers of a series, in the order of their spawning, have been woken by their
+    /// neighbours.
     fn talk_to_neighbours(series: &[Kin], times: u32) {
         for _ in 0..times {
             for (index, pair) in series.windows(2).enumerate() {
@@ -372,7 +372,7 @@ mod tests {
         assert_eq!(groups.place(site, &spawner.spawn(), 2), None);
     }
 
-    /// With buffers they may be woken for each message, and those in between once for many.
+    /// With buffers they may be woken for each message, and the fibers in between once for many.
     #[test]
     fn a_place_is_kept_where_only_the_edges_of_groups_are_woken_from_elsewhere() {
         let (groups, spawner, site) = (Groups::new(), Spawner::new(), site());
@@ -417,7 +417,7 @@ mod tests {
         second.iter().for_each(|fiber| (0..SAMPLES).for_each(|_| fiber.was_woken_from_elsewhere()));
         end(&groups, site, &second);
         assert!(!groups.knows(site));
-        // What they do later does not bring it back.
+        // Their later wakes do not bring it back.
         let third = series(&spawner, 100);
         talk_to_children(&third);
         end(&groups, site, &third);

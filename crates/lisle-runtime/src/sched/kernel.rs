@@ -11,8 +11,8 @@ pub(super) fn current_thread() -> u32 {
     imp::current_thread()
 }
 
-/// Returns what the thread with this number sleeps in, if it sleeps in the kernel, and that can be
-/// told.
+/// Returns the wait of the thread with this number, if it sleeps in the kernel and the kernel
+/// tells.
 pub(super) fn asleep(thread: u32) -> Option<Asleep> {
     if thread == 0 { None } else { imp::asleep(thread) }
 }

@@ -17,7 +17,7 @@ use crate::shim::CachePadded;
 use std::array;
 use std::cell::Cell;
 
-/// How many domains look at the same time at what others have.
+/// The number of domains that may look at others at the same time.
 const PLACES: usize = 2;
 
 /// The fibers that were seen waiting in the ring of a domain, and the time of the first look.
@@ -28,14 +28,14 @@ pub(super) struct Sighting {
     pub(super) since: u64,
 }
 
-/// What the one that has this place has seen, or the one before it.
+/// The sighting of the thief that has this place, or of the one before it.
 pub(super) type Lookout = Cell<Option<Sighting>>;
 
 /// The place of one that looks, if it has found one.
 pub(super) type Place<'a> = Option<Guard<'a, Lookout>>;
 
-/// The places of those that look at the rings of others. They are held for longer than a lock should
-/// be, which is no harm: nobody waits for one.
+/// The places of thieves that look at the rings of others. They are held for longer than a lock
+/// should be, which does no harm: no thread waits for one.
 pub(crate) struct Lookouts([CachePadded<Lock<Lookout>>; PLACES]);
 
 impl Lookouts {

@@ -67,7 +67,7 @@ use stall::Watched;
 use std::panic::Location;
 use std::ptr::NonNull;
 
-/// A bit that marks a noted spawn location as that of a task. No location's address has it set.
+/// A bit that marks a noted spawn location as a task's. No location's address has it set.
 const TASK: usize = 1;
 const _: () = assert!(align_of::<Location<'static>>() > TASK);
 

@@ -50,13 +50,13 @@ const RETRY: u64 = 1_000_000_000;
 /// The pause between two looks at all the descriptors that fibers of a stuck domain wait for.
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
 
-/// Timers of tasks that are so late, in nanoseconds, are handed over to the clock thread, since something
-/// keeps their domain: the tasks go on elsewhere. If no domain is idle there is no hurry; what a task
-/// awaits may wake others than the task.
+/// The lateness, in nanoseconds, at which timers of tasks are handed over to the clock thread, since
+/// something keeps their domain: the tasks go on elsewhere. If no domain is idle there is no hurry. The
+/// awaited event may wake others than the task.
 const LATE: u64 = 1_000_000;
 const LATEST: u64 = 100_000_000;
 
-/// What the monitor remembers of a domain between two looks.
+/// The monitor's notes about a domain between two looks.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     /// Set when it has been reported that the domain has been in its turn for long.

@@ -5,10 +5,10 @@ use crate::spawned::handled;
 use crate::spawned::this_stack::this_stack;
 use crate::stack::overflow::decimal;
 
-/// Describes the overflow of the stack that this thread runs on: that of the running fiber, or of a
-/// computation that is handled in it or in the thread. Returns `false`, and describes nothing, if
-/// `fault` does not lie in a guard of theirs. Called in a signal handler: it only reads plain
-/// memory.
+/// Describes the overflow of the stack on which this thread runs: the stack of the running fiber,
+/// or of a computation that is handled in the fiber or in the thread. Returns `false`, and
+/// describes nothing, if `fault` does not lie in a guard of these stacks. Called in a signal
+/// handler: it only reads plain memory.
 pub(crate) fn describe(fault: usize, out: &mut dyn FnMut(&[u8])) -> bool {
     let handled = handled::describe(this_stack().state(), fault, out);
     if handled.is_some() {

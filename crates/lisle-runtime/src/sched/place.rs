@@ -43,8 +43,8 @@ impl Place {
 }
 
 impl Worker {
-    /// Notes who spawns `fiber`, which has no place and has not been queued yet. Returns the place
-    /// that has been learned from others, if there is one.
+    /// Notes the spawner of `fiber`, which has no place and has not been queued yet. Returns the
+    /// place that has been learned from others, if there is one.
     #[inline(never)]
     pub(crate) fn beside_its_kin(&self, fiber: NonNull<Fiber>) -> Option<usize> {
         let spawner = self.current_fiber()?;
@@ -57,7 +57,8 @@ impl Worker {
         if !shared.groups.knows(site) || shared.is_stopping() {
             return None;
         }
-        // To no more domains than can run at the same time: what crosses would wait for the system.
+        // To no more domains than can run at the same time: messages to others would wait for the
+        // system.
         let offset = shared.groups.place(site, &this.kin, shared.most_at_once())?;
         let index = (self.domain().index + offset) % shared.domains.len();
         // A handed-over fiber begins there and nowhere else.

@@ -25,7 +25,7 @@ impl Snapshots {
         self.tell();
     }
 
-    /// Has those that wait for answers look again.
+    /// Wakes the threads that wait for answers.
     pub(super) fn tell(&self) {
         // A thread that waits has looked before, or looks after this.
         drop(lock(&self.open));

@@ -58,10 +58,10 @@ pub struct Shared {
     pub(crate) deadlocks: Deadlocks,
     /// Tells runtimes apart.
     pub(crate) number: usize,
-    /// The number of domains that sleep. In a line of its own: they write it, and each spawn reads what
-    /// would lie beside it.
+    /// The number of domains that sleep. In a line of its own: they write it, and each spawn reads the
+    /// fields that would lie beside it.
     pub idle: CachePadded<AtomicUsize>,
-    /// The number of domains that look for work, those that sleep included. At the start all are
+    /// The number of domains that look for work, sleeping ones included. At the start all are
     /// counted: their threads are about to begin.
     pub searching: CachePadded<AtomicUsize>,
     pub(crate) lookouts: Lookouts,
@@ -225,7 +225,7 @@ impl Shared {
         u64::try_from(spawned.wrapping_sub(finished).cast_signed()).unwrap_or(0)
     }
 
-    /// Returns how many fibers wait to begin, without those that were placed on a domain.
+    /// Returns how many fibers wait to begin, without fibers that were placed on a domain.
     pub(crate) fn waiting_to_begin(&self) -> usize {
         // Before the common queue, where it may go.
         let unbegun: u64 = self.domains.iter().map(|domain| domain.unbegun()).sum();

@@ -42,7 +42,7 @@ impl Shared {
         self.domains.len().min(self.processors)
     }
 
-    /// Wakes the monitor, which looks at what a thread that is no worker puts off.
+    /// Wakes the monitor, which looks at the pending work of threads that are no workers.
     #[inline]
     pub(crate) fn wake_monitor(&self) {
         self.monitor.wake();

@@ -126,8 +126,8 @@ pub(crate) fn threads() -> Vec<Blocked> {
     .collect()
 }
 
-/// A guard for what a worker does during the turn of a fiber. Until it is dropped, the thread
-/// counts as between fibers: what runs must not park.
+/// A guard for a worker's own steps during the turn of a fiber. Until it is dropped, the thread
+/// counts as between fibers: the running code must not park.
 pub(crate) struct Between {
     running: *const parker::Parker,
     /// The limit of the thread's own stack, which is not the current stack if a fiber runs.

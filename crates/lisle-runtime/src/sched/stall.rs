@@ -19,7 +19,7 @@ use std::time::Duration;
 /// it lives.
 const LONG: Duration = Duration::from_millis(100);
 
-/// What the monitor publishes about a domain.
+/// The facts that the monitor publishes about a domain.
 #[derive(Default)]
 pub(super) struct Watched {
     /// The turn that the domain was in when the monitor last looked, and when it was first seen in
@@ -66,8 +66,8 @@ impl Domain {
         self.watched.turn() == self.counts.turn() && !self.inbox.is_asleep()
     }
 
-    /// Returns what waits for this domain, without descriptors. What lies in the common queue may
-    /// be taken by any domain, and waits for this one only if all are busy.
+    /// Returns the work that waits for this domain, without descriptors. Any domain may take
+    /// entries of the common queue, so they wait for this domain only if all are busy.
     pub(super) fn delayed(&self, shared: &Shared, all_are_busy: bool, now: u64) -> Delayed {
         let common = if all_are_busy { shared.common.len() } else { 0 };
         let due = self.counts.next_timer.get();

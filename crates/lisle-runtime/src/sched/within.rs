@@ -7,8 +7,8 @@ use crate::jobs::heartbeat;
 use crate::jobs::pending::{FIRST_LEVELS, Inside, Pending};
 use crate::jobs::stacks::Seat;
 
-/// A guard of an outermost join, loop or scope: while it exists, others find what this stack puts
-/// off.
+/// A guard of an outermost join, loop or scope: while it exists, others find this stack's pending
+/// work.
 pub struct Within<'a> {
     pending: &'a Pending,
     around: Inside,
@@ -16,7 +16,7 @@ pub struct Within<'a> {
 }
 
 /// Enters an outermost join, loop or scope. Returns `None` if the stack is within one already.
-/// `pending` is that of the stack on which this runs.
+/// `pending` belongs to the stack on which this runs.
 #[inline]
 pub fn enter(pending: &Pending) -> Option<Within<'_>> {
     let around = pending.inside.get();
@@ -33,7 +33,8 @@ pub fn enter(pending: &Pending) -> Option<Within<'_>> {
     if is_outside {
         forked::watch();
     }
-    // What runs between fibers, or unwinds, cannot wait for what another thread has taken.
+    // Code that runs between fibers, or unwinds, cannot wait for a job that another thread has
+    // taken.
     let could_wait = (is_outside || in_domain()) && !parker::is_unwinding();
     let seat = could_wait.then(|| word.stacks.enter(pending));
     if is_outside && let Some(shared) = started_default_runtime() {

@@ -38,7 +38,7 @@ impl Drop for Caught {
     }
 }
 
-/// What the handler uses.
+/// The part that the handler uses.
 struct Notifier {
     pipe: io::PipeWriter,
     process: u32,

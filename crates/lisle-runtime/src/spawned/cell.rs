@@ -28,7 +28,7 @@ union Body<S, T> {
     result: ManuallyDrop<thread::Result<T>>,
 }
 
-/// What can be done with the result in a body without knowing the types.
+/// The functions for the result in a body, for code that does not know the types.
 pub struct Contents {
     take: unsafe fn(NonNull<()>, *mut ()),
     drop_result: unsafe fn(NonNull<()>) -> thread::Result<()>,
@@ -52,7 +52,7 @@ impl<H, S, T> Block<H, S, T> {
 
     #[inline(always)]
     unsafe fn body<'a>(head: NonNull<H>) -> &'a UnsafeCell<Body<S, T>> {
-        // SAFETY: `head` is that of such a cell. The reference is to the body alone.
+        // SAFETY: `head` belongs to such a cell. The reference is to the body alone.
         unsafe { &(*head.cast::<Self>().as_ptr()).body }
     }
 
@@ -141,7 +141,7 @@ impl<H, S, T> Block<H, S, T> {
         Self::discard(unsafe { Self::take_result(head) })
     }
 
-    /// Drops a result. Returns its panic, or that of its destructor, as the error.
+    /// Drops a result. Returns its panic, or its destructor's, as the error.
     #[inline]
     pub fn discard(result: thread::Result<T>) -> thread::Result<()> {
         // The destructor of the result runs to its end, even if the runtime ends.
@@ -169,7 +169,7 @@ impl Contents {
         unsafe { (self.take)(head.cast(), place.as_mut_ptr().cast()) };
     }
 
-    /// Drops the result. Returns its panic, or that of its destructor, as the error.
+    /// Drops the result. Returns its panic, or its destructor's, as the error.
     ///
     /// # Safety
     ///

@@ -7,8 +7,8 @@
 //! recycles the block.
 //!
 //! All `Cell`s belong to one thread at a time: to the spawner's until the fiber is handed over,
-//! then to that of the domain that it begins on. The ring or inbox that hands it over provides
-//! release and acquire.
+//! then to the thread of the domain on which it begins. The ring or inbox that hands it over
+//! provides release and acquire.
 
 use super::cell::{Block, Contents};
 use super::head::{Head, Outcome};
@@ -34,7 +34,7 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// What the hooks of a runtime keep for a fiber, in the order of the hooks.
+/// The state of a runtime's hooks for a fiber, in the order of the hooks.
 pub(crate) type HookLocals = Vec<Box<dyn Any>>;
 
 #[repr(C)]
@@ -43,7 +43,7 @@ pub(crate) struct Fiber {
     /// The neighbours in the list of all fibers that have begun on the domain.
     pub(crate) siblings: Cell<(*mut Fiber, *mut Fiber)>,
     pub(crate) parker: Parker,
-    /// What the stack keeps for the tasks and loops that run on it.
+    /// The stack's state for the tasks and loops that run on it.
     pub(crate) stack_state: StackState,
     /// The domain that the fiber stays on, set when it begins or is placed there. It stays when the
     /// fiber has ended. Any thread may read it, and compare it with the domains that it knows. It
@@ -54,7 +54,7 @@ pub(crate) struct Fiber {
     /// The stack that the segment runs on.
     pub(crate) stack: UnsafeCell<Option<Stack>>,
     name: Option<Arc<str>>,
-    /// What the hooks of the runtime keep for the fiber, from its beginning, if there are any.
+    /// The state of the runtime's hooks for the fiber, from its beginning, if there are any.
     #[allow(clippy::box_collection, reason = "a word, for what most fibers do not have")]
     pub(crate) hooked: Cell<Option<Box<HookLocals>>>,
     /// `true` once the fiber has been asked to cancel.
@@ -83,7 +83,7 @@ impl Deref for Fiber {
     }
 }
 
-/// What a new fiber is given besides its closure.
+/// The properties of a new fiber besides its closure.
 #[derive(Default)]
 pub(crate) struct Traits {
     pub(crate) name: Option<Arc<str>>,
@@ -136,7 +136,7 @@ impl Fiber {
         Some(unsafe { parker.byte_sub(offset_of!(Fiber, parker)) }.cast())
     }
 
-    /// Returns what can be done with the fiber's result.
+    /// Returns the functions for the fiber's result.
     pub(crate) fn contents(&self) -> &'static Contents {
         &self.table.contents
     }
@@ -183,8 +183,8 @@ pub(crate) fn describe(name: Option<&str>, site: &Location<'_>) -> String {
 }
 
 /// Runs a fiber's life on its stack: runs the closure, leaves the result in the body, and drops
-/// what no other code can ask for, here where destructors may still block. If the runtime is
-/// already shutting down, drops the closure instead.
+/// values for which no other code can ask, here where destructors may still block. If the runtime
+/// is already shutting down, drops the closure instead.
 ///
 /// # Safety
 ///
@@ -196,9 +196,9 @@ pub(crate) unsafe fn live(fiber: NonNull<Fiber>) {
     unsafe { (this.table.run)(fiber) };
     clear_locals(this);
     let unclaimed = match this.scope.get() {
-        // What a scoped fiber leaves must not outlive the scope that it may borrow from. Of this
-        // fiber and its handle, the one that comes second drops an unclaimed result. Both come
-        // within the scope.
+        // The result of a scoped fiber must not outlive the scope from which it may borrow. This
+        // fiber or its handle, whichever comes second, drops an unclaimed result. Both come within
+        // the scope.
         Some(_) => this.parted.swap(true, Ordering::AcqRel),
         None => this.references.load(Ordering::Acquire) == 1,
     };
@@ -234,7 +234,7 @@ impl Owner for Fiber {
     fn leaves(&self, left: Left) {
         self.stack_state.is_referred_to.set(true);
         if left == Left::OfStack {
-            // Outside of tasks, a `task_local!` is that of the thread.
+            // Outside of tasks, a `task_local!` has the thread's value.
             state_of_thread().is_referred_to.set(true);
         }
     }
@@ -259,8 +259,8 @@ pub(crate) unsafe fn finish(fiber: NonNull<Fiber>) -> bool {
     // SAFETY: the fiber's own reference is given up here.
     let last = unsafe { let_go(fiber) };
     if let Some(scope) = scope {
-        // SAFETY: a scope waits for its fibers before it ends, and what a scoped fiber leaves does
-        // not borrow from it any more.
+        // SAFETY: a scope waits for its fibers before it ends, and nothing of a scoped fiber
+        // borrows from it any more.
         unsafe { ScopeState::exit(scope) };
     }
     last
@@ -421,7 +421,7 @@ impl FiberRef {
     }
 
     pub(crate) fn label(&self) -> Label {
-        // SAFETY: the reference keeps the fiber alive, and what the label shows does not change.
+        // SAFETY: the reference keeps the fiber alive, and the label's fields do not change.
         unsafe { self.0.as_ref() }.label()
     }
 }

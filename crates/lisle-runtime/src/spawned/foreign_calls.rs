@@ -4,7 +4,7 @@ use crate::event::calls;
 use crate::fork::PerProcess;
 use crate::shim::atomic::{AtomicU64, Ordering};
 
-/// The number of jobs that have been submitted, and the number of those that have ended.
+/// The number of submitted jobs, and the number of jobs that have ended.
 #[derive(Default)]
 struct Counts {
     submitted: AtomicU64,

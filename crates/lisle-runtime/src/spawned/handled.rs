@@ -8,9 +8,9 @@
 //!
 //! # Invariant
 //!
-//! The chain has the computations through which the code that runs there has been called, without
-//! those whose handler answers an effect just now, on the stack of the performer: these are the
-//! difference between `running` and `top`.
+//! The chain has the computations through which the running code has been called. It lacks
+//! computations whose handler is just answering an effect on the stack of the performer: these are
+//! the difference between `running` and `top`.
 
 use super::kept::Kept;
 use super::stack_state::StackState;
@@ -57,7 +57,7 @@ pub struct Handled {
     pub in_parts: Cell<u32>,
     /// See `Home`; 0 until one is needed.
     pub(crate) home: Cell<u64>,
-    /// Those that wait and go on nowhere else.
+    /// The computations that wait here and go on nowhere else.
     pub(crate) kept: Kept,
 }
 
@@ -73,7 +73,7 @@ impl Handled {
         }
     }
 
-    /// Hides the computations from what runs here until the returned guard is dropped.
+    /// Hides the computations from the running code until the returned guard is dropped.
     pub(crate) fn hidden(&self) -> Hidden<'_> {
         Hidden { handled: self, top: self.top.replace(null()) }
     }
@@ -84,13 +84,14 @@ impl Handled {
 pub struct Answering {
     /// The computation that has performed the effect.
     performer: *const Link,
-    /// The innermost computation around the handler that answers. Those between the two are hidden.
+    /// The innermost computation around the handler that answers. The computations between the two
+    /// are hidden.
     outer: *const Link,
     around: Cell<*const Answering>,
 }
 
-/// A guard: while it exists, the code that runs is that of a handler, although it runs on the stack
-/// of a computation within.
+/// A guard: while it exists, code of a handler runs, although it runs on the stack of a computation
+/// within.
 #[derive(Debug)]
 pub struct Answers<'a> {
     handled: &'a Handled,
@@ -98,8 +99,8 @@ pub struct Answers<'a> {
 }
 
 impl Handled {
-    /// Creates an entry for an answer to what runs here, by the handler of the computation that is
-    /// next within `outer`.
+    /// Creates an entry for an answer to the running code, by the handler of the computation that
+    /// is next within `outer`.
     #[inline(always)]
     pub fn performer(&self, outer: *const Link) -> Answering {
         Answering { performer: self.top.get(), outer, around: Cell::new(self.answering.get()) }
@@ -130,8 +131,7 @@ impl Handled {
     ///
     /// # Safety
     ///
-    /// `aside` is what [`put_aside`](Handled::put_aside) has returned, and `limit` was its
-    /// argument.
+    /// `aside` comes from [`put_aside`](Handled::put_aside), and `limit` was its argument.
     pub unsafe fn put_back(
         &self,
         aside: *const Answering,

@@ -14,7 +14,7 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::thread;
 
-/// What the body of a cell holds.
+/// The content of a cell's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The closure or future, which has not ended.
@@ -189,8 +189,8 @@ impl Head {
     }
 }
 
-/// Notes the panic of what nobody joins in its scope. If it has none, gives the panic to `report`,
-/// unless that is the end of its runtime.
+/// Notes the panic of an unjoined fiber or task in its scope. If there is no scope, gives the panic
+/// to `report`, unless it is the unwinding by the end of its runtime.
 #[cold]
 pub(crate) fn note_or(
     scope: Option<NonNull<ScopeState>>,

@@ -40,11 +40,11 @@ use std::panic::Location;
 /// to its end. Halves, parts and jobs that run on the stack of the code that has called `join` or
 /// the loop are a part of that fiber. On plain threads there are no calls.
 ///
-/// # What they may do
+/// # Permitted operations
 ///
 /// They run on the worker's own stack. The fiber counts as the current one: a
-/// [`fiber_local!`](crate::fiber_local) is that of the fiber. They may spawn, signal, and try. They
-/// must not wait, which panics as in [`no_suspend`](crate::fiber::no_suspend()). They delay
+/// [`fiber_local!`](crate::fiber_local) has the fiber's value. They may spawn, signal, and try.
+/// They must not wait, which panics as in [`no_suspend`](crate::fiber::no_suspend()). They delay
 /// everything on the domain. A computation that they suspend (`lisle::effect`) goes on in the same
 /// call or never.
 ///
@@ -94,8 +94,8 @@ use std::panic::Location;
 /// });
 /// ```
 pub trait Hooks: Send + Sync + 'static {
-    /// What the hooks keep for each fiber. It is made before the fiber begins and dropped after it
-    /// has ended, on its thread.
+    /// The state of the hooks for each fiber. It is made before the fiber begins and dropped after
+    /// it has ended, on its thread.
     type Local: Default + 'static;
 
     /// Called when the fiber is about to begin or to go on.
@@ -179,7 +179,7 @@ pub struct Switch<'a> {
 }
 
 impl Switch<'_> {
-    /// Returns what happens to the fiber.
+    /// Returns the kind of switch.
     pub fn moment(&self) -> Moment {
         self.moment
     }

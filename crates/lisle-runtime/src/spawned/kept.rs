@@ -9,9 +9,9 @@
 //!
 //! # Invariant
 //!
-//! An entry is in one list at most: in that of the stack on which it was suspended. It takes itself
-//! out without knowing the list, by the place that refers to it, as long as the stack has an owner.
-//! All of them belong to one thread.
+//! An entry is in one list at most: the list of the stack on which it was suspended. It takes
+//! itself out without knowing the list, by the place that refers to it, as long as the stack has an
+//! owner. All of them belong to one thread.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -25,9 +25,9 @@ pub(crate) type End = unsafe fn(NonNull<Entry>) -> bool;
 /// the same thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Home {
-    /// That of the fiber or thread, whose locals a task may use, too, where it is polled.
+    /// The number of the fiber or thread. A task that is polled there may use its locals, too.
     pub(crate) stack: u64,
-    /// That of the task, or 0.
+    /// The number of the task, or 0.
     pub(crate) task: u64,
 }
 
@@ -95,7 +95,7 @@ impl Default for Entry {
 #[derive(Debug)]
 pub struct Kept(Cell<*const Entry>);
 
-/// What [`Kept::end_one`] has come to.
+/// The result of [`Kept::end_one`].
 pub(crate) enum Ended {
     /// None is in the list.
     None,
@@ -123,8 +123,8 @@ impl Kept {
     ///
     /// # Safety
     ///
-    /// The entry is in no list, and stays at its place as long as it is in this one. The list is
-    /// that of the stack on which this runs. `end` may be called with the entry when it has been
+    /// The entry is in no list, and stays at its place as long as it is in this one. The list
+    /// belongs to the stack on which this runs. `end` may be called with the entry when it has been
     /// taken out, where the owner of the stack ends.
     #[inline(always)]
     pub(crate) unsafe fn link(&self, entry: &Entry, home: Home, end: Option<End>) {
@@ -145,9 +145,9 @@ impl Kept {
         self.0.get().is_null()
     }
 
-    /// Returns `true` if the last one that was suspended and still waits was suspended where the
-    /// number of the stack was `stack`. So none of those waits if this returns `false`, as long as
-    /// the number has not changed since the first of them.
+    /// Returns `true` if the last entry was suspended where the number of the stack was `stack`. If
+    /// this returns `false`, there is no such entry, as long as the number has not changed since
+    /// the first of them.
     pub(crate) fn is_last_of(&self, stack: u64) -> bool {
         // SAFETY: as above, and written when it came into the list.
         unsafe { self.0.get().as_ref() }.is_some_and(|last| unsafe { last.home() }.stack == stack)

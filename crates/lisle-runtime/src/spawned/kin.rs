@@ -15,7 +15,7 @@ impl Mark {
     /// The mark of code in no fiber.
     const NOBODY: Mark = Mark(0);
 
-    /// Returns that of the fiber at `address`.
+    /// Returns the mark of the fiber at `address`.
     #[inline(always)]
     pub(crate) fn of(address: usize) -> Self {
         // The cells of fibers are that far apart.
@@ -38,7 +38,7 @@ pub(crate) struct Kin {
     pub(crate) is_grouped: Cell<bool>,
 }
 
-/// By whom a fiber has been woken, in a sample of its wakes.
+/// The wakers of a fiber, in a sample of its wakes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Heard {
     /// By the fiber that its spawner spawned before or after it.
@@ -57,7 +57,7 @@ impl Heard {
 }
 
 impl Kin {
-    /// Returns the kin of what no fiber has spawned.
+    /// Returns the kin of a fiber without a spawner.
     #[inline(always)]
     pub(crate) const fn new() -> Self {
         Kin {

@@ -50,10 +50,10 @@ impl Locals {
         Locals { values: RefCell::new(None) }
     }
 
-    /// Drops the values, the last made first, and those that a destructor makes. Before each, it
-    /// unwinds the computations that may be, which may refer to that value, or lie in it. If one is
-    /// left, it leaks the values that are there. Passes the payloads of panics of the destructors to
-    /// `told`.
+    /// Drops the values, the last made first, and also values that a destructor makes. Before each,
+    /// it unwinds the computations that may be unwound, since they may refer to that value, or lie
+    /// in it. If one is left, it leaks the remaining values. Passes the payloads of panics of the
+    /// destructors to `told`.
     #[inline]
     pub(crate) fn clear(&self, owner: &dyn Owner, told: &dyn Fn(Box<dyn Any + Send>)) {
         if self.values.borrow().is_some() || owner.kept().is_some_and(|kept| !kept.is_empty()) {

@@ -8,10 +8,10 @@ use std::cell::Cell;
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Runnable {
-    /// The next one in the list that this one is in.
+    /// The next entry in its list.
     link: Cell<*mut Runnable>,
     kind: Kind,
-    /// What it has come to. Not for the queues: it lies here since the word of `kind` has room.
+    /// Its outcome. The queues do not use it: it lies here since the word of `kind` has room.
     pub(super) outcome: Cell<Outcome>,
     /// Its number in the execution that a model runs.
     #[cfg(feature = "model")]

@@ -6,8 +6,8 @@ use crate::shim::atomic::{AtomicBool, Ordering};
 use std::panic::Location;
 use std::ptr::NonNull;
 
-/// What a count is told to be that can become zero without that anybody sees it: only the scope
-/// looks at it, when it has spawned all.
+/// The initial value of a count that may pass zero unseen: only the scope looks at it, when it has
+/// spawned all.
 const MANY: usize = usize::MAX;
 
 pub(crate) struct ScopeState {
@@ -17,7 +17,7 @@ pub(crate) struct ScopeState {
     pub(crate) panicked: AtomicBool,
     /// Set if a fiber or task that was not joined has been ended by the `deadline`.
     pub(crate) late: AtomicBool,
-    /// Set if nothing may wait where the scope was opened. Then it cannot wait for what it spawns.
+    /// Set if nothing may wait where the scope was opened. Then it cannot wait for its fibers.
     pub(crate) fenced: Option<Forbidden>,
     /// When the waits of its fibers and tasks end: the deadline of the code that has opened it.
     pub(crate) deadline: Option<u64>,
@@ -42,7 +42,7 @@ impl ScopeState {
             .note(format!("{running} of its fibers {} not ended", if running == 1 { "has" } else { "have" }));
     }
 
-    /// Panics if the scope could not wait for what the caller is about to spawn.
+    /// Panics if the scope could not wait for the fiber or task that the caller is about to spawn.
     #[track_caller]
     pub(crate) fn check(&self) {
         if let Some(forbidden) = self.fenced {

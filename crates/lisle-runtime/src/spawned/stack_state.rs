@@ -25,7 +25,7 @@ pub struct StackState {
     pub(crate) is_referred_to: Cell<bool>,
     /// No task begins on the stack below this address.
     pub limit: Cell<usize>,
-    /// What loops have put off.
+    /// The pending work of loops.
     pub pending: Pending,
     /// The handled computations that run on it.
     pub handled: Handled,

@@ -30,8 +30,8 @@ pub(crate) struct Table {
 pub(crate) enum Progress {
     Description,
     Ended,
-    /// The interruption of the fiber on whose stack it ran has ended it. The payload is raised
-    /// again.
+    /// It has been ended by an interruption of the fiber on whose stack it ran. The payload is
+    /// raised again.
     Interrupted(Box<dyn Any + Send>),
 }
 
@@ -179,7 +179,7 @@ fn with_drop<T>(result: std::thread::Result<T>, dropped: std::thread::Result<()>
 fn first_panic<T>(result: std::thread::Result<T>, second: Box<dyn Any + Send>) -> std::thread::Result<T> {
     let (panic, other) = match result {
         Ok(value) => (second, catch_unwind(AssertUnwindSafe(|| drop(value)))),
-        // The deadline's is no panic, and nobody would learn of the other.
+        // The unwinding of a deadline is no panic, and would hide the other one.
         Err(first) if first.is::<Late>() => return Err(second),
         Err(first) => (first, Err(second)),
     };

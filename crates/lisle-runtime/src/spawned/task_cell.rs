@@ -1,4 +1,4 @@
-//! A task's cell: the head of its slot. `task_body.rs` has what follows the head,
+//! A task's cell: the head of its slot. `task_body.rs` has the part after the head,
 //! `sched/tasks/life.rs` the life of a task.
 //!
 //! In its first turn a task's head is little more than the place of its future, which `task/spawn.rs`
@@ -31,9 +31,9 @@ pub(crate) struct Task {
     kept: Cell<u16>,
     /// How many of the next tasks that this one spawns do not begin on its stack.
     pub(crate) penalty: Cell<u32>,
-    /// What tells the task from others, see `handled::Home`; 0 until that is needed. A task that
-    /// ends without having waited leaves it to the next in its slot, unless it leaves a computation
-    /// that waits.
+    /// The number that distinguishes the task from others, see `handled::Home`; 0 until it is
+    /// needed. A task that ends without having waited leaves it to the next task in its slot,
+    /// unless it leaves a suspended computation.
     pub(crate) number: Cell<u64>,
     /// The domain of the last turn.
     pub(crate) domain: Cell<usize>,
@@ -157,14 +157,14 @@ impl Task {
         unsafe { Recycled::state_of(Task::recycled(slot)) }
     }
 
-    /// Describes what the task waits for.
+    /// Describes the wait of the task.
     ///
     /// # Safety
     ///
     /// The caller has claimed the task.
     pub(crate) unsafe fn describe(&self, waits: &mut Description) {
         if let Some(parked) = self.recycled.parked() {
-            // SAFETY: the task is parked and claimed. Its future keeps what it waits for, and only
+            // SAFETY: the task is parked and claimed. Its future owns the awaited event, and only
             // the caller has the future.
             unsafe { parked.describe(waits) };
         }

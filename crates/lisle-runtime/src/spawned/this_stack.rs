@@ -37,7 +37,7 @@ impl<'a> ThisStack<'a> {
         !parker::running_ptr().is_null() && self.task.get().is_null()
     }
 
-    /// Returns what the stack keeps for tasks and loops.
+    /// Returns the stack's state for tasks and loops.
     #[inline(always)]
     pub fn state(self) -> &'a StackState {
         self.state

@@ -30,7 +30,8 @@ impl Drop for ThreadLocals {
     }
 }
 
-/// The thread, for whose locals nothing can be unwound: others may have gone before.
+/// The thread as the owner of its locals. At its end nothing can be unwound: other locals may have
+/// gone before.
 struct OfThread;
 
 impl Owner for OfThread {
@@ -38,7 +39,7 @@ impl Owner for OfThread {
         "a thread".to_owned()
     }
 
-    /// That of a fiber, if it has called `exit`.
+    /// The home of a fiber, if it has called `exit`.
     fn home(&self) -> &Cell<u64> {
         &this_stack().state().handled.home
     }

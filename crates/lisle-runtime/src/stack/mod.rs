@@ -11,7 +11,7 @@
 //!   next is the one whose pages are most likely still in the cache. Taking one and giving it back
 //!   are a few instructions, without a system call and without an allocation.
 //! - [`StackPool::trim`] gives pages back to the kernel in small portions. The first touch of a
-//!   page costs a hundred times what recycling does, so nothing is given back on the path of a
+//!   page costs a hundred times as much as recycling, so nothing is given back on the path of a
 //!   fiber that ends.
 //!
 //! Running into the guard is not silent: [`overflow`] turns the fault into a message that names the
@@ -56,8 +56,8 @@ pub(crate) const MIN_USABLE_SIZE: usize = 16 * 1024;
 /// How much of a free stack, counted from its top, stays resident when it is first trimmed.
 const KEEP_RESIDENT: usize = 16 * 1024;
 
-/// How many free stacks, counted from the most recently used one, keep their top pages however
-/// often the pool is trimmed. The pages of those beyond go back to the kernel entirely.
+/// The number of free stacks, counted from the most recently used one, that keep their top pages
+/// however often the pool is trimmed. All pages of further stacks go back to the kernel.
 const KEEP_WARM: usize = 256;
 
 /// Checks that an address space has room for some stacks of this size.
@@ -84,7 +84,7 @@ pub(crate) fn check_size(usable_size: usize) -> io::Result<()> {
 pub(crate) struct Stack {
     /// The highest address, from where the stack grows down.
     base: StackPointer,
-    /// The lowest address, which is that of the guard.
+    /// The lowest address, where the guard begins.
     limit: StackPointer,
 }
 
@@ -123,7 +123,7 @@ impl Stack {
         self.base.get()
     }
 
-    /// Returns the lowest address, which is that of the guard.
+    /// Returns the lowest address, where the guard begins.
     #[inline]
     pub(crate) fn limit_address(&self) -> usize {
         self.limit.get()
@@ -177,8 +177,8 @@ unsafe impl corosensei::stack::Stack for Stack {
 /// call therefore costs its budget, however many stacks are free.
 #[derive(Debug)]
 pub(crate) struct StackPool {
-    /// Free stacks, the most recently used one last. The capacity is that of all stacks ever handed
-    /// out, so giving one back never allocates.
+    /// Free stacks, the most recently used one last. It has room for all stacks ever handed out, so
+    /// giving one back never allocates.
     free: Vec<Stack>,
     /// The shortest length of `free` since the last call of `trim`.
     low: usize,
@@ -190,7 +190,7 @@ pub(crate) struct StackPool {
     slabs: Vec<Slab>,
     /// The number of stacks ever handed out.
     made: usize,
-    /// What a stack of this pool looks like.
+    /// The shape of this pool's stacks.
     shape: Shape,
 }
 

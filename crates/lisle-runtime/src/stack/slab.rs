@@ -125,7 +125,8 @@ impl Guarding {
 /// The layout of the stacks of a pool.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
-    /// Bytes from one stack to the next: the guard, the usable ones, and those for the colours.
+    /// Bytes from one stack to the next: the guard, the usable bytes, and the bytes for the
+    /// colours.
     stride: usize,
     guarding: Guarding,
 }
@@ -244,7 +245,7 @@ impl Slab {
     }
 }
 
-/// What pools have left: slabs of which a stack was elsewhere, and stacks of slabs that were elsewhere.
+/// The remains of pools: slabs of which a stack was elsewhere, and stacks of slabs that were elsewhere.
 #[derive(Default)]
 struct Left {
     slabs: Vec<Slab>,

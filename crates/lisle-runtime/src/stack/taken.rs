@@ -7,7 +7,7 @@ use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::ptr::{NonNull, with_exposed_provenance_mut};
 
-/// Where a stack comes from, and where it goes.
+/// The lender of a stack, to which it goes back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Supply {
     /// The domain, whose fibers have stacks of the same size.
@@ -19,9 +19,9 @@ pub(crate) enum Supply {
 /// The part of a stack that is left to the code that runs last on it. No task begins there.
 const LEFT_TO_LEAVES: usize = 64 * 1024;
 
-/// A stack on which a handled computation runs. The description lies at the uppermost end of the
-/// stack, so that taking the stack moves one word. Fields that were just written one by one should
-/// be read one by one: the processor takes 5 ns to read them as a whole.
+/// A stack on which a handled computation runs. The record of its fields lies at the uppermost end
+/// of the stack itself, so that moving this value moves one word. To move the record as a whole
+/// just after its fields were written would take the processor 5 ns.
 #[derive(Debug)]
 pub struct Taken(NonNull<Record>);
 
@@ -48,8 +48,8 @@ impl Record {
 }
 
 impl Taken {
-    /// Takes possession of a stack for computations, of this size, that the worker at `lender` has
-    /// lent, or if that is 0 the thread.
+    /// Takes possession of a stack for computations, of this size. The worker at `lender` has lent
+    /// it, or the thread if `lender` is 0.
     pub(crate) fn new(stack: Stack, supply: Supply, size: usize, lender: usize) -> Self {
         let usable = stack.usable();
         let top = (stack.base_address() - size_of::<Record>()) & !(align_of::<Record>().max(16) - 1);
@@ -67,8 +67,8 @@ impl Taken {
         self.record().supply
     }
 
-    /// Returns `true` if it is that of the worker at this address, which has stacks of this size, or
-    /// if the thread has lent it.
+    /// Returns `true` if the thread has lent it, or the worker at this address, whose stacks have
+    /// this size.
     pub(crate) fn is_of(&self, worker: usize, size: usize) -> bool {
         let record = self.record();
         record.lender == 0 || (record.lender, record.size) == (worker, size)
@@ -103,7 +103,7 @@ impl Taken {
         self.record().usable.end
     }
 
-    /// Returns the lowest address, that of the guard.
+    /// Returns the lowest address, where the guard begins.
     #[inline(always)]
     pub fn limit(&self) -> usize {
         self.record().stack.limit_address()

@@ -35,7 +35,7 @@ fn this_program() -> Command {
 pub(super) fn in_child(module: &str, test: &str, part: &str) -> Result<Output, String> {
     if let Ok(part) = env::var(CHILD) {
         let no_core = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-        // SAFETY: the pointer is that of a live value.
+        // SAFETY: the pointer is to a live value.
         assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_CORE, &raw const no_core) }, 0);
         return Err(part);
     }
@@ -213,7 +213,7 @@ fn running_out_of_mappings_says_what_to_do() {
         assert!(stacks.len() <= limit);
     };
     assert!(stacks.len() > limit / 2 - 1000);
-    // The stacks outside stay usable, and those given back are handed out again.
+    // The stacks outside stay usable, and returned stacks are handed out again.
     let last = stacks.pop().unwrap();
     pool.give(last);
     stacks.push(pool.take().unwrap());

@@ -7,7 +7,7 @@ use crate::sched::worker::{Worker, with_current};
 use crate::spawned::task_cell::Task;
 use std::ptr::NonNull;
 
-/// Makes a thread of a task: its runtime knows of it from now on.
+/// Makes a task a thread: its runtime knows it from now on.
 ///
 /// # Safety
 ///
@@ -30,8 +30,8 @@ pub(super) unsafe fn reify(task: NonNull<Task>) {
             shared.task_from_outside(size);
         }
     };
-    // The task waits already. What it waits for may refer to it, and to what its spawner has lent
-    // it.
+    // The task waits already. The awaited event may refer to the task, and to values that its
+    // spawner has lent it.
     let why = "a task waits, and the runtime that it would belong to cannot be started";
     abort::if_it_unwinds(why, || with_current(enter));
     if let Some(scope) = this.scope.get() {

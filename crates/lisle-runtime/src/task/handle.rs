@@ -158,7 +158,7 @@ impl<T> TaskHandle<T> {
     /// result stays.
     ///
     /// Nothing is forced: a task that does not wait is not stopped. To know when it has ended, wait
-    /// for it. What reaches it before that, for instance a message, is dropped with it.
+    /// for it. A message that reaches it before that is dropped with it.
     ///
     /// # Examples
     ///

@@ -11,12 +11,12 @@ use std::task::{Context, Poll};
 /// Makes the awaiting task a thread that is scheduled by itself: it goes on on the first domain
 /// that takes it, and its spawner goes on at once.
 ///
-/// For a task that finds out that it has much to do. A task need not call this: one whose turn has
-/// lasted for about 10 ms does the same at its next await of an event, and its spawner is charged:
-/// the next ten tasks that it spawns are queued like this from the start. That check costs two
-/// loads a turn: the turn is compared with a clock that advances every 10 ms. So a shorter turn is
-/// now and then taken for a long one, with a probability in proportion to its length. That does no
-/// harm.
+/// This is for a task that finds out that it has much to do. A task need not call it: if a turn has
+/// lasted for about 10 ms, the task does the same at its next await of an event. Its spawner is
+/// then charged: the next ten tasks that it spawns are queued like this from the start. That check
+/// costs two loads a turn: the turn is compared with a clock that advances every 10 ms. So a
+/// shorter turn is now and then taken for a long one, with a probability in proportion to its
+/// length. That does no harm.
 ///
 /// From Multi-MLton's `inflate`, and its *penalty count*.
 ///

@@ -3,7 +3,7 @@
 use super::current;
 use crate::spawned::thread_locals::ThreadLocals;
 
-/// A key for a value that each task has its own of, made by [`task_local!`](crate::task_local).
+/// A key for a value of which each task has its own, made by [`task_local!`](crate::task_local).
 pub struct LocalKey<T: 'static> {
     init: fn() -> T,
 }
@@ -14,7 +14,7 @@ impl<T> std::fmt::Debug for LocalKey<T> {
     }
 }
 
-/// Declares values that each task has its own of, made on first use.
+/// Declares values of which each task has its own, made on first use.
 ///
 /// They move with the task from domain to domain, so they must be `Send`. Code that runs in no task
 /// uses the values of its thread.
@@ -56,7 +56,7 @@ thread_local! {
 }
 
 impl<T: Send + 'static> LocalKey<T> {
-    /// Runs `f` with the value of the current task, or outside of tasks with that of the thread.
+    /// Runs `f` with the value of the current task, or outside of tasks with the thread's value.
     /// Makes the value first if there is none.
     ///
     /// The value is dropped when its task ends, unless a suspended computation (`lisle::effect`) is

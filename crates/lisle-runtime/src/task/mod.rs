@@ -73,7 +73,7 @@
 //! });
 //! ```
 //!
-//! | | begins when performed or called | has happened when | what it leaves |
+//! | | begins when performed or called | has happened when | result |
 //! |---|---|---|---|
 //! | [`send_async`](crate::channel::Sender::send_async), [`send_async_evt`](crate::channel::Sender::send_async_evt) | one send | it has begun | an `AsyncSend`: the send goes on if it is dropped |
 //! | [`recv_async`](RecvAsync::recv_async), [`recv_async_evt`](RecvAsync::recv_async_evt) | one receive | it has begun | an [`AsyncRecv`]: cancelled if it is dropped |

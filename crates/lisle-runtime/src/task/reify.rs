@@ -13,7 +13,7 @@ use std::task::{Context, Poll, Waker};
 /// Makes the awaiting task wait, after calling `f` with a reference to it. The task goes on with
 /// the value that it is [prepared](Reified::prepare) with.
 ///
-/// `f` runs at once, as a part of the task, and decides what the task waits for. New operations
+/// `f` runs at once, as a part of the task, and decides about the wait of the task. New operations
 /// that wait are built like this. Prefer events where they suffice, since a choice can be made of
 /// them.
 ///

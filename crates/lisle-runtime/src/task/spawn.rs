@@ -26,8 +26,7 @@ pub(super) const PENALTY: u32 = 10;
 ///
 /// The task begins at once, as a part of the caller. If it does not wait, it has ended when this
 /// function returns, and has cost little more than a call. If it waits, it stays where it is, in
-/// recycled memory, and goes on later, on the domain of the performer that provides what it waits
-/// for.
+/// recycled memory, and goes on later, on the domain of the partner that wakes it.
 ///
 /// It belongs to the current runtime, or, if it waits outside any runtime, to the default one.
 /// Dropping the handle lets the task go on.
@@ -47,7 +46,7 @@ pub(super) const PENALTY: u32 = 10;
 /// assert_eq!(later.join().unwrap(), 2);
 /// ```
 ///
-/// It may go on on another thread, so what it keeps while it waits must be `Send`:
+/// It may go on on another thread, so the values that it keeps while it waits must be `Send`:
 ///
 /// ```compile_fail,E0277
 /// # use lisle_runtime::facade as lisle;
@@ -98,7 +97,7 @@ where
 
 /// # Safety
 ///
-/// What `future` and its output borrow outlives the task and its unclaimed result. So does the
+/// The borrows of `future` and its output outlive the task and its unclaimed result. So does the
 /// scope.
 #[inline(always)]
 pub(crate) unsafe fn spawn_unchecked<F>(
@@ -196,7 +195,7 @@ unsafe fn begin<F: Future>(
     }
     this.state().vacate();
     drop(aboard);
-    // SAFETY: nothing is in the slot, and its state is that of a vacant one.
+    // SAFETY: nothing is in the slot, and its state is the state of a vacant one.
     unsafe { give_slot::<Slots>(slot.cast(), Kept::<F>::CLASS) };
     match result {
         // Built here, from the value alone: a type for both a value and a panic is copied as a

@@ -10,8 +10,8 @@ use std::task::{Context, Poll};
 
 /// A future that ends its task when the deadline of its scope has passed and it would have to wait.
 ///
-/// What it awaits is given up, as by a cancellation: the future is dropped. What it waits for in place is
-/// unwound, as in a fiber.
+/// An awaited event is given up, as by a cancellation: the future is dropped. A wait in place is unwound,
+/// as in a fiber.
 pub(crate) struct Within<F> {
     future: F,
     over: <At as IntoFuture>::IntoFuture,

@@ -72,7 +72,7 @@ impl Exhaustive {
         awake.unwrap_or(0)
     }
 
-    /// Returns what the branch prescribes for the present depth.
+    /// Returns the process that the branch plans for the present depth.
     pub(super) fn planned(&self) -> Option<Process> {
         if self.depth < self.known {
             return Some(self.trace.process(self.depth));

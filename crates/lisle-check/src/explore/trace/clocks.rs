@@ -140,13 +140,14 @@ impl Trace {
         }
     }
 
-    /// Joins the clocks of all candidates, and adds those that nothing lies between to `races`.
+    /// Joins the clocks of all candidates, and adds candidates without a step in between to
+    /// `races`.
     ///
     /// Newer candidates come first: the steps between an older one and `now` are then in the clock.
     /// If two steps compete, the step that enabled the later one does not count: if the later one
-    /// goes first, it takes what the earlier one took. Nor do the other accesses of the step count
-    /// that came in between, since they cannot come before that without coming before the earlier
-    /// one. For all other candidates both count.
+    /// goes first, it takes the thing that the earlier one took. Nor do the other accesses of the
+    /// step count that came in between, since they cannot come before that without coming before
+    /// the earlier one. For all other candidates both count.
     fn judge_candidates(&mut self, now: u32, races: &mut Vec<Race>) {
         match self.candidates[..] {
             [] => return,

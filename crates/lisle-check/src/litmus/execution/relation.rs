@@ -155,8 +155,8 @@ impl Relation {
 
     /// Returns `true` if no event leads to itself.
     ///
-    /// Takes away the events that lead to none of the rest until none is left, or none can be
-    /// taken.
+    /// Removes events without successors among the rest until no event is left, or none can be
+    /// removed.
     pub(crate) fn is_acyclic(&self) -> bool {
         let mut rest: Set = self.rows.iter().enumerate().fold(0, |rest, (event, _)| rest | 1 << event);
         while rest != 0 {

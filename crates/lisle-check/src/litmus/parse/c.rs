@@ -111,7 +111,7 @@ impl<'a> Function<'a, '_> {
         Ok(())
     }
 
-    /// Reads the type of a parameter, which is a pointer, and returns what it points to.
+    /// Reads the type of a parameter, which is a pointer, and returns the type of its target.
     fn parameter_type(&mut self) -> Result<Option<Type>, ParseError> {
         let mut ahead = self.cursor;
         let mut words = ahead.until(|token| !matches!(token, Token::Word(_)));

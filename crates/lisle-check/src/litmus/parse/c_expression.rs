@@ -1,7 +1,7 @@
 //! The expressions of C: operators, plain reads, and the atomic operations that have a value.
 //!
-//! Whatever reads memory becomes an instruction with a temporary for its value, so what remains is
-//! an expression over registers.
+//! Each read of memory becomes an instruction with a temporary for its value. So the rest is an
+//! expression over registers.
 
 use super::c::{Function, UNSIGNED, convert, is_supported, not};
 use super::lexer::Token;

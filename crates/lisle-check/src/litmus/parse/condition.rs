@@ -167,7 +167,7 @@ impl Reader<'_, '_> {
         Ok(Proposition::All(parts))
     }
 
-    /// Reads what the item is compared with.
+    /// Reads the value for comparison with the item.
     fn compared(&mut self, item: usize) -> Result<Proposition, ParseError> {
         let at = self.cursor;
         if let (Some(Token::Number(_)), Some(Token::Symbol(":"))) =

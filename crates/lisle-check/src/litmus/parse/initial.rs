@@ -47,7 +47,8 @@ impl Initial {
     }
 }
 
-/// The name by which a thread knows a register; `None` if its architecture has none of this name.
+/// The name by which a thread knows a register; `None` if its architecture has no register of this
+/// name.
 pub(crate) fn register_name(architecture: Architecture, name: &str) -> Option<String> {
     match architecture {
         Architecture::C => Some(name.to_owned()),

@@ -18,8 +18,7 @@ pub(super) const SUPPORTED: &str = "READ_ONCE, WRITE_ONCE, smp_load_acquire, smp
     spin_lock, spin_unlock";
 
 impl Function<'_, '_> {
-    /// Reads `WRITE_ONCE(*x, 1);` and the like, which have no value. Returns `false` if it is none of
-    /// them.
+    /// Reads `WRITE_ONCE(*x, 1);` and the like, which have no value. Returns `false` for other words.
     pub(super) fn linux_action(&mut self, name: &str) -> Result<bool, ParseError> {
         let place = self.cursor.place();
         match name {
@@ -60,7 +59,7 @@ impl Function<'_, '_> {
         Ok(true)
     }
 
-    /// Reads `READ_ONCE(*x)` and the like. Returns `None` if it is none of them.
+    /// Reads `READ_ONCE(*x)` and the like. Returns `None` for other words.
     pub(super) fn linux_value(&mut self, name: &str, place: Place) -> Result<Option<Operand>, ParseError> {
         let (base, order) = match name.rsplit_once('_') {
             Some((base, "relaxed")) => (base, Order::Relaxed),

@@ -29,7 +29,7 @@ const REGISTERS: [(&str, &str); 16] = [
     ("R15", "R15D"),
 ];
 
-/// The name of 64 bits for a name of either, and whether it was that of 64 bits.
+/// The name of 64 bits for a name of 64 or 32 bits, and whether the name had 64.
 pub(super) fn x86(name: &str) -> Option<(&'static str, bool)> {
     let name = name.to_ascii_uppercase();
     let (long, _) = REGISTERS.iter().find(|(long, short)| *long == name || *short == name)?;

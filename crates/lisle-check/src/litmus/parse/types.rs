@@ -11,8 +11,8 @@ const SUPPORTED: &str = "supported types: int, short, long, int8_t to int64_t, u
 /// Words that say nothing of a type's values.
 const QUALIFIERS: [&str; 6] = ["volatile", "const", "_Atomic", "signed", "register", "static"];
 
-/// Reads the words of a type: those that are followed by a name, a star, or a thread's number.
-/// Returns `None` if there are none.
+/// Reads the words of a type, up to a name, a star, or a thread's number. Returns `None` if there
+/// are none.
 pub(super) fn before_name(cursor: &mut Cursor<'_>) -> Result<Option<Type>, ParseError> {
     read(cursor, |token| matches!(token, Some(Token::Word(_) | Token::Number(_) | Token::Symbol("*"))))
 }

@@ -1,7 +1,7 @@
 //! The instructions of x86.
 //!
-//! Tests for 32 bits name the target first (`MOV [x],$1`), those for 64 bits name it last
-//! (`movl $1,(x)`), as herd7 has it. A register has 64 bits, and its lower half another name; an
+//! Tests for 32 bits name the target first (`MOV [x],$1`), tests for 64 bits name it last
+//! (`movl $1,(x)`), as in herd7. A register has 64 bits, and its lower half another name; an
 //! instruction that writes the lower half makes the upper one 0.
 
 use super::columns::{Assembler, Column, always};

@@ -52,7 +52,7 @@ pub(crate) struct Location {
     pub(crate) array: bool,
     /// The value of each element at the start. A location that is no array has one.
     pub(crate) initial: Vec<i64>,
-    /// The type of each element, as all of the test together says.
+    /// The type of each element, which follows from the whole test.
     pub(crate) ty: Type,
 }
 
@@ -106,8 +106,8 @@ impl Memory {
         FIRST_ADDRESS + (STRIDE * location) as i64
     }
 
-    /// The location that has the `size` bytes at `address`, and where in it they begin. Something of
-    /// no size stands for the whole element that begins there.
+    /// The location that has the `size` bytes at `address`, with the place where they begin. A size
+    /// of 0 stands for the whole element that begins there.
     pub(crate) fn find(&self, address: i64, size: usize) -> Option<Range> {
         let (location, offset) = self.near(address)?;
         let known = &self.locations[location];
@@ -119,7 +119,8 @@ impl Memory {
         (offset + size <= known.size()).then_some(Range { location, offset, size })
     }
 
-    /// The location that `address` is in or behind, and how far it is behind its beginning.
+    /// The location in which `address` is, or the last one before it, with the distance from its
+    /// beginning.
     pub(crate) fn near(&self, address: i64) -> Option<(usize, usize)> {
         let distance = usize::try_from(address.checked_sub(FIRST_ADDRESS)?).ok()?;
         let (location, offset) = (distance / STRIDE, distance % STRIDE);

@@ -141,7 +141,7 @@ pub(crate) enum Instruction {
     Set { target: Register, value: Operand },
     /// Takes the first value if the condition is not 0, else the second.
     Select { target: Register, condition: Operand, values: [Operand; 2] },
-    /// Reads memory. An exclusive load begins what an exclusive store ends.
+    /// Reads memory. An exclusive load begins a pair that an exclusive store ends.
     Load { target: Register, address: Operand, size: Size, order: Order, exclusive: bool },
     /// Writes memory.
     Store { address: Operand, size: Size, value: Operand, order: Order },

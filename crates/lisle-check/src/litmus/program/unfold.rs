@@ -1,5 +1,5 @@
-//! Runs one thread by itself, with symbols for what its reads will return, along every path that
-//! its branches allow.
+//! Runs one thread by itself, with symbols for the results of its reads, along every path that its
+//! branches allow.
 //!
 //! A branch on a known value goes one way. A branch on a symbol goes both ways, and each path notes
 //! the condition under which it is taken; the search drops a path when its reads contradict it. So

@@ -25,7 +25,7 @@ pub(in crate::program) struct Known(
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::program) struct Loops {
     rounds: BTreeMap<String, Rounds>,
-    /// Which timers hold up those that are due later.
+    /// The timers that hold up later timers.
     holding: Holding,
 }
 

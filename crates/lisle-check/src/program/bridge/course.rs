@@ -35,7 +35,7 @@ impl Course {
         self.causes.goes_on(Moment { process, step: self.steps.len() });
     }
 
-    /// Returns the present moment. What a step spawns begins in it.
+    /// Returns the present moment, in which the processes begin that the step spawns.
     pub(super) fn now(&self) -> Moment {
         Moment { process: self.steps.last().copied().unwrap_or(Process::ROOT), step: self.steps.len() }
     }

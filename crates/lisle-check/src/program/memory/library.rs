@@ -73,14 +73,14 @@ impl Library {
         &mut self.histories[process as usize]
     }
 
-    /// Notes that a process has come to know something.
+    /// Notes that a process has learnt something.
     pub(super) fn observe(&mut self, process: u32, what: u64) {
         let history = self.history(process);
         *history = mix(*history, what);
     }
 
-    /// Notes that a process has touched a word. `is_order` says that this orders what the program
-    /// does; otherwise it only keeps its place in the schedule.
+    /// Notes that a process has touched a word. `is_order` says that this orders the program's
+    /// accesses; otherwise it only keeps its place in the schedule.
     pub(super) fn touch(
         &mut self,
         graph: &mut Graph,

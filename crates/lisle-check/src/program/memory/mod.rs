@@ -90,7 +90,7 @@ impl Modelled {
         self.made = 0;
     }
 
-    /// Ends an execution in which all processes have come to their end.
+    /// Ends an execution in which all processes have ended.
     pub(super) fn complete(&mut self) {
         if self.detail == Detail::Weak {
             self.shapes.insert(self.shape());

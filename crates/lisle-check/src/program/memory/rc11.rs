@@ -86,7 +86,7 @@ impl<'a> Part<'a> {
     }
 
     /// The relation *scb*: program order; happens-before by way of other locations, or at the same
-    /// one; the order of writes; and from a read to the writes after what it has read.
+    /// one; the order of writes; and from a read to the writes after the write that it has read.
     fn is_base(&self, from: Id, to: Id) -> bool {
         let (first, second) = (self.graph.event(from), self.graph.event(to));
         if from == to {

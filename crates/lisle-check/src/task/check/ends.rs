@@ -20,7 +20,7 @@ pub(super) enum How {
     Idle(Vec<u32>),
 }
 
-/// A way to an end: the number of a state, and that of a turn after it, if there was one.
+/// A way to an end: the number of a state, and the number of a turn after it, if there was one.
 pub(super) type Way = (u32, Option<u32>);
 
 /// The ends that were met.

@@ -103,7 +103,7 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Returns the pairs of actors that conflict, and notes those that are new.
+    /// Returns the pairs of actors that conflict, and notes new ones.
     fn conflicts_among(&mut self, state: &State, actors: &[Actor], number: u32) -> Vec<(usize, usize)> {
         let mut pairs = Vec::new();
         for (index, &one) in actors.iter().enumerate() {

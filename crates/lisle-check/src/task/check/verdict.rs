@@ -42,7 +42,7 @@ pub struct Possible {
 pub enum Coverage {
     /// Every state that any schedule leads to.
     Exhaustive,
-    /// As many states as the [limit](super::Checker::states) allows, those nearest to the
+    /// As many states as the [limit](super::Checker::states) allows, the states nearest to the
     /// beginning. There may be further outcomes and conflicts.
     Bounded,
 }
@@ -65,7 +65,7 @@ pub struct Conflict {
 pub struct Asked {
     /// The task.
     pub task: TaskName,
-    /// What it asks for.
+    /// The request.
     pub what: String,
     /// Where the operation was written.
     pub at: Option<&'static Location<'static>>,

@@ -90,7 +90,7 @@ impl<T> fmt::Debug for OpV<T> {
     }
 }
 
-/// What may come after an operation: another operation, or a task.
+/// The sequel of an operation: another operation, or a task.
 ///
 /// Implemented for [`OpV`] and [`Task`].
 pub trait Sequel: Sized + Send + Sync + 'static {

@@ -57,7 +57,7 @@ impl Cells {
         cells.get(number as usize).cloned().ok_or_else(|| FOREIGN.to_owned())
     }
 
-    /// Returns what each place contains.
+    /// Returns the content of each place.
     pub(super) fn memory(&self) -> impl Iterator<Item = (CellName, Datum)> {
         let cells = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
         cells.into_iter().filter_map(|cell| match &cell.contents {

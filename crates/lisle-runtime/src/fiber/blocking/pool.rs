@@ -49,8 +49,8 @@ impl Pool {
 ///
 /// # Errors
 ///
-/// Returns an error if the system refuses a new thread. The job then waits for one of those that
-/// there are, and the caller is to call [`grow`] until it has begun.
+/// Returns an error if the system refuses a new thread. The job then waits for one of the existing
+/// threads, and the caller must call [`grow`] until it has begun.
 pub(super) fn submit(job: Job) -> io::Result<()> {
     POOL.get().lock().jobs.push_back(job);
     grow()

@@ -11,8 +11,7 @@
 //! ones have gone. So the entry is the youngest if and only if it has not been offered.
 //!
 //! The owner may be in a long call, in which it does not look at the list. So other threads may
-//! also offer entries, if these allow it. `outside.rs` says how, and what that requires of the
-//! owner.
+//! also offer entries, if these allow it. `outside.rs` has this protocol, with the owner's duties.
 
 mod outside;
 
@@ -45,7 +44,7 @@ enum Reach {
     Gone,
 }
 
-/// What an entry has to offer.
+/// The offer of an entry.
 pub enum Offer {
     /// Nothing now.
     Nothing,
@@ -92,8 +91,8 @@ impl Entry {
 #[derive(Clone, Copy)]
 pub struct Older(*const Entry);
 
-/// What the running code is part of, as joins and loops see it. The numbers are of one type, so
-/// that `bits` is computed without a jump.
+/// The surroundings of the running code, as joins and loops see them. The numbers are of one type,
+/// so that `bits` is computed without a jump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Inside {
@@ -102,10 +101,10 @@ pub enum Inside {
     /// A join or a loop. This many levels of the joins in it are noted down in any case.
     One(u32),
     /// A handled computation that is a part of a join or a loop. For the joins and loops in it this
-    /// is as `Nothing`. The number tells it from those that it is a part of.
+    /// is as `Nothing`. The number distinguishes it from the computations of which it is a part.
     Handled(u32),
-    /// Code that must not wait, and so puts nothing off for others. The number is that of the
-    /// handled computation that the code is a part of, 0 if there is none, or `IN_PART`.
+    /// Code that must not wait, and so puts nothing off for others. The number belongs to the
+    /// handled computation of which the code is a part; it is 0 if there is none, or `IN_PART`.
     Fenced(u32),
 }
 
@@ -113,7 +112,7 @@ pub enum Inside {
 const IN_PART: u32 = u32::MAX;
 
 impl Inside {
-    /// Returns what code is part of that must not wait, and is called where this is.
+    /// Returns the surroundings of code that must not wait and is called from here.
     fn fenced(self) -> Self {
         Inside::Fenced(match self {
             Inside::Nothing => 0,
@@ -155,7 +154,7 @@ pub(crate) const FIRST_LEVELS: u32 = 3;
 /// The most joins between two looks at the clock.
 const MOST_JOINS_A_LOOK: u8 = 64;
 
-/// The list of one stack, and what else a stack keeps for its loops.
+/// The list of one stack, with the stack's other state for its loops.
 pub struct Pending {
     /// The owner writes this field and the next one.
     youngest: AtomicPtr<Entry>,
@@ -164,7 +163,7 @@ pub struct Pending {
     /// The number of entries that others have offered, and a flag that says that a thread looks at
     /// the list now: see `outside.rs`.
     disturbed: AtomicU32,
-    /// `true` while the owner changes what no other thread may look at.
+    /// `true` while the owner changes fields at which no other thread may look.
     held: AtomicBool,
     /// The number of joins until the next look at the clock.
     until_look: Cell<u8>,
@@ -241,8 +240,8 @@ impl Pending {
         let is_youngest = self.is_youngest(entry);
         if is_youngest {
             // Most often both are the same. To compare first and then store the value at hand
-            // avoids waiting for the load: a join is so short that a load of what the last join
-            // wrote would take most of its time.
+            // avoids waiting for the load: a join is so short that loading the last join's store
+            // would take most of its time.
             if std::ptr::eq(entry.older.get(), older) {
                 self.youngest.store(older.cast_mut(), Ordering::Release);
             } else {
@@ -277,8 +276,8 @@ impl Pending {
         left == 0
     }
 
-    /// Says that the clock is looked at, and reads `now`. The next look is to come about `period`
-    /// later: after fewer joins, if those since the last look have taken longer.
+    /// Says that the clock is looked at, and reads `now`. The next look should come about `period`
+    /// later: after fewer joins, if the joins since the last look have taken longer.
     pub(crate) fn looked(&self, now: u64, period: u64) {
         let took = now.wrapping_sub(self.last_look.replace(now)).max(1);
         let joins = u64::from(self.joins_a_look.get());

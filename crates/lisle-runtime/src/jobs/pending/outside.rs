@@ -31,7 +31,7 @@ use std::ptr::NonNull;
 /// The flag that a thread looks at the list from outside.
 const LOOKED_AT: u32 = 1 << 31;
 
-/// A guard: until it is dropped, the owner changes what no other thread may look at.
+/// A guard: until it is dropped, the owner changes fields at which no other thread may look.
 pub struct Held<'p>(&'p Pending);
 
 impl Drop for Held<'_> {
@@ -43,7 +43,7 @@ impl Drop for Held<'_> {
 }
 
 impl Pending {
-    /// Keeps others from looking. The owner calls this for a few instructions that run none of the
+    /// Keeps others from looking. The owner calls this for a few instructions that do not run the
     /// user's code. Calls must not be nested.
     #[inline]
     pub fn hold(&self) -> Held<'_> {

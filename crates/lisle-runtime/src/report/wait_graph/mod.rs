@@ -27,17 +27,17 @@ pub struct WaitGraph {
     pub tasks: Vec<Blocked>,
     /// The plain OS threads that wait, in all of the process: they belong to no runtime.
     pub threads: Vec<Blocked>,
-    /// The fibers that run, as far as that can be seen: the one that has asked, and those whose
-    /// domains did not answer.
+    /// The fibers that are known to run: the one that has asked, and the fibers whose domains did
+    /// not answer.
     pub running: Vec<RunningFiber>,
     /// The number of fibers that could go on, and wait for their turn.
     pub ready: usize,
     /// The number of fibers that have not begun and of tasks that could go on.
     pub unbegun: usize,
-    /// The domains that have not answered in time. What waits there is not listed.
+    /// The domains that have not answered in time. The waits there are not listed.
     pub silent: Vec<usize>,
-    /// The known facts about the domains in `silent`: what they have been busy with, for how long,
-    /// and what waits there.
+    /// The known facts about the domains in `silent`: the fiber that keeps each, the time, and the
+    /// work that waits there.
     pub stuck: Vec<Stall>,
 }
 
@@ -45,7 +45,7 @@ pub struct WaitGraph {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Blocked {
-    /// What kind of performer it is.
+    /// The kind of performer.
     pub kind: Performer,
     /// The number of the performer, which [`BlockedOn::held_by`] refers to.
     pub id: usize,
@@ -55,8 +55,8 @@ pub struct Blocked {
     pub site: Option<&'static Location<'static>>,
     /// Its domain, or `None` for threads and tasks, which are on none while they wait.
     pub domain: Option<usize>,
-    /// What it waits for: the first of these that happens. Empty if its event does not describe
-    /// that.
+    /// Its waits: the first of these that happens ends the wait. Empty if its event has no
+    /// description.
     pub waits: Vec<BlockedOn>,
     /// Where the task was spawned that waits, by a call such as `sync` or `recv`, and keeps the
     /// fiber on whose stack it runs from going on: a task that was to wait alone would `await` its
@@ -82,7 +82,7 @@ pub enum Performer {
 pub struct RunningFiber {
     /// The domain it runs on.
     pub domain: usize,
-    /// What it is.
+    /// The kind of performer.
     pub kind: Performer,
     /// Its name, if it has one.
     pub name: Option<String>,

@@ -116,7 +116,7 @@ fn block(f: &mut fmt::Formatter<'_>, alike: &[&Blocked]) -> fmt::Result {
     Ok(())
 }
 
-/// Writes what waiters wait for that look the same.
+/// Writes the waits of waiters that look the same.
 fn waits(f: &mut fmt::Formatter<'_>, alike: &[&Blocked]) -> fmt::Result {
     let first = alike[0];
     if first.waits.is_empty() {

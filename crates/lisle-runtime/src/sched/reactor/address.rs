@@ -16,8 +16,8 @@ pub fn of(fd: BorrowedFd<'_>) -> Option<String> {
         _ => "socket",
     };
     let listens = option(fd, libc::SO_ACCEPTCONN).is_some_and(|listens| listens != 0);
-    // What the standard library's types ask of the system is the same for all sockets of a family.
-    // SAFETY: open while it is borrowed, and not closed here, since this is never dropped.
+    // The standard library's types make the same system calls for all sockets of a family. SAFETY:
+    // open while it is borrowed, and not closed here, since this is never dropped.
     let internet = ManuallyDrop::new(unsafe { TcpStream::from_raw_fd(fd.as_raw_fd()) });
     if let Ok(local) = internet.local_addr() {
         return Some(told(kind, local, internet.peer_addr(), listens));

@@ -36,7 +36,7 @@ pub fn current() -> io::Result<Arc<Reactor>> {
     }
 }
 
-/// What the process has of the reactor that is not a worker's.
+/// The process's reactor, which belongs to no worker.
 #[derive(Default)]
 struct OfProcess {
     reactor: Mutex<Option<Arc<Reactor>>>,

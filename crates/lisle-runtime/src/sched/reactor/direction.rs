@@ -48,13 +48,12 @@ const READY: usize = 1;
 const FINAL: usize = 2;
 const TICK: usize = 4;
 
-/// What an edge does for those that wait.
+/// The effect of an edge on waiters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wakes {
-    /// It commits them: what they wait for is the edge.
+    /// It commits them: they wait for the edge.
     Commit,
-    /// It makes them try again: what they wait for is an operation, which only some of them may
-    /// complete.
+    /// It makes them try again: they wait for an operation, which only some of them may complete.
     Retry,
 }
 
@@ -158,13 +157,12 @@ impl DirectionState {
         self.waiters.waiting()
     }
 
-    /// Returns `true` if anything waits here. What seems to wait may turn out to have been served
-    /// elsewhere.
+    /// Returns `true` if anything waits here. A waiter may turn out to have been served elsewhere.
     pub(super) fn is_waited_for(&self) -> bool {
         self.waiters.update(|(), waiters| !waiters.is_empty())
     }
 
-    /// Notes that the kernel reports this direction as ready, and wakes what waits.
+    /// Notes that the kernel reports this direction as ready, and wakes the waiters.
     pub(super) fn edge(&self, is_final: bool) {
         let flags = if is_final { READY | FINAL } else { READY };
         let before = self

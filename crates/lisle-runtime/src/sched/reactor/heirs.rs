@@ -33,7 +33,7 @@ pub(super) fn start() {
         let Some(engine) = left().pop() else { return };
         let reactor = engine.reactor.clone();
         reactor.has_no_heir.store(false, Ordering::Relaxed);
-        // A thread that is refused drops what it was to run.
+        // A thread that is refused drops its closure.
         let handed = Arc::new(Mutex::new(Some(engine)));
         let theirs = handed.clone();
         let started = threads::start("lisle-io", "sockets that outlive their runtime", move || {

@@ -22,7 +22,7 @@
 //!
 //! **A forked child shares the kernel's part.** To end a registration there would end it for the
 //! parent, and to wait there would take the parent's events. So the child leaves inherited reactors
-//! alone, and registers what it has inherited with its own.
+//! alone, and registers inherited descriptors with its own.
 
 #[doc(hidden)]
 pub mod address;
@@ -75,7 +75,7 @@ pub struct Reactor {
     generation: u32,
 }
 
-/// What a descriptor is registered for.
+/// The directions for which a descriptor is registered.
 #[derive(Debug, Clone, Copy)]
 pub struct Terms {
     pub interest: Interest,
@@ -173,7 +173,7 @@ impl Registration {
         self.readiness.state(direction)
     }
 
-    /// Returns `true` if the registration is that of another process, from which this one was
+    /// Returns `true` if the registration belongs to another process, from which this one was
     /// forked.
     #[inline]
     pub fn is_inherited(&self) -> bool {
@@ -241,7 +241,7 @@ impl Drop for Driver {
     }
 }
 
-/// What a driver passes on when it is dropped.
+/// The part that a driver passes on when it is dropped.
 #[derive(Debug)]
 struct Engine {
     reactor: Arc<Reactor>,

@@ -42,8 +42,8 @@ impl Readiness {
         }
     }
 
-    /// Notes what the kernel reports. An error makes both directions ready: the next operation
-    /// finds it.
+    /// Notes an event of the kernel. An error makes both directions ready: the next operation finds
+    /// it.
     pub(super) fn report(&self, event: &mio::event::Event) {
         let failed = event.is_error();
         if event.is_readable() || event.is_read_closed() || failed {

@@ -55,7 +55,7 @@ impl Slab {
         Ok(token(index, 0))
     }
 
-    /// Returns what `token` names, if its registration has not ended.
+    /// Returns the entry of `token`, if its registration has not ended.
     pub(super) fn get(&self, token: Token) -> Option<&Arc<Readiness>> {
         let slot = self.slots.get(token.0 & INDEX_MASK)?;
         match &slot.content {

@@ -21,7 +21,7 @@ fn readiness_comes_once_for_each_edge() {
     let (one, mut other) = pair();
     let registration = reactor.register(one.as_fd(), TERMS, Direction::Read).unwrap();
     let state = registration.state(Direction::Read);
-    // What the kernel reports on registration is that it is writable.
+    // On registration the kernel reports that the socket is writable.
     assert_eq!(driver.wait(NOW).unwrap(), 1);
     assert!(!state.is_ready());
     assert_eq!(driver.wait(NOW).unwrap(), 0);

@@ -39,7 +39,7 @@ fn for_each_parked(shared: &Shared, mut look: impl FnMut(&Task)) {
     });
 }
 
-/// Returns the tasks of this runtime that wait, and what they wait for.
+/// Returns the waiting tasks of this runtime, with their waits.
 ///
 /// Takes time proportional to the largest number of tasks that have existed at once, in all
 /// runtimes.

@@ -10,8 +10,8 @@ use crate::sched::tasks::{life, snapshot};
 use crate::spawned::fiber_cell::{self};
 
 impl Worker {
-    /// Starts interrupting the fibers of this domain: those that are parked now, and the others at
-    /// their next park.
+    /// Starts interrupting the fibers of this domain: parked fibers now, and the others at their
+    /// next park.
     ///
     /// Looking for tasks that wait takes time in proportion to all there are, so that is done at
     /// the start, and then only when there is nothing else to do.

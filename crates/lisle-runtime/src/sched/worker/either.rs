@@ -11,11 +11,11 @@ pub(super) enum Either {
     Task(NonNull<Task>),
 }
 
-/// Returns what `runnable` is the first field of.
+/// Returns the fiber or task whose first field is `runnable`.
 ///
 /// # Safety
 ///
-/// The runnable is alive, and the caller may use what it is the first field of.
+/// The runnable is alive, and the caller may use its fiber or task.
 #[inline(always)]
 pub(super) unsafe fn either(runnable: NonNull<Runnable>) -> Either {
     // SAFETY: alive, by the caller's promise.

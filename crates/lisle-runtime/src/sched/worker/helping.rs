@@ -2,11 +2,12 @@
 //! meanwhile.
 //!
 //! A job that a worker takes while a fiber waits is that fiber's *helper*: it runs on the stack of
-//! another fiber of the domain. The rule of what may be taken (`src/jobs/README.md`) ensures that a
-//! helper wants no lock that its fiber holds. Conversely, the fiber might want a lock that the
-//! helper holds, so it does not go on before the helper has ended, like a caller of the helper.
-//! Where the helper is a part of the awaited job, this holds by itself. Where the helper is another
-//! job that the fiber has spawned, the fiber waits for it as well, even if its own part is done.
+//! another fiber of the domain. The rule about jobs that may be taken (`src/jobs/README.md`)
+//! ensures that a helper wants no lock that its fiber holds. Conversely, the fiber might want a
+//! lock that the helper holds, so it does not go on before the helper has ended, like a caller of
+//! the helper. Where the helper is a part of the awaited job, this holds by itself. Where the
+//! helper is another job that the fiber has spawned, the fiber waits for it as well, even if its
+//! own part is done.
 //!
 //! The fiber does not wait for a helper that itself waits for something other than jobs, such as a
 //! message or a timer: the fiber may be about to send that message. Such a helper is from then on a
@@ -24,8 +25,8 @@ use std::ptr::null;
 
 impl Worker {
     /// Calls `wait`, in which a fiber of this domain waits for a part of its work. Meanwhile the
-    /// domain takes only those parts of loops and jobs of scopes that are in `descendants`. Returns
-    /// when `wait` has returned and no helper is at work any more.
+    /// domain takes only parts of loops and jobs of scopes that are in `descendants`. Returns when
+    /// `wait` has returned and no helper is at work any more.
     pub(crate) fn while_waiting_for<R>(&self, descendants: Descendants, wait: impl FnOnce() -> R) -> R {
         /// Takes the waiting fiber out of the list when dropped.
         struct Linked<'a>(&'a Worker, &'a Joining);
@@ -49,7 +50,7 @@ impl Worker {
         let linked = Linked(self, &joining);
         let result = wait();
         while self.joining.has_helpers_at_work(&joining) {
-            // Only this stack can offer what it has put off, and the wait may take a while.
+            // Only this stack can offer its pending work, and the wait may take a while.
             self.give_away(&this_stack().pending, self.shared.most_at_once());
             joining.wait_for_helpers();
         }

@@ -127,8 +127,8 @@ impl Worker {
     }
 
     /// Checks, for the `count`th time in a row, whether there is something to run: the inbox and the
-    /// common queue every time, and what costs more only now and then. Looks at what others have if
-    /// it has a place for that, or finds one.
+    /// common queue every time, and dearer places only now and then. Looks at the queues of others
+    /// if it has a place for that, or finds one.
     pub(super) fn glance<'a>(&'a self, count: u32, others: bool, place: &mut Place<'a>) -> bool {
         if self.domain.inbox.has_news() || self.take_common() {
             return true;

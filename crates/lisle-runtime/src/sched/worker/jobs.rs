@@ -20,7 +20,7 @@ impl Worker {
     #[cold]
     pub(crate) fn heartbeat(&self, pending: &Pending) {
         if parker::running().is_none() {
-            // What runs between fibers cannot wait for what it gives away.
+            // Code between fibers cannot wait for a job that it gives away.
             return;
         }
         let now = ticks::now();
@@ -107,8 +107,8 @@ impl Worker {
         }
     }
 
-    /// Starts searching, until the result is dropped. Tells all other domains that what they put
-    /// off is wanted.
+    /// Starts searching, until the result is dropped. Tells all other domains that their pending
+    /// work is wanted.
     pub(super) fn search(&self) -> Searching<'_> {
         if self.jobs.has_arrived.replace(true) {
             self.shared.searching.fetch_add(1, Ordering::SeqCst);
@@ -121,9 +121,9 @@ impl Worker {
     }
 
     /// Takes a job that a domain offers. If fibers wait here for parts of their work, takes only
-    /// what belongs to the part that was waited for last: other code might want a lock that one of
-    /// these fibers holds and could not release, since this is its domain. Returns `false` if there
-    /// is no such job.
+    /// jobs that belong to the last awaited part: other code might want a lock that one of these
+    /// fibers holds and could not release, since this is its domain. Returns `false` if there is no
+    /// such job.
     pub(super) fn take_job(&self) -> bool {
         self.take_job_by(|offers, may| offers.take(may))
     }
@@ -175,8 +175,7 @@ impl Worker {
     pub(super) fn run_taken(&self) {
         if let Some(taken) = self.jobs.taken.take() {
             if self.shared.could_wake_one() {
-                // Domains that still sleep are to be woken at once by those that have work for
-                // them.
+                // Domains with work for others should wake sleeping domains at once.
                 self.hurry();
                 self.domain.heartbeat.want();
                 if self.shared.has_offers() {
@@ -192,7 +191,7 @@ impl Worker {
         self.jobs.last_beat.hurry();
     }
 
-    /// Returns `true` if it is time to look at what others want.
+    /// Returns `true` if it is time to look at the needs of others.
     #[inline]
     pub(crate) fn is_due(&self, now: u64) -> bool {
         self.jobs.last_beat.is_past(now)

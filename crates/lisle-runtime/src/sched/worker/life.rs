@@ -113,7 +113,7 @@ impl Worker {
         // SAFETY: it was added when it began.
         unsafe { self.begun.remove(fiber) };
         self.domain.retire(this);
-        // Before the joiners know: what they spawn next may be for this domain.
+        // Before the joiners know: their next fibers may be for this domain.
         self.domain.resting();
         if self.shared.domains.len() > 1 {
             self.shared.groups.learn(this.site(), &this.kin);

@@ -87,15 +87,15 @@ pub fn with_current<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
     f(unsafe { WORKER.with(Cell::get).as_ref() })
 }
 
-/// What workers do with the current fiber if it may be suspended.
+/// The functions of workers for a current fiber that may be suspended.
 static WAYS: Ways = Ways {
     asked_often: || with_current(|worker| worker.into_iter().for_each(Worker::asked_in_vain)),
     took_a_turn: || with_current(|worker| worker.into_iter().for_each(|worker| _ = worker.give_way())),
     is_due: || with_current(|worker| worker.into_iter().for_each(Worker::overstays)),
 };
 
-/// The state of a worker. Its parts are in `held/`. What a worker does is a method of it, in the file of
-/// what it is about.
+/// The state of a worker. Its parts are in `held/`. The steps of a worker are methods, in files by their
+/// subjects.
 pub struct Worker {
     shared: Arc<Shared>,
     domain: Arc<Domain>,
@@ -104,9 +104,9 @@ pub struct Worker {
     random: Random,
     /// The hooks to call when a fiber is resumed and when it is suspended.
     hooks: HookList,
-    /// What the C++ runtime keeps for this thread, if there is one.
+    /// The words of the C++ runtime for this thread, if there is one.
     exceptions: Option<OfThread>,
-    /// What this thread had counted before it became a worker.
+    /// The counts of this thread before it became a worker.
     tally_before: (u64, u64),
     /// The fiber that runs now; null between turns.
     current: Cell<*mut Fiber>,
@@ -183,7 +183,7 @@ impl Worker {
         let _alternative = AltStack::ensure();
         let _enlisted = own_threads::enlist(own_threads::Owner::Runtime(worker.shared.number));
         let result = {
-            // What runs between fibers is no part of a computation that the worker was started in.
+            // Code between fibers is no part of a computation in which the worker was started.
             let _hidden = this_stack().state().handled.hidden();
             // Nor do the deadlines of the call end its waits.
             masked!(_masked);
@@ -264,7 +264,7 @@ impl Worker {
         turn.is_multiple_of(VISIT) || tick::now() != self.visited.get()
     }
 
-    /// Publishes what this thread has counted for itself.
+    /// Publishes this thread's own counts.
     pub(crate) fn tell_tally(&self) {
         self.domain.counts.tally.tell(self.tally_before);
     }
@@ -373,7 +373,8 @@ unsafe impl Context for Worker {
 
     fn park_until(&self, ends: Ends) -> Unparked {
         let parker = parker::running().expect("only fibers wait in a worker");
-        // SAFETY: it is that of the running fiber. A context is waited in within a step's `suspend`.
+        // SAFETY: the parker belongs to the running fiber. Waits in a context happen within a step's
+        // `suspend`.
         unsafe { parker.park(ends, None) }
     }
 

@@ -21,7 +21,7 @@ use std::ptr::{NonNull, null};
 /// The parts of an execution.
 #[derive(Default)]
 pub(super) struct Parts {
-    /// Those that have taken no step.
+    /// The parts that have taken no step.
     unbegun: Few<Process>,
     /// How many processes wait for a part, and might run one instead.
     helping: Cell<usize>,

@@ -13,7 +13,7 @@ use crate::spawned::runnable::Runnable;
 use std::ptr::NonNull;
 
 impl Worker {
-    /// Takes what runs next.
+    /// Takes the next fiber or task to run.
     #[inline]
     pub(super) fn pick(&self) -> Option<NonNull<Runnable>> {
         if self.begun.is_interrupting()
@@ -165,7 +165,7 @@ impl Worker {
         self.put_next(fiber.cast());
     }
 
-    /// Has a fiber that is woken here note by whom.
+    /// Makes a fiber that is woken here note its waker.
     #[cold]
     fn sample(&self, woken: NonNull<Fiber>) {
         let mark = |fiber: NonNull<Fiber>| Mark::of(fiber.addr().get());
@@ -247,7 +247,7 @@ impl Worker {
         self.share_now();
     }
 
-    /// Takes what other threads have handed over.
+    /// Takes the fibers and tasks that other threads have handed over.
     pub(super) fn take_inbox(&self) {
         if !self.domain.inbox.has_news() {
             return;

@@ -2,7 +2,7 @@
 //!
 //! A task that is ready has no stack, and needs one while it is polled. The worker's stack would
 //! do, but a task that blocks in place (it locks a mutex, joins a fiber, calls a function that
-//! receives) would then stop its whole domain, and what it waits for may be on that domain. So
+//! receives) would then stop its whole domain, and the awaited fiber may be on that domain. So
 //! tasks run in a fiber. The runner rests between tasks and is resumed with the next one, which
 //! costs a switch of stacks. If a task blocks, the runner is parked like any fiber, and the next
 //! task gets a new runner. When two runners rest, one ends.

@@ -89,7 +89,7 @@ impl Worker {
     /// Calls `told` with each fiber that waits for a stack.
     pub(super) fn tell_who_starves(&self, mut told: impl FnMut(Blocked)) {
         self.starving.fibers.for_each(|fiber| {
-            // SAFETY: what waits for a stack is a fiber, and it is alive.
+            // SAFETY: a fiber waits for the stack, and it is alive.
             let fiber = unsafe { fiber.cast::<Fiber>().as_ref() };
             if fiber.is_runner() {
                 return; // It is not live; its task is.

@@ -66,22 +66,21 @@ impl Worker {
         Some(youngest)
     }
 
-    /// Returns `true` if a domain could be woken for what this one keeps, and finds too little
+    /// Returns `true` if a domain could be woken for this one's surplus, and would find too little
     /// in the common queue.
     fn surplus_is_wanted(&self) -> bool {
         let enough = BATCH / 2 * self.shared.most_at_once() as u64;
         self.shared.could_wake_one() && self.shared.common.surplus() < enough
     }
 
-    /// Moves what the domain keeps to where others can take it.
+    /// Moves the domain's surplus to the common queue.
     pub(super) fn offer_surplus(&self) {
         self.shared.offer_surplus_of(&self.domain);
     }
 }
 
 impl Shared {
-    /// Moves what a domain keeps to where all can take it. Any thread. Returns `false` if the domain
-    /// keeps nothing.
+    /// Moves a domain's surplus to the common queue. Any thread. Returns `false` if there is none.
     pub(super) fn offer_surplus_of(&self, domain: &Domain) -> bool {
         let count = &domain.counts.surplus;
         if count.get() == 0 {

@@ -129,9 +129,9 @@ impl Worker {
         false
     }
 
-    /// Steals a share of what waits in a domain, so that as much is left for the owner and for each
-    /// that could take another; if `only_free`, of the tasks. Returns how many that were. Wakes
-    /// another domain, which may find more; for tasks only if there are more.
+    /// Steals a share of a domain's waiting entries, which leaves as much for the owner and for
+    /// each domain that could take another share; if `only_free`, a share of its tasks. Returns
+    /// their number. Wakes another domain, which may find more; for tasks only if there are more.
     fn steal_from(&self, victim: usize, only_free: bool) -> u64 {
         let victim = &self.shared.domains[victim];
         let parts = 1 + self.shared.takers().max(1) as u64;
@@ -150,9 +150,9 @@ impl Worker {
         taken
     }
 
-    /// Wakes an idle domain for what it could steal, if there is a processor for it, and unless that
-    /// has been of no use lately. Where many wait and none was idle, looks for one only now and then:
-    /// the count of those that sleep is in a line that they write.
+    /// Wakes an idle domain for a theft, if there is a processor for it, and unless that has been of
+    /// no use lately. If many fibers wait and no domain was idle, looks for one only now and then:
+    /// the count of sleeping domains is in a line that they write.
     #[inline]
     pub(super) fn share_work(&self) {
         let passed = &self.stealing.passed;
@@ -189,8 +189,8 @@ impl Worker {
         self.shared.wake_one(self.domain.index);
     }
 
-    /// Queues what may move between domains where this domain will run it, and where it may be
-    /// stolen.
+    /// Queues an entry that may move between domains in a place where this domain will run it, and
+    /// thieves may take it.
     pub(super) fn adopt(&self, movable: NonNull<Runnable>) {
         // SAFETY: an entry to queue is alive.
         let is_task = matches!(unsafe { either(movable) }, Either::Task(_));

@@ -130,8 +130,8 @@ impl Worker {
         self.has_ready() || self.begun.is_interrupting()
     }
 
-    /// Notes that the current fiber has often asked for what had not happened, or locked before
-    /// others. Makes it give way if it did so before in the same turn.
+    /// Notes that the current fiber has often asked in vain, or locked before others. Makes it give
+    /// way if it did so before in the same turn.
     #[cold]
     pub(super) fn asked_in_vain(&self) {
         let (turn, (before, times)) = (self.turn.get(), self.in_vain.last.get());
@@ -145,7 +145,7 @@ impl Worker {
     }
 
     /// Makes the current fiber, which has found the mark in an operation, give way if its turn has
-    /// been long. The mark is set in short turns, too: in one of those a fiber goes on, as it does
+    /// been long. The mark is set in short turns, too: in a short turn a fiber goes on, as it does
     /// whenever an operation need not wait.
     #[cold]
     pub(super) fn overstays(&self) {

@@ -11,7 +11,7 @@
 //! Between the fault and the abort nothing allocates, takes a lock, or switches stacks. The
 //! faulting code may hold the allocator's lock.
 //!
-//! # What it cannot see
+//! # Limits
 //!
 //! A function compiled without stack probes (foreign code, mostly) may step over the guard in one
 //! stride, if its frame is larger than the guard: 64 KiB. Rust probes every page.
@@ -37,7 +37,7 @@ mod tests;
 /// conditions.
 pub(crate) type Describe = fn(fault: usize, out: &mut dyn FnMut(&[u8])) -> bool;
 
-/// What follows the description.
+/// The text after the description.
 const ADVICE: &[u8] =
     b"; give it a larger one (`stack_size` of its builder or handler), or let it recurse less or keep large values on \
     the heap\n";
@@ -68,7 +68,7 @@ static LAST: OnceLock<fn()> = OnceLock::new();
 /// Has `last` called on the thread of an overflow, after the message. All calls but the first of the
 /// process do nothing.
 ///
-/// It is called in a signal handler, and may do what [`Describe`] may. It may also sleep.
+/// It is called in a signal handler, under the same rules as [`Describe`]. It may also sleep.
 #[cfg(feature = "model")]
 pub(crate) fn call_last(last: fn()) {
     let _ = LAST.set(last);
@@ -96,8 +96,8 @@ pub(crate) fn install(describe: Describe) {
         action.sa_sigaction = handle as *const () as libc::sighandler_t;
         // The mask of the previous action stays, because its handler may be called from this one.
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-        // SAFETY: `handle` has the signature that SA_SIGINFO asks for and does only what a handler
-        // may do.
+        // SAFETY: `handle` has the signature that SA_SIGINFO asks for and keeps to the rules of
+        // signal handlers.
         let result = unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) };
         debug_assert_eq!(result, 0, "installing a handler: {}", io::Error::last_os_error());
     }
@@ -158,7 +158,7 @@ unsafe extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, con
     unsafe { forward(previous, raised_by_fault, signal, info, context) };
 }
 
-/// Does what would have been done about the signal if this module had not replaced `previous`.
+/// Forwards the signal to `previous`, as if this module had not replaced it.
 ///
 /// # Safety
 ///
@@ -195,7 +195,7 @@ unsafe fn forward(
                     unsafe extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void),
                 >(handler)
             };
-            // SAFETY: it was installed for this signal and gets what the kernel would pass to it.
+            // SAFETY: it was installed for this signal and gets the kernel's arguments.
             unsafe { handler(signal, info, context) };
         }
         handler => {

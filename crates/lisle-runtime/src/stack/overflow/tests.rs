@@ -44,7 +44,7 @@ fn recurse_for_ever() {
 
 fn fault() {
     let address = black_box(std::ptr::without_provenance_mut::<u8>(16));
-    // SAFETY: it is not safe; the child process that does this is expected to die of it.
+    // SAFETY: it is not safe: the child process must die of this write.
     unsafe { address.write_volatile(1) };
 }
 
@@ -85,7 +85,7 @@ fn on_foreign_thread(body: fn()) {
         // A sanitizer's runtime has given the thread an alternate stack, and expects to find it
         // again at the end.
         let found = current_alt_stack(Some(DISABLED)).unwrap();
-        // SAFETY: the argument is that of `pthread_create` below, where it was such a function.
+        // SAFETY: the argument comes from `pthread_create` below, which got such a function.
         let body = unsafe { mem::transmute::<*mut libc::c_void, fn()>(body) };
         body();
         if found.ss_flags & libc::SS_DISABLE == 0 {
@@ -124,7 +124,7 @@ fn another_fault_reaches_the_previous_handler() {
     let test = "another_fault_reaches_the_previous_handler";
     let Some([with, without]) = with_and_without(test, || run_on_stack(fault)) else { return };
     let stderr = String::from_utf8_lossy(&with.stderr);
-    // `SIGSEGV`, or what a sanitizer's handler makes of it.
+    // `SIGSEGV`, or the status that a sanitizer's handler makes of it.
     assert_eq!(with.status, without.status, "{stderr}");
     assert!(
         stderr.contains("AddressSanitizer: SEGV") || with.status.signal() == Some(libc::SIGSEGV),
@@ -164,7 +164,7 @@ fn a_plain_handler_is_called() {
         unsafe { libc::_exit(100 + signal) };
     }
     let Ok(output) = in_child(module_path!(), "a_plain_handler_is_called", "") else {
-        // SAFETY: `leave` has the signature of a handler and does only what a handler may do.
+        // SAFETY: `leave` has the signature of a handler and keeps to the rules of signal handlers.
         unsafe { libc::signal(libc::SIGSEGV, leave as *const () as libc::sighandler_t) };
         install(describe);
         install(|_, _| unreachable!("a second handler is not installed"));

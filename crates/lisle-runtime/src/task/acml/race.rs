@@ -22,9 +22,9 @@ use std::task::Poll;
 /// Each is a task. They begin in order, and once one has ended, no other begins. `contenders` is a
 /// tuple of two to eight futures, or of events and other values that can be awaited, all with one
 /// output; or an array or a vector of one type. Losers are dropped where they wait, at their next
-/// turn. So a loser has taken what it had taken by then, which may be a little after the answer is
-/// there. Where only events compete, [`choose`](lisle_core::choose) is better, since its losers
-/// have taken nothing.
+/// turn. This may be a little after the answer is there, and a loser may have taken messages by
+/// then. Where only events compete, [`choose`](lisle_core::choose) is better, since its losers have
+/// taken nothing.
 ///
 /// Dropping the returned handle cancels all. An empty race is never ready, like an empty choice.
 ///
@@ -80,8 +80,8 @@ pub fn rush<C: Contenders>(contenders: C) -> Race<C::Output> {
     Race::start(contenders, false)
 }
 
-/// What [`race`] and [`rush`] run: tuples of two to eight, arrays and vectors of what can be
-/// awaited. Only the library calls the method.
+/// The contenders of [`race`] and [`rush`]: tuples of two to eight, arrays and vectors of values
+/// that can be awaited. Only the library calls the method.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot compete in a race",
     note = "it wants a tuple of two to eight futures with one output, or an array or a vector of futures of one type, all \
@@ -112,8 +112,8 @@ struct Ring<T> {
 
 /// The state of a race.
 pub enum State<T> {
-    /// How many contenders may still win. While they begin it is one more, so that the race is not
-    /// taken for lost too early.
+    /// The number of contenders that may still win. While they begin it is one more, so that the
+    /// race does not count as lost too early.
     Open(usize),
     /// The result of the first to end.
     Won(std::thread::Result<T>),
@@ -144,7 +144,7 @@ impl<T> Ring<T> {
         result
     }
 
-    /// Says that a contender that might have won will not.
+    /// Says that a contender has ended without winning.
     fn leave(&self) {
         self.state.update(|state, waiters| {
             if let State::Open(count) = state {

@@ -202,7 +202,7 @@ fn field(stem: &str, cell: &mut Cursor<'_>, column: &mut Column<'_>) -> Result<(
     Ok(())
 }
 
-/// CSEL, and those that change the second value.
+/// CSEL, and its relatives that change the second value.
 fn select(stem: &str, cell: &mut Cursor<'_>, column: &mut Column<'_>) -> Result<(), ParseError> {
     let target = named(cell, column)?;
     cell.symbol(",")?;

@@ -23,7 +23,7 @@ impl Named {
         self.read_as(Extension::Signed)
     }
 
-    /// The value, with what `extension` says above that of a 32-bit register.
+    /// The value. The lower half of a 32-bit register is extended by `extension`.
     pub(super) fn read_as(self, extension: Extension) -> Operand {
         match (self.register, self.wide) {
             (None, _) => Expression::Constant(0),
@@ -39,7 +39,7 @@ impl Named {
         }
     }
 
-    /// Where an instruction can put a value that `write` then brings into the register.
+    /// The register for an instruction's result, which `write` then brings into this register.
     pub(super) fn target(self, column: &mut Column<'_>) -> Register {
         match self.register {
             Some(register) if self.wide => register,
@@ -178,7 +178,7 @@ fn modified(register: Named, cell: &mut Cursor<'_>) -> Result<Operand, ParseErro
     })
 }
 
-/// An address, and what becomes of its base register.
+/// An address, with the new value of its base register if there is one.
 pub(super) struct Address {
     pub(super) address: Operand,
     /// The base register and its new value.

@@ -8,7 +8,7 @@ use std::ptr::{NonNull, null_mut};
 /// A list of fibers, linked through their `siblings`.
 pub(in crate::sched::worker) struct Begun {
     first: Cell<*mut Fiber>,
-    /// Set while the fibers are being interrupted, and those that begin, too.
+    /// Set while all fibers are being interrupted, also fibers that begin.
     pub(in crate::sched::worker) stopping: Cell<bool>,
     /// The next fiber to interrupt. A parked fiber that has been committed may lie in the inbox, so
     /// it is run straight from here and put into no other list.

@@ -11,6 +11,6 @@ pub(in crate::sched::worker) struct Jobs {
     pub(in crate::sched::worker) taken: Cell<Option<Taken>>,
     /// Set once the worker has run something or looked for something to run.
     pub(in crate::sched::worker) has_arrived: Cell<bool>,
-    /// When a computation here last looked at what others want.
+    /// The time at which a computation here last looked at the needs of others.
     pub(in crate::sched::worker) last_beat: LastBeat,
 }

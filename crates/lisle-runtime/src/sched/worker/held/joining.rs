@@ -28,7 +28,7 @@ pub(in crate::sched::worker) struct Helper {
 /// A fiber that waits for a part of its work.
 pub(in crate::sched::worker) struct Joining {
     pub(in crate::sched::worker) fiber: Option<NonNull<Fiber>>,
-    /// What the domain may take meanwhile.
+    /// The jobs that the domain may take meanwhile.
     pub(in crate::sched::worker) descendants: Descendants,
     /// The fiber that waited before.
     pub(in crate::sched::worker) before: Cell<*const Joining>,
@@ -98,7 +98,7 @@ impl AllJoining {
         joining.helpers().for_each(|helper| helper.joining.set(null()));
     }
 
-    /// Returns what alone the domain may take; `None` if no fiber waits.
+    /// Returns the only jobs that the domain may take; `None` if no fiber waits.
     pub(in crate::sched::worker) fn descendants(&self) -> Option<Descendants> {
         self.last().map(|joining| joining.descendants)
     }
@@ -158,7 +158,7 @@ impl AllJoining {
         }
     }
 
-    /// Wakes the fibers that wait only for their helpers, if none of these is at work any more.
+    /// Wakes the fibers that wait only for their helpers, if no helper is at work any more.
     pub(in crate::sched::worker) fn look_after_all(&self) {
         // A fiber that is woken here takes itself out of the list only when it runs.
         self.iter().for_each(|joining| self.look_after(joining));

@@ -3,7 +3,7 @@
 use crate::event::adaptive_spin::AdaptiveSpin;
 use std::cell::Cell;
 
-/// What a worker remembers of its looks around and its sleeps.
+/// The notes of a worker about its looks around and its sleeps.
 #[derive(Default)]
 pub(in crate::sched::worker) struct Idle {
     pub(in crate::sched::worker) spin: AdaptiveSpin,

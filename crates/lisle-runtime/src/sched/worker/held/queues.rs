@@ -23,7 +23,7 @@ pub(in crate::sched::worker) const HASTE: u64 = VISIT as u64 / 2;
 /// The ready fibers and tasks of a domain.
 #[derive(Default)]
 pub(in crate::sched::worker) struct Queues {
-    /// The run-next slot: what the running code has woken last.
+    /// The run-next slot: the fiber or task that the running code has woken last.
     pub(in crate::sched::worker) next: Cell<Option<NonNull<Runnable>>>,
     /// How many in a row have gone before the queues that take turns.
     pub(in crate::sched::worker) streak: Cell<u32>,
@@ -33,17 +33,17 @@ pub(in crate::sched::worker) struct Queues {
     /// Entries that timers have woken. They go before fibers that have not begun, which may take
     /// long.
     pub(in crate::sched::worker) timed: Fifo<Runnable>,
-    /// Tasks that are ready, except those that lie where they may be stolen; how many there are;
-    /// and how many of them run before the next fiber does.
+    /// Ready tasks, except tasks in the ring, where thieves may take them; their number; and the
+    /// number of them that run before the next fiber does.
     pub(in crate::sched::worker) woken: Fifo<Runnable>,
     pub(in crate::sched::worker) backlog: Cell<u32>,
     pub(in crate::sched::worker) due: Cell<u32>,
     /// Whether one that a timer has woken goes before the next task that is due: every other one
     /// does.
     pub(in crate::sched::worker) is_timers_turn: Cell<bool>,
-    /// How many of those that may be stolen go before all others.
+    /// The number of entries of the ring that go before all others.
     pub(in crate::sched::worker) hasty: Cell<u64>,
-    /// The tick (see `tick.rs`) at which the oldest of those that have not begun last had its turn
+    /// The tick (see `tick.rs`) at which the oldest fiber that has not begun last had its turn
     /// before younger ones.
     pub(in crate::sched::worker) oldest_began: Cell<u32>,
     /// Counts the turns of the ring while few lie in it.
@@ -118,7 +118,7 @@ impl Queues {
         unsafe { self.ready.push(ready) };
     }
 
-    /// Returns how many tasks are ready, except those that lie where they may be stolen.
+    /// Returns the number of ready tasks, except tasks in the ring.
     #[inline]
     pub(in crate::sched::worker) fn backlog(&self) -> u32 {
         self.backlog.get()
@@ -134,7 +134,7 @@ impl Queues {
         }
     }
 
-    /// Returns `true` if anything is ready besides what runs next.
+    /// Returns `true` if anything is ready besides the run-next slot.
     #[inline]
     pub(in crate::sched::worker) fn others_are_ready(&self) -> bool {
         !self.ready.is_empty() || !self.timed.is_empty() || !self.woken.is_empty()

@@ -19,7 +19,7 @@ pub(in crate::sched::worker) struct Starving {
     /// When to ask the system again, and how long after that.
     pub(in crate::sched::worker) next_try: Cell<u64>,
     pub(in crate::sched::worker) pause: Cell<u64>,
-    /// What the system has said.
+    /// The error of the system.
     pub(in crate::sched::worker) error: RefCell<String>,
 }
 

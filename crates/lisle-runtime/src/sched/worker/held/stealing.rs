@@ -24,8 +24,8 @@ pub(in crate::sched::worker) const LONGEST_PAUSE: u32 = 4096;
 /// Tasks that were taken, and whether that is worth it.
 #[derive(Clone, Copy, Default)]
 pub(in crate::sched::worker) struct Trial {
-    /// How many were taken last, and when: the time, and the number of the worker's turn. Zero if it
-    /// has been found out what they were worth.
+    /// The number of tasks that were taken last, the time, and the number of the worker's turn. Zero
+    /// once their worth has been found out.
     pub(in crate::sched::worker) taken: u64,
     pub(in crate::sched::worker) since: u64,
     pub(in crate::sched::worker) turn: u32,
@@ -48,8 +48,7 @@ pub(in crate::sched::worker) struct Stealing {
 }
 
 impl Stealing {
-    /// Notes that the worker has nothing to run: if it has stolen tasks, finds out what they were
-    /// worth.
+    /// Notes that the worker has nothing to run: if it has stolen tasks, finds out their worth.
     #[inline]
     pub(in crate::sched::worker) fn has_come_to_an_end(&self, turn: u32) {
         if self.trial.get().taken > 0 {
@@ -74,7 +73,8 @@ impl Stealing {
 mod tests {
     use super::*;
 
-    /// Returns what a thief that has taken four tasks notes at its next end, so many turns later.
+    /// Returns the notes of a thief that has taken four tasks, at its next end, `turns` turns
+    /// later.
     fn after(turns: u32, pause: u64, since: u64) -> Trial {
         let stealing = Stealing::default();
         stealing.trial.set(Trial { taken: 4, since, turn: u32::MAX, next: 0, pause });

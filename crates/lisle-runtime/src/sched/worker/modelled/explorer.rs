@@ -8,37 +8,37 @@ use std::panic::Location;
 /// A process of an execution: its number, which the explorer has given.
 pub type Process = u32;
 
-/// What decides how an execution goes. Everything is called on the thread of the execution.
+/// Decides the course of an execution. All methods are called on the thread of the execution.
 pub trait Explorer {
     /// Returns the number of a process that the running step has spawned at `site`.
     fn spawned(&self, site: &'static Location<'static>) -> Process;
-    /// Is told what a process is, as soon as it has its number.
+    /// Learns the nature of a process, as soon as it has its number.
     fn introduced(&self, process: Process, nature: Nature<'_>);
-    /// Is told that a process has come to its end.
+    /// Learns that a process has ended.
     fn ended(&self, process: Process);
-    /// Is told what the running code does when it goes on.
+    /// Learns the operation with which the running code goes on.
     fn about_to(&self, doing: Doing<'_>);
     /// Is told that a process, which the running step has spawned, begins as a part of this step.
     fn begins(&self, process: Process);
     /// Is told that the running step has woken a process.
     fn woken(&self, process: Process);
-    /// Returns `true` if timers are to be offered that cannot fire yet, since another one
-    /// [holds them up](Explorer::armed). An execution in which one fires nevertheless is given up, after it has told what it
-    /// would have touched. So an explorer learns that it could fire if what came before had come
-    /// later.
+    /// Returns `true` if the worker should also offer timers that cannot fire yet, since another one [holds
+    /// them up](Explorer::armed). If such a timer fires nevertheless, it reports its accesses, and the
+    /// execution is given up. So an explorer learns that the timer could fire in another order of the earlier
+    /// steps.
     fn takes_the_impossible(&self) -> bool;
     /// Returns which of `ready` takes the next step, or `None` to give up the execution. `ready` is
     /// not empty.
     fn next(&self, ready: &[Process]) -> Option<Process>;
-    /// Is told what the running step has to do with the time.
+    /// Learns the relation of the running step to the time.
     fn time(&self, time: Time);
-    /// Is told that the running step has armed a timer. Returns `true` if it holds up those that are
-    /// due later: they do not fire before it has fired or been disarmed.
+    /// Learns that the running step has armed a timer. Returns `true` if the timer holds up timers
+    /// that are due later: they do not fire before it has fired or been disarmed.
     fn armed(&self, timer: Process, armed: Armed) -> bool;
     /// Is told that the running step disarms a timer that has not fired.
     fn disarmed(&self, timer: Process);
-    /// Is told that the running step is that of a timer that has come too late. What it would have
-    /// decided may be gone.
+    /// Learns that the running step belongs to a timer that has come too late. The record that it
+    /// would have decided may be gone.
     fn comes_too_late(&self, timer: Process);
     /// Returns one of so many ways in which the running step may go on.
     fn choose(&self, ways: usize) -> usize;
@@ -46,8 +46,8 @@ pub trait Explorer {
     fn about_to_touch(&self, address: usize, size: usize, made: Option<&'static Location<'static>>);
     /// Is told that the running step could not have been taken before a process had ended.
     fn joined(&self, process: Process);
-    /// Is told that the execution is being unwound, again and again while that goes on. What goes
-    /// wrong from now on is no part of it.
+    /// Learns that the execution is being unwound, again and again while that goes on. Later
+    /// failures are no part of the execution.
     fn unwinds(&self);
     /// Learns that nothing can run any more, with the waits of the processes. Later accesses are no
     /// part of the execution.
@@ -61,8 +61,8 @@ pub trait Explorer {
     /// Returns how many of the blocks of a loop, two at least, go to its first part, or `None` if
     /// it is not divided.
     fn division(&self, blocks: usize) -> Option<usize>;
-    /// Is told that a process asks again what it has asked before, at `site`, and whether it could
-    /// go on alone. Returns what it does.
+    /// Learns that a process asks again at `site`, and whether it could go on alone. Returns what
+    /// the process does next.
     fn asks_again(&self, process: Process, site: &'static Location<'static>, can_be_alone: bool) -> Again;
     /// Returns `true` if a process that has been told to [wait](Again::Wait) may go on.
     fn may_ask(&self, process: Process) -> bool;
@@ -70,19 +70,19 @@ pub trait Explorer {
     fn is_alone(&self) -> bool;
     /// Returns a process that is to ask once more, when nothing else can run.
     fn asks_last(&self) -> Option<Process>;
-    /// Is told that nothing can run but parts of loops that have not begun, while those that have
-    /// put them off wait for something else.
+    /// Learns that only parts of loops that have not begun can run, while their owners wait for
+    /// something else.
     fn rests_on_parts(&self, parts: &[Process]);
 }
 
-/// What a step has to do with the time.
+/// The relation of a step to the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Time {
     /// It reads the time.
     Read,
     /// It reads the time for the deadline of a timer that it is going to arm.
     Armed,
-    /// It is that of a timer that fires.
+    /// The step belongs to a timer that fires.
     Passes,
 }
 
@@ -97,7 +97,7 @@ pub struct Armed {
     pub is_sleep: bool,
 }
 
-/// What a process does that asks again what it has asked before.
+/// The next step of a process that asks again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Again {
     /// It lets others run, and goes on.
@@ -108,7 +108,7 @@ pub enum Again {
     GoOnAlone,
 }
 
-/// What a process is.
+/// The nature of a process.
 #[derive(Debug, Clone, Copy)]
 pub enum Nature<'a> {
     /// A fiber, with its name.

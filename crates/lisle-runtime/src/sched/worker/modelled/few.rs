@@ -43,7 +43,7 @@ impl<T> Few<T> {
         self.change(|list| list.push(item));
     }
 
-    /// Keeps only what `keep` returns `true` for.
+    /// Keeps only the entries for which `keep` returns `true`.
     #[inline]
     pub(in crate::sched::worker) fn retain(&self, keep: impl FnMut(&T) -> bool) {
         if !self.is_empty() {

@@ -44,26 +44,25 @@ pub fn assert_no_domain() {
     );
 }
 
-/// What can run, unless it waits until something is so.
+/// A process that can run, unless it waits for a condition.
 #[derive(Clone, Copy)]
 struct Ready {
     who: NonNull<Runnable>,
     process: Process,
 }
 
-/// What a worker keeps for a model.
+/// The state of a worker for a model.
 #[derive(Default)]
 pub(super) struct Modelled {
     explorer: Cell<Option<NonNull<dyn Explorer>>>,
     ready: RefCell<Vec<Ready>>,
-    /// What the explorer may choose from; kept for its memory.
+    /// The processes among which the explorer may choose; kept for its memory.
     offered: RefCell<Vec<Process>>,
     /// The fibers that the step in progress has spawned.
     spawned: Few<NonNull<Runnable>>,
-    /// What waits until something is so, such as that a lock is free, with the question whether it
-    /// is.
+    /// The processes that wait for a condition, such as a free lock, with a function that tests it.
     waiting: Few<Waits>,
-    /// What waits until it is to ask again.
+    /// The processes that wait until they may ask again.
     asking: Few<NonNull<Runnable>>,
     /// The parts of loops that have taken no step.
     pub(super) parts: Parts,
@@ -101,13 +100,13 @@ impl Drop for Explored<'_> {
 }
 
 impl Worker {
-    /// Returns what decides about the execution under way.
+    /// Returns the explorer of the execution under way.
     pub(super) fn explorer(&self) -> Option<&dyn Explorer> {
         // SAFETY: `execute` keeps it while it is here.
         self.modelled.explorer.get().map(|explorer| unsafe { explorer.as_ref() })
     }
 
-    /// Reports what the process touches that runs from now on.
+    /// Reports the accesses of the process that runs from now on.
     #[inline(always)]
     pub(super) fn report(&self) -> Option<Reported> {
         is_running().then(|| {
@@ -116,7 +115,7 @@ impl Worker {
         })
     }
 
-    /// Returns `true` if a model decides what runs here.
+    /// Returns `true` if a model schedules this worker.
     pub(crate) fn is_modelled(&self) -> bool {
         self.explorer().is_some()
     }
@@ -222,7 +221,7 @@ impl Worker {
         }
     }
 
-    /// Takes a process out of those that are ready. Returns `None` if it is not one of them.
+    /// Takes a process out of the ready ones. Returns `None` if it is not ready.
     #[inline]
     fn take_ready(&self, process: Process) -> Option<NonNull<Runnable>> {
         let mut ready = self.modelled.ready.borrow_mut();
@@ -279,8 +278,8 @@ impl Worker {
         self.end_of_all()
     }
 
-    /// Lets those that wait for locks wait as they would without a model, so that they can be
-    /// named.
+    /// Lets processes that wait for locks wait as they would without a model, so that the wait
+    /// graph can name them.
     fn wait_in_earnest(&self) {
         loop {
             let waiting = self.take_waiting();
@@ -293,7 +292,7 @@ impl Worker {
         }
     }
 
-    /// Takes the processes that wait, without those that ask again and again or have not begun.
+    /// Takes the processes that wait, without processes that ask again and again or have not begun.
     fn take_waiting(&self) -> Vec<NonNull<Runnable>> {
         let (ready, asking) = (self.modelled.ready.borrow(), self.modelled.asking.read());
         let waits = |ready: &&Ready| !asking.contains(&ready.who) && !self.modelled.parts.has(ready.process);

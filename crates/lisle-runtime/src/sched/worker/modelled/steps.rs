@@ -16,7 +16,7 @@ const CAUGHT: u32 = 100;
 
 pub(super) type IsSo = *const (dyn Fn() -> bool + 'static);
 
-/// What waits until something is so, such as that a lock is free.
+/// A process that waits for a condition, such as a free lock.
 pub(super) struct Waits {
     pub(super) who: NonNull<Runnable>,
     pub(super) awaited: Awaited,
@@ -56,7 +56,8 @@ impl Worker {
         }
     }
 
-    /// Lets the explorer decide what runs before the running code does something that others see.
+    /// Lets the explorer run other processes before the running code does something that others
+    /// see.
     ///
     /// This and [`step_of`](Worker::step_of) are inlined: a return after a switch is mispredicted,
     /// see `event/performer/parker.rs`, and each step has one for each function around the switch.
@@ -106,8 +107,8 @@ impl Worker {
         }
     }
 
-    /// Lets the explorer decide what runs before the running code goes on, once what it waits for
-    /// is so.
+    /// Lets the explorer run other processes before the running code goes on, once its condition
+    /// holds.
     #[inline(always)]
     pub(in crate::sched::worker) fn step_of(
         &self,

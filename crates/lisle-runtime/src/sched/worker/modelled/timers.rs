@@ -13,7 +13,7 @@ use std::ptr::NonNull;
 pub(super) struct Pending {
     process: Process,
     deadline: u64,
-    /// It holds up those that are due later.
+    /// It holds up timers that are due later.
     holds_up: bool,
     /// `None` if it has been disarmed.
     timer: Option<NonNull<Timer>>,
@@ -69,16 +69,16 @@ impl Worker {
         }
     }
 
-    /// Adds the timers that may take their step to `offered`. Those that are held up come after
-    /// these, for explorers that take them: so a timer has the same place among those that may step
-    /// whatever else is offered.
+    /// Adds the timers that may fire to `offered`. Held-up timers come after these, for explorers
+    /// that take them: so a timer has the same place among the timers that may fire, whatever else
+    /// is offered.
     #[inline]
     pub(super) fn offer_timers(&self, explorer: &dyn Explorer, offered: &mut Vec<Process>) {
         if self.modelled.timers.is_empty() {
             return;
         }
         let timers = self.modelled.timers.read();
-        // Those that are not disarmed are in the order of their deadlines.
+        // The armed timers are in the order of their deadlines.
         let latest = if explorer.takes_the_impossible() { u64::MAX } else { latest(&timers) };
         offered
             .extend(timers.iter().filter(|pending| pending.timer.is_none()).map(|pending| pending.process));

@@ -43,7 +43,7 @@ impl Worker {
         }
     }
 
-    /// Notes that a fiber or a task has come to its end.
+    /// Notes that a fiber or a task has ended.
     pub(crate) fn has_ended(&self, ended: &Runnable) {
         if let Some(explorer) = self.explorer() {
             explorer.ended(ended.process.get());

@@ -7,7 +7,7 @@ use crate::sched::worker::Worker;
 const TURNS: u32 = 1_000;
 
 impl Worker {
-    /// Unwinds all processes. Returns those that cannot be, if any.
+    /// Unwinds all processes. Returns the processes that cannot be unwound, if any.
     pub(super) fn unwind_all(&self) -> Option<String> {
         self.modelled.is_ending.set(true);
         self.modelled.unwound.set(0);
