@@ -73,6 +73,8 @@ use lisle_runtime::sched::within;
 use lisle_runtime::spawned::cell;
 
 #[cfg(not(lisle_loom))]
+pub use iter::sources::{array, range, range_inclusive, slice, str, vec};
+#[cfg(not(lisle_loom))]
 pub use join::{join, join_with};
 #[cfg(all(test, lisle_loom))]
 use loom_support::join as join_within;

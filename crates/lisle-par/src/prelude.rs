@@ -8,9 +8,9 @@
 //! assert_eq!(squares.par_iter().max(), Some(&998_001));
 //! ```
 
-pub use super::iter::chunks::{ParallelSlice, ParallelSliceMut};
 pub use super::iter::{
     FromParallelIterator, IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator,
     IntoParallelRefMutIterator, ParallelBridge, ParallelExtend, ParallelIterator,
 };
-pub use super::sort::ParallelSort;
+pub use super::slice::{ParallelSlice, ParallelSliceMut};
+pub use super::str::ParallelString;

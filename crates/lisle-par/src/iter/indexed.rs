@@ -165,7 +165,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
 
     /// Returns an iterator over vectors of `size` items, the last of which may be shorter.
     ///
-    /// For slices, [`par_chunks`](super::chunks::ParallelSlice::par_chunks) does the same without
+    /// For slices, [`par_chunks`](crate::slice::ParallelSlice::par_chunks) does the same without
     /// allocation.
     ///
     /// ```

@@ -147,7 +147,7 @@ mod indexed;
 mod into;
 mod parallel;
 mod run;
-mod sources;
+pub(crate) mod sources;
 #[cfg(test)]
 mod tests;
 mod tries;
@@ -177,5 +177,4 @@ pub use into::{IntoParallelIterator, IntoParallelRefIterator, IntoParallelRefMut
 pub use parallel::ParallelIterator;
 pub use sources::bridge::{IterBridge, ParallelBridge};
 pub use sources::few::{AtMostOne, Empty, Once, RepeatN, Repeated, empty, once, repeat_n};
-pub use sources::{array, chunks, range, slice, vec};
 pub use tries::Try;

@@ -1,11 +1,12 @@
 //! Sorts over all cores.
 //!
 //! The functions here sort slices like the functions of the same name in the standard library.
-//! [`ParallelSort`] provides them as methods of slices.
+//! [`ParallelSliceMut`](crate::slice::ParallelSliceMut) provides them as methods of slices, under the
+//! names that rayon gives them.
 //!
 //! ```
 //! # use lisle_par::facade as lisle;
-//! use lisle::par::sort::{self, ParallelSort};
+//! use lisle::par::{prelude::*, sort};
 //!
 //! let mut numbers: Vec<u64> = (0..100_000).map(|i| i * 7_919 % 100_003).collect();
 //! numbers.par_sort_unstable();
@@ -54,14 +55,12 @@ mod passes;
 mod quick;
 mod runs;
 mod sizes;
-mod slices;
 #[cfg(test)]
 mod tests;
 
 use crate::origin;
 use order::{By, ByKey, Natural};
 use sizes::Sizes;
-pub use slices::ParallelSort;
 use std::cmp::Ordering;
 
 /// Sorts a slice; equal elements keep their order.

@@ -79,6 +79,12 @@ auto_traits! {
         lisle::par::iter::Plan;
         lisle::par::Progress;
         lisle::par::ReachedEvt<'static>;
+        lisle::par::str::CharIndices<'static>;
+        lisle::par::str::Chars<'static>;
+        lisle::par::str::EncodeUtf16<'static>;
+        lisle::par::str::Lines<'static>;
+        lisle::par::str::SplitAsciiWhitespace<'static>;
+        lisle::par::str::SplitWhitespace<'static>;
         lisle::process::Child;
         lisle::process::ExitEvt<'static>;
         lisle::rpc::CallError;
@@ -133,15 +139,15 @@ auto_traits! {
         lisle::channel::TrySendError<T>;
         lisle::channel::SendError<T>;
         lisle::event::Always<T>;
-        lisle::par::iter::array::IntoIter<T, 2>;
-        lisle::par::iter::range::InclusiveIter<T>;
-        lisle::par::iter::range::Iter<T>;
-        lisle::par::iter::range::Steps<T>;
+        lisle::par::array::IntoIter<T, 2>;
+        lisle::par::range_inclusive::Iter<T>;
+        lisle::par::range::Iter<T>;
+        lisle::par::range_inclusive::Steps<T>;
         lisle::par::iter::AtMostOne<T>;
         lisle::par::iter::Once<T>;
         lisle::par::iter::RepeatN<T>;
         lisle::par::iter::Stopped<T>;
-        lisle::par::iter::vec::IntoIter<T>;
+        lisle::par::vec::IntoIter<T>;
         lisle::sync::Full<T>;
         lisle::channel::MailIter<T>;
         lisle::io::Lines<T>;
@@ -155,6 +161,11 @@ auto_traits! {
         lisle::par::iter::stages::Inspecting<T>;
         lisle::par::iter::stages::Mapping<T>;
         lisle::par::iter::stages::Updating<T>;
+        lisle::par::str::MatchIndices<'static, T>;
+        lisle::par::str::Matches<'static, T>;
+        lisle::par::str::Split<'static, T>;
+        lisle::par::str::SplitInclusive<'static, T>;
+        lisle::par::str::SplitTerminator<'static, T>;
         lisle::par::Scan<T>;
         lisle::kill_safe::ClientGone<T>;
         lisle::par::iter::Chunked<T>;
@@ -355,24 +366,34 @@ auto_traits! {
     [T] (T: Sync) (T: Sync) yes (T: RefUnwindSafe) (T: RefUnwindSafe) {
         lisle::net::AcceptEvt<'static, T>;
         lisle::net::Incoming<'static, T>;
-        lisle::par::iter::chunks::Chunks<'static, T>;
-        lisle::par::iter::chunks::ChunksExact<'static, T>;
-        lisle::par::iter::chunks::ChunksExactPart<'static, T>;
-        lisle::par::iter::chunks::ChunksPart<'static, T>;
-        lisle::par::iter::chunks::Runs<'static, T>;
-        lisle::par::iter::chunks::Windows<'static, T>;
-        lisle::par::iter::slice::Iter<'static, T>;
+        lisle::par::slice::Chunks<'static, T>;
+        lisle::par::slice::ChunksExact<'static, T>;
+        lisle::par::slice::RChunks<'static, T>;
+        lisle::par::slice::RChunksExact<'static, T>;
+        lisle::par::slice::ArrayWindows<'static, T, 2>;
+        lisle::par::slice::Windows<'static, T>;
+        lisle::par::slice::Iter<'static, T>;
         lisle::par::iter::Repeated<'static, T>;
     }
     // As `&mut [T]`.
     [T] (T: Send) (T: Sync) yes no (T: RefUnwindSafe) {
-        lisle::par::iter::chunks::ChunksExactMut<'static, T>;
-        lisle::par::iter::chunks::ChunksExactMutPart<'static, T>;
-        lisle::par::iter::chunks::ChunksMut<'static, T>;
-        lisle::par::iter::chunks::ChunksMutPart<'static, T>;
-        lisle::par::iter::slice::IterMut<'static, T>;
-        lisle::par::iter::vec::Moved<'static, T>;
-        lisle::par::iter::vec::MovedItems<'static, T>;
+        lisle::par::slice::ChunksExactMut<'static, T>;
+        lisle::par::slice::RChunksExactMut<'static, T>;
+        lisle::par::slice::RChunksMut<'static, T>;
+        lisle::par::slice::ChunksMut<'static, T>;
+        lisle::par::slice::IterMut<'static, T>;
+        lisle::par::vec::Moved<'static, T>;
+        lisle::par::vec::MovedItems<'static, T>;
+    }
+    [T, P] (T: Sync, P: Send) (T: Sync, P: Sync) (P: Unpin) (T: RefUnwindSafe, P: UnwindSafe) (T: RefUnwindSafe, P: RefUnwindSafe) {
+        lisle::par::slice::ChunkBy<'static, T, P>;
+        lisle::par::slice::Split<'static, T, P>;
+        lisle::par::slice::SplitInclusive<'static, T, P>;
+    }
+    [T, P] (T: Send, P: Send) (T: Sync, P: Sync) (P: Unpin) no (T: RefUnwindSafe, P: RefUnwindSafe) {
+        lisle::par::slice::ChunkByMut<'static, T, P>;
+        lisle::par::slice::SplitInclusiveMut<'static, T, P>;
+        lisle::par::slice::SplitMut<'static, T, P>;
     }
     [I, S] (I: Send, S: Send) (I: Sync, S: Sync) (I: Unpin, S: Unpin) (I: UnwindSafe, S: UnwindSafe) (I: RefUnwindSafe, S: RefUnwindSafe) {
         lisle::par::iter::stages::Staged<I, S>;

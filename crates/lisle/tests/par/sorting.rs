@@ -1,8 +1,8 @@
 //! Sorts and scans through the public interface, at lengths at which they are divided.
 
 use lisle::Runtime;
-use lisle::par::sort::{self, ParallelSort};
 use lisle::par::{Scan, exclusive_scan, inclusive_scan, inclusive_scan_in_place};
+use lisle::par::{prelude::*, sort};
 use std::cmp::Reverse;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;

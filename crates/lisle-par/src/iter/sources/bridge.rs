@@ -26,7 +26,7 @@ pub trait ParallelBridge: Sized {
     /// The participants of the loop take the items one by one, so only the work behind the bridge
     /// is done in parallel. Use it for iterators that cannot be divided: over lines of a file, over
     /// messages of a channel. What can be divided costs less with
-    /// [`into_par_iter`](super::IntoParallelIterator::into_par_iter).
+    /// [`into_par_iter`](crate::iter::IntoParallelIterator::into_par_iter).
     ///
     /// *The order of the items is lost*: each participant takes the next item when it is ready for
     /// it. Number the items before the bridge if their order matters.

@@ -2,9 +2,11 @@
 
 pub mod array;
 pub(super) mod bridge;
-pub mod chunks;
 mod collections;
+mod cuts;
 pub(super) mod few;
 pub mod range;
+pub mod range_inclusive;
 pub mod slice;
+pub mod str;
 pub mod vec;

@@ -6,4 +6,6 @@ mod drops;
 mod erased;
 mod liars;
 mod programs;
+mod slices;
 pub(super) mod splits;
+mod texts;
