@@ -1,4 +1,5 @@
-//! What the targets share: how bytes become decisions, and where panics are part of the game.
+//! The common parts of the targets: they turn bytes into decisions, and catch the panics that a
+//! target expects.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
@@ -67,7 +68,8 @@ pub fn allowing_panics<R>(f: impl FnOnce() -> R) -> Option<R> {
 /// Tells the address sanitizer what it has to know in a program with fibers, unless the environment
 /// says something else:
 ///
-/// - Leaks are not looked for: what only a suspended fiber's stack refers to would be one.
+/// - Leaks are not looked for: a value that only a suspended fiber's stack refers to would count as
+///   one.
 /// - A fake stack would hide how deep a real one is.
 /// - The library has a handler of its own for faults, which tells the overflow of a stack from
 ///   others.

@@ -7,10 +7,10 @@
 //! cargo run --release --example litmus_catalogue -- herdtools7 Dat3M
 //! ```
 //!
-//! A test is a file that ends in `.litmus` and begins with a language that is supported. What it
-//! should do is said by one of these:
+//! A test is a file that ends in `.litmus` and begins with a language that is supported. One of
+//! these tells the expected result:
 //!
-//! - `FILE.litmus.expected`, what herd7 prints for it: the line `Observation`, and the states;
+//! - `FILE.litmus.expected`, the output of herd7 for it: the line `Observation`, and the states;
 //! - a file with `kinds` in its name in the same folder: the test's name, and `Allowed`, `Forbidden`
 //!   or `Required`;
 //! - `dartagnan/src/test/resources/*-expected.csv` in the folder that was named: the path, and 1 if
@@ -31,7 +31,7 @@ use lisle_check::litmus::{Model, Observation, Outcome, Quantifier, RunError, Tes
 /// The files of Dat3M, and the models that they are about.
 const TABLES: [&str; 4] = ["ARM8-expected.csv", "TSO-expected.csv", "RC11-expected.csv", "LKMM-expected.csv"];
 
-/// What is expected of these is said of another model.
+/// These tests have expectations for another model.
 const OTHERS: [(&str, &str); 2] = [
     (
         "aarch64-down-one-leg",
@@ -73,12 +73,12 @@ fn main() -> ExitCode {
     if report.wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// What a catalogue says of a test.
+/// The expectation that a catalogue has of a test.
 #[derive(Debug, Clone, Copy)]
 enum Expected {
-    /// What herd7 observed, and how many states there were.
+    /// The observation of herd7, and the number of states.
     Observed(Observation, usize),
-    /// What the condition is, as herd7 calls it.
+    /// The kind of the condition, as herd7 calls it.
     Kind(Observation),
     /// Whether the condition holds.
     Holds(bool),
@@ -124,7 +124,7 @@ fn tests_below(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// What `FILE.litmus.expected` says.
+/// The expectation in `FILE.litmus.expected`.
 fn beside(file: &Path) -> Option<Expected> {
     let text = fs::read_to_string(format!("{}.expected", file.display())).ok()?;
     let after = |word: &str| text.lines().find_map(|line| line.strip_prefix(word));
@@ -140,7 +140,7 @@ fn beside(file: &Path) -> Option<Expected> {
     Some(Expected::Observed(observation, states))
 }
 
-/// What a file of kinds in the folder says.
+/// The expectation in a file of kinds in the folder.
 fn kind(file: &Path, text: &str) -> Option<Expected> {
     let name = text.split_whitespace().nth(1)?;
     let folder = fs::read_dir(file.parent()?).ok()?;
@@ -164,7 +164,7 @@ fn kind(file: &Path, text: &str) -> Option<Expected> {
     None
 }
 
-/// What the tables of Dat3M say, by the paths of the tests.
+/// The expectations in the tables of Dat3M, by the paths of the tests.
 fn tables(root: &Path) -> BTreeMap<String, Expected> {
     let folder = root.join("dartagnan/src/test/resources");
     let mut all = BTreeMap::new();
@@ -236,8 +236,8 @@ impl Report {
     }
 }
 
-/// What `judge` says, if it says it in time. The thread that takes too long is left alone; it ends
-/// with the program.
+/// The result of `judge`, if it comes in time. The thread that takes too long is left alone; it
+/// ends with the program.
 fn judge_in_time(text: String, expected: Option<Expected>) -> Result<Option<bool>, String> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
@@ -248,7 +248,7 @@ fn judge_in_time(text: String, expected: Option<Expected>) -> Result<Option<bool
     receiver.recv_timeout(LIMIT).unwrap_or_else(too_long)
 }
 
-/// Whether the test does what is expected; or why there is no verdict on it.
+/// Whether the test behaves as expected; or why there is no verdict on it.
 fn judge(text: &str, expected: Option<Expected>) -> Result<Option<bool>, String> {
     let test = Test::parse(text).map_err(|error| error.message().to_owned())?;
     let reason = |error: RunError| {

@@ -1,6 +1,6 @@
-//! What the atomics and cells cost outside of checks, beside those of `std`.
+//! Measures the cost of the atomics and cells outside of checks, beside the cost of `std`'s.
 //!
-//! With `--no-default-features` the atomics are those of `std`, and both columns are the same.
+//! With `--no-default-features` the atomics are `std`'s, and both columns are the same.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64 as StdAtomic, Ordering::Relaxed};

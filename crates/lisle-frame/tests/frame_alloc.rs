@@ -13,7 +13,7 @@ use std::time::Duration;
 struct Counting;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-/// Those of a page and more.
+/// The allocations of a page and more.
 static LARGE: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
@@ -27,8 +27,8 @@ fn count(size: usize) {
     }
 }
 
-// SAFETY: all calls are passed on to the system's allocator unchanged. What is counted with has no
-// destructor, and so allocates nothing.
+// SAFETY: all calls are passed on to the system's allocator unchanged. The counters have no
+// destructor, and so allocate nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
@@ -103,7 +103,7 @@ fn watch_workers(world: &mut World, workers: usize) {
             }
         }
     });
-    // What may take longer than a frame is run by workers only.
+    // Only workers run calls that may take longer than a frame.
     let stream = world.live((), async move |_| {
         loop {
             watch.call_over_frames(()).await;
@@ -158,8 +158,8 @@ fn what_does_not_go_to_a_fixed_place() {
     }
 }
 
-/// In each frame a call has a deadline, one fails, and one may take longer. An error says in words
-/// what has happened, so a call that panics is not among them.
+/// In each frame a call has a deadline, one fails, and one may take longer. No call panics, because
+/// the error of a panic allocates its text.
 #[test]
 fn calls_with_deadlines_and_over_frames() {
     for workers in [0, 2] {

@@ -1,4 +1,4 @@
-//! What fibers of one domain see of each other's spans.
+//! Fibers of one domain do not see each other's spans.
 //!
 //! Each test has a subscriber of its own, on the thread that becomes the only domain of its
 //! runtime.
@@ -202,7 +202,8 @@ fn a_fiber_that_ends_in_a_span_leaves_it() {
     let seen = Seen::of(|| {
         let forgets = || {
             std::mem::forget(debug_span!("forgotten").entered());
-            // The span is alive, since it is what was forgotten. This one is not.
+            // The program forgets that span, which stays alive. Of the next one it forgets only the
+            // guard.
             let gone = debug_span!("gone");
             std::mem::forget(gone.enter());
             drop(gone);

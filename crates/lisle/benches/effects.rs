@@ -112,7 +112,7 @@ fn catch(n: u64) -> u64 {
     (0..n).map(|i| handle(|| perform(Ask(i))).catch(|Ask(n)| n).run()).sum()
 }
 
-/// What `catch` is compared with: a panic that calls no hook, without effects.
+/// The peer of `catch`: a panic that calls no hook, without effects.
 fn panic_and_catch(n: u64) -> u64 {
     let caught = |i: u64| match catch_unwind(|| -> u64 { resume_unwind(Box::new(black_box(i))) }) {
         Ok(value) => value,

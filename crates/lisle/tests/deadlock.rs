@@ -1,6 +1,6 @@
 //! Deadlocks that are detected, and situations that only look like one.
 //!
-//! Each case is a process of its own. Its only threads are those of the runtime and those that the
+//! Each case is a process of its own. Its only threads are the runtime's and the threads that the
 //! case starts. The process runs this program again, with the name of the case in its environment.
 //! The parent checks how it ends and what it prints.
 
@@ -296,7 +296,7 @@ fn no_stack_is_left() {
     let pages: u64 = status.split(' ').next().unwrap().parse().unwrap();
     let limit = pages * 4096 + (100 << 20);
     let limit = libc::rlimit { rlim_cur: limit, rlim_max: libc::RLIM_INFINITY };
-    // SAFETY: the pointer is that of a live value.
+    // SAFETY: the pointer is to a live value.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
     let go = Arc::new(Condition::new().named("go"));
     let waits = |go: Arc<Condition>| move || go.wait();

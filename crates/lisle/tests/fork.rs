@@ -79,12 +79,12 @@ fn forked(f: impl FnOnce()) -> Ended {
 fn forked_within(runtimes: usize, f: impl FnOnce()) -> Ended {
     settle(runtimes);
     let (mut reader, writer) = std::io::pipe().unwrap();
-    // SAFETY: what the child does after it is what is tested here.
+    // SAFETY: the child's steps after it are the subject of this test.
     let child = unsafe { libc::fork() };
     assert!(child >= 0, "{}", std::io::Error::last_os_error());
     if child == 0 {
         let no_core = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-        // SAFETY: the pointer is that of a live value.
+        // SAFETY: the pointer is to a live value.
         unsafe { libc::setrlimit(libc::RLIMIT_CORE, &raw const no_core) };
         // SAFETY: both descriptors are open.
         unsafe { libc::dup2(writer.as_raw_fd(), libc::STDERR_FILENO) };
@@ -102,7 +102,7 @@ fn forked_within(runtimes: usize, f: impl FnOnce()) -> Ended {
     let mut said = String::new();
     reader.read_to_string(&mut said).unwrap();
     let mut status = 0;
-    // SAFETY: the pointer is that of a live value.
+    // SAFETY: the pointer is to a live value.
     assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
     Ended { status, said }
 }
@@ -160,7 +160,7 @@ fn a_deadline_of_the_parents_is_none_of_the_childs() {
                 unsafe { libc::_exit(7) };
             }
             let mut status = 0;
-            // SAFETY: the pointer is that of a live value.
+            // SAFETY: the pointer is to a live value.
             assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
             assert!(libc::WIFEXITED(status), "killed by {}", libc::WTERMSIG(status));
             assert_eq!(libc::WEXITSTATUS(status), 7);
@@ -359,7 +359,7 @@ fn a_fiber_forks_and_ends_in_the_child() {
                 // SAFETY: as in `forked`.
                 if unsafe { libc::fork() } > 0 {
                     let mut status = 0;
-                    // SAFETY: the pointer is that of a live value.
+                    // SAFETY: the pointer is to a live value.
                     unsafe { libc::wait(&raw mut status) };
                     assert!(libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGABRT);
                 }
@@ -385,7 +385,7 @@ fn a_foreign_call_forks_and_returns_in_the_child() {
                 let child = unsafe { libc::fork() };
                 let mut status = 0;
                 if child > 0 {
-                    // SAFETY: the pointer is that of a live value.
+                    // SAFETY: the pointer is to a live value.
                     unsafe { libc::waitpid(child, &raw mut status, 0) };
                     assert!(libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGABRT);
                 }
@@ -458,7 +458,7 @@ fn a_world_with_workers_runs_its_calls_itself() {
         }
         drop(world);
         drop(workers);
-        // Threads of its own are not taken for those of the pool.
+        // The pool does not count threads of the program among its own.
         thread::spawn(|| ()).join().unwrap();
     })
     .well();

@@ -22,7 +22,7 @@ const SHORT: Duration = Duration::from_millis(1);
 /// In seconds: longer than anything takes here on a machine that is busy.
 const PATIENCE: u32 = 120;
 
-/// Each case with what it says on standard error, where no runtime is there to be told.
+/// Each case with its text on standard error, where no runtime hears of it.
 const CASES: &[(&str, fn(), &str)] = &[
     ("a_foreign_call_waits_for_a_thread", a_foreign_call_waits_for_a_thread, ""),
     ("foreign_calls_share_the_threads_that_there_are", foreign_calls_share_the_threads_that_there_are, ""),
@@ -82,7 +82,7 @@ fn become_a_user_with_limits() {
 
 fn limit(soft: libc::rlim_t) {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the pointer is that of a live value.
+    // SAFETY: the pointer is to a live value.
     assert_eq!(unsafe { libc::getrlimit(libc::RLIMIT_NPROC, &raw mut limit) }, 0);
     limit.rlim_cur = soft.min(limit.rlim_max);
     // SAFETY: as above.
@@ -228,7 +228,7 @@ fn a_plain_thread_cannot_wait_for_a_time() {
     let mut polled = Box::pin(after(SHORT).into_future());
     let poll = || polled.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready();
     names(&panic_of(poll), "timers outside a runtime");
-    // What has panicked waits for nothing any more.
+    // The fiber that has panicked waits for nothing any more.
     assert!(tx.try_send(1).is_err());
     threads_again();
     assert!(rx.recv_timeout(SHORT).is_err());
@@ -270,7 +270,7 @@ fn sockets_that_outlive_their_runtime() {
     threads_again();
     writer.write_all(b"x").unwrap();
     assert_eq!(reader.read_with(|mut pipe| pipe.read(&mut [0; 1])).unwrap(), 1);
-    // What was registered before is told of what comes later, too.
+    // A pipe that was registered before is told of later data, too.
     let reads = lisle::thread::spawn(move || reader.read_with(|mut pipe| pipe.read(&mut [0; 1])));
     writer.write_all(b"y").unwrap();
     assert_eq!(reads.join().unwrap().unwrap(), 1);

@@ -9,8 +9,8 @@ threads! {
     lisle::sync, lisle_check::atomic, |guard| guard
 }
 
-/// Explores without a bound. What is done to make the schedule of a failure shorter takes time, and
-/// is not counted as executions before it was found.
+/// Explores without a bound. The executions that make the schedule of a failure shorter take time,
+/// but do not count as executions before it was found.
 fn explore(checker: &Checker, name: &str) {
     // The panics of a program are the checker's.
     let _ = std::panic::take_hook();

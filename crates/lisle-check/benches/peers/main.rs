@@ -24,7 +24,8 @@ use programs::PROGRAMS;
 use std::process::ExitCode;
 use threads::Threads;
 
-/// What explores: its name, and what it does with the program of a name, with a seed.
+/// A tool that explores: its name, and the function that explores a program by its name, with a
+/// seed.
 type Tool = (&'static str, fn(&str, u64));
 
 const TOOLS: [Tool; 7] = [

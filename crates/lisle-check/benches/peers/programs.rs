@@ -3,7 +3,7 @@
 use crate::Threads;
 use std::sync::Arc;
 
-/// What is known of a program without its threads.
+/// The description of a program without its threads.
 pub(crate) struct Program {
     pub(crate) name: &'static str,
     /// It goes wrong in some schedule. Then the tools that draw schedules by chance look for that,

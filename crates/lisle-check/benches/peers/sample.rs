@@ -14,8 +14,8 @@ static START: OnceLock<Instant> = OnceLock::new();
 /// The answer has been given.
 static ANSWERED: AtomicBool = AtomicBool::new(false);
 
-/// Explores, and prints what it has come to as a line of JSON. After `limit` seconds the
-/// exploration is given up. What panics in it is what it has found.
+/// Explores, and prints the result as a line of JSON. After `limit` seconds the exploration is
+/// given up. A panic in it is its finding.
 pub(crate) fn take(limit: u64, explore: impl FnOnce()) {
     START.get_or_init(Instant::now);
     panic::set_hook(Box::new(|info| {

@@ -1,8 +1,9 @@
-//! What a program is made of, whichever tool runs it.
+//! The operations of the programs, for every tool.
 
 use std::ops::DerefMut;
 
-/// The threads of a tool, and what they share. Atomics are used in sequentially consistent order.
+/// The threads of a tool, and the types that they share. Atomics are used in sequentially
+/// consistent order.
 pub(crate) trait Threads: 'static {
     type Thread;
     type Mutex: Send + Sync + 'static;
@@ -27,9 +28,9 @@ pub(crate) trait Threads: 'static {
     fn exchange(atomic: &Self::Atomic, current: u32, new: u32) -> bool;
 }
 
-/// The threads of a tool whose types are those of `std`: the handle of one and what spawns it, the
-/// modules that have the locks and the atomics, and what makes a guard of that which taking a lock
-/// comes to, for most have locks that can be poisoned.
+/// The threads of a tool whose types look like `std`'s. Takes the handle of a thread, the function
+/// that spawns one, the modules with the locks and the atomics, and a function that makes a guard
+/// from the result of `lock`: most tools have locks that can be poisoned.
 macro_rules! threads {
     (
         $threads:ident: $spawn:path => $thread:ty,

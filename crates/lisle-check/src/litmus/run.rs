@@ -96,7 +96,7 @@ impl fmt::Display for Misplaced {
         if *accessed == 0 {
             return write!(
                 f,
-                "`{name}` from its byte {offset} on; in C an address is that of a whole location, and there is \
+                "`{name}` from its byte {offset} on; in C an address names a whole location, and there is \
                  no arithmetic with it"
             );
         }

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-/// What a thread does next.
+/// The next step of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     Section,
@@ -19,7 +19,7 @@ enum Next {
     Asleep,
 }
 
-/// What a thread has done, and after what.
+/// The steps that a thread has taken, each with the step that it came after.
 type History = Vec<(&'static str, usize)>;
 
 #[derive(Debug, Clone)]
@@ -90,7 +90,7 @@ impl State {
         state
     }
 
-    /// Adds what is observed at the end of each interleaving.
+    /// Adds the observations at the end of each interleaving.
     fn explore(&self, waits_at_once: bool, all: &mut BTreeSet<[History; 2]>) {
         let can_run = |thread: &usize| !matches!(self.next[*thread], Next::Nothing | Next::Asleep);
         let mut runnable = [0, 1].into_iter().filter(can_run).peekable();

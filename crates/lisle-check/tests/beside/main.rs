@@ -1,10 +1,10 @@
 //! The programs that are compared with loom and shuttle: how many executions each has, and how many
-//! of them differ in what is observed.
+//! of them differ in their observations.
 //!
-//! What is observed is a bound: whatever commutes and is told apart all the same, that many
-//! executions have to be run. So these numbers say where there is something left to reduce.
+//! The number of different observations is a lower bound on the executions that have to be run. So
+//! these numbers say where there is something left to reduce.
 
-// What is there for the programs that go wrong is not used.
+// The parts for the programs that go wrong are not used.
 #![allow(dead_code)]
 
 mod buffer;

@@ -1,7 +1,6 @@
 //! All interleavings, one by one, and which of them are equivalent.
 //!
-//! This is what the engine is compared with. It shares nothing with it but the table of what
-//! commutes.
+//! The engine is compared with this search. The two share only the table of the steps that commute.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, HashSet};
@@ -23,7 +22,8 @@ struct Event {
 /// Runs every interleaving.
 #[derive(Debug, Default)]
 pub(crate) struct Brute {
-    /// Each decision of the execution in progress: what was taken, and out of how many.
+    /// Each decision of the execution in progress: the alternative taken, and the number of
+    /// alternatives.
     decisions: Vec<(usize, usize)>,
     position: usize,
     begun: bool,
@@ -119,13 +119,13 @@ impl Strategy for Brute {
     }
 }
 
-/// What all interleavings of a program come to.
+/// The outcomes of all interleavings of a program.
 #[derive(Default, PartialEq, Eq)]
 pub(crate) struct Truth {
     /// The number of classes of equivalent executions that end, and of those that block.
     pub(crate) complete: u64,
     pub(crate) blocked: u64,
-    /// What can be seen in the end.
+    /// The observable states at the end.
     pub(crate) finals: HashSet<Final>,
 }
 

@@ -130,7 +130,7 @@ fn a_limit_is_kept() {
     }
 }
 
-/// Runs what is drawn with this many workers, and returns the executions by their numbers.
+/// Runs the drawn executions with this many workers, and returns them by their numbers.
 fn drawn(program: &Program, strategy: &Divided, workers: usize) -> BTreeMap<u64, Schedule> {
     let schedules = Mutex::new(BTreeMap::new());
     std::thread::scope(|scope| {

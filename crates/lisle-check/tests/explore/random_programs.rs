@@ -7,7 +7,7 @@ use lisle_check::explore::{Ending, Exhaustive, Reduction, Strategy};
 use crate::brute::truth;
 use crate::toy::{LEFT, Machine, Op, Op::*, Program};
 
-/// What the programs of a test may be made of.
+/// The possible steps of the programs of a test.
 #[derive(Clone, Copy)]
 pub(crate) struct Mix {
     pub(crate) variables: bool,
@@ -175,8 +175,7 @@ fn choices() {
     compare("choices", mix, 2500, Reduction::Optimal, true);
 }
 
-/// What is left of the first race belongs to a branch that only a later step of the execution leads
-/// to.
+/// The rest of the first race belongs to a branch that only a later step of the execution leads to.
 #[test]
 fn what_has_run_after_a_race_is_part_of_its_reversal() {
     compare_one(&[

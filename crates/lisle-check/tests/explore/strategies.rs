@@ -1,4 +1,4 @@
-//! The strategies that do not reduce, and what is done with schedules.
+//! The strategies that do not reduce, and the uses of schedules.
 
 use std::collections::HashSet;
 

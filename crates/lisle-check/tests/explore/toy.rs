@@ -54,7 +54,7 @@ pub(crate) struct Program {
     pub(crate) processes: Vec<Vec<Op>>,
 }
 
-/// What can be seen of an execution when it is over.
+/// The observable state of an execution when it is over.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Final {
     pub(crate) variables: Vec<i64>,

@@ -173,7 +173,7 @@ fn a_lock_that_futures_leave_is_free() {
     });
 }
 
-/// Who waits for a condition and goes takes no notification along.
+/// A waiter for a condition that goes away takes no notification along.
 #[test]
 fn a_notification_is_not_lost_with_who_goes() {
     holds(|| {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// A test of `lisle-core`: while the function of the second branch runs, a partner wants to commit
 /// the first; then the function panics. Its first form failed in some runs: the partner may also
-/// commit between the publishing of the first branch and that of the second. That is within an
+/// commit after the first branch is published and before the second is. That moment lies within an
 /// operation, which is one step here; loom looks into it.
 #[test]
 fn a_panic_after_the_commit_of_an_earlier_branch() {
@@ -85,8 +85,8 @@ fn two_of_three_swap() {
     assert_eq!(graph.fibers.len(), 2, "it, and who joins it: {failure}");
 }
 
-/// Waiters with different needs, of whom the greedy one goes: the other is not kept from what is
-/// there.
+/// Two waiters need different numbers of permits, and the greedy one goes away: the other gets the
+/// permit.
 #[test]
 fn a_waiter_for_many_permits_goes() {
     holds(|| {

@@ -1,4 +1,4 @@
-//! Fibers and tasks are exchangeable: what may come of a program does not depend on which of its
+//! Fibers and tasks are exchangeable: the outcomes of a program do not depend on which of its
 //! threads are fibers and which are tasks.
 //!
 //! The second seed of the library says so of its semantics (KC Sivaramakrishnan, L. Ziarek and S.
@@ -7,9 +7,9 @@
 //! schedules.
 //!
 //! A task begins as a call of its spawner's, and the spawner goes on when it waits or has ended. So
-//! the outcomes of a program whose tasks begin like that are some of those of its fibers: the
-//! schedules in which a thread runs as soon as it is spawned. A task that is inflated at once has
-//! all of them.
+//! a program whose tasks begin like that has some of the outcomes that it has with fibers: the
+//! outcomes of the schedules in which a thread runs as soon as it is spawned. A task that is
+//! inflated at once has all of them.
 
 use crate::outcomes::{Notes, all};
 use lisle::channel::{Receiver, Sender, bounded};
@@ -19,7 +19,8 @@ use lisle::{Event, choose, spawn, spawn_task, task};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What a thread does next. There are two channels: a rendezvous, and one with room for a message.
+/// The next step of a thread. There are two channels: a rendezvous, and one with room for a
+/// message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Operation {
     Send(usize),
@@ -43,7 +44,7 @@ use Operation::{Count, Post, Receive, ReceiveAny, Send, SendOrReceive, TryWait, 
 const MESSAGES: [Operation; 6] = [Send(0), Receive(0), Send(1), Receive(1), ReceiveAny, SendOrReceive];
 const LOCKS: [Operation; 6] = [Count, Post, Wait, TryWait, Send(0), Receive(0)];
 
-/// What all threads share.
+/// The state that all threads share.
 struct World {
     channels: [(Sender<u32>, Receiver<u32>); 2],
     count: Mutex<u32>,
@@ -91,7 +92,7 @@ impl World {
     }
 }
 
-/// What a thread is.
+/// The kind of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Fiber,

@@ -1,4 +1,4 @@
-//! The library under its own checker: what it promises holds in every schedule of small programs.
+//! The library under its own checker: its promises hold in every schedule of small programs.
 
 mod clients;
 mod delicate;

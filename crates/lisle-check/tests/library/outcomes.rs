@@ -1,12 +1,12 @@
-//! What may come of a program: all that its threads write down, in every schedule.
+//! The outcomes of a program: the notes of its threads, in every schedule.
 
 use lisle_check::{Checker, Ending};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What the threads of one execution have written down so far. It is not seen by the checker: each
-/// thread has its own line, and nobody reads the others'.
+/// The notes of the threads of one execution so far. The checker does not see them: each thread has
+/// its own line, and reads no other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notes(Arc<Mutex<Vec<String>>>);
 

@@ -1,4 +1,4 @@
-//! What the library promises of all programs: its invariants, as far as one thread can break them.
+//! The library's promises for all programs: its invariants, as far as one thread can break them.
 //!
 //! That a fiber stays on its thread, that an idle runtime costs nothing, that nothing is allocated
 //! and that all goes through the shim are shown elsewhere: an execution of a check runs on one
@@ -18,7 +18,7 @@ fn drain(rx: &Receiver<u32>) -> Vec<u32> {
     std::iter::from_fn(|| rx.recv().ok()).collect()
 }
 
-/// Invariant 2: what a wake lets go on runs after the waker has done what it does at once.
+/// Invariant 2: a woken thread runs only after the waker has ended its operation.
 #[test]
 fn nobody_runs_inside_of_a_wake() {
     let woken_by = |wake: fn(&IVar<u32>)| {
@@ -110,8 +110,8 @@ fn a_choice_that_is_over_has_left_no_trace() {
     });
 }
 
-/// Invariant 5: no message is lost, none comes twice, and those of one sender come in its order,
-/// through a rendezvous and through buffers.
+/// Invariant 5: no message is lost, none comes twice, and the messages of one sender come in its
+/// order, through a rendezvous and through buffers.
 #[test]
 fn messages_arrive_once_and_in_order() {
     for capacity in [0, 1, 2] {
@@ -178,7 +178,7 @@ fn who_chooses_something_else_has_not_sent() {
     });
 }
 
-/// Invariant 6: who unwinds releases what it holds, and does not stay.
+/// Invariant 6: a thread that unwinds releases its locks and permits, and leaves all queues.
 #[test]
 fn who_unwinds_goes() {
     holds(|| {
@@ -195,7 +195,7 @@ fn who_unwinds_goes() {
     });
 }
 
-/// Invariant 10: all that wait are named, with what they wait for.
+/// Invariant 10: a report names all waiters, with the operations that they wait in.
 #[test]
 fn all_that_wait_are_named() {
     let verdict = Checker::new().explore(|| {
@@ -234,7 +234,8 @@ fn a_scope_ends_last() {
     });
 }
 
-/// A request to cancel reaches whoever waits for it, before or after it waits.
+/// A request to cancel reaches the fiber that waits for it, whether it comes before the wait or
+/// during it.
 #[test]
 fn a_request_to_cancel_arrives() {
     holds(|| {
@@ -244,7 +245,7 @@ fn a_request_to_cancel_arrives() {
     });
 }
 
-/// A writer is alone, and readers see all of what it has done.
+/// A writer is alone, and readers see all of its writes.
 #[test]
 fn a_writer_is_alone() {
     holds(|| {

@@ -1,4 +1,5 @@
-//! Exact numbers of consistent executions. They show both what is missed and what is found twice.
+//! Exact numbers of consistent executions. They show both executions that are missed and executions
+//! that are found twice.
 
 use lisle_check::litmus::{Model, Test};
 

@@ -1,10 +1,10 @@
-//! What the instructions of AArch64 compute, each by itself.
+//! The results of the instructions of AArch64, each by itself.
 
 use lisle_check::litmus::Model;
 
 use super::support::test;
 
-/// Runs instructions with X1=-2, X2=3, X3=0x1234567890abcdef, and says what is in X0.
+/// Runs instructions with X1=-2, X2=3, X3=0x1234567890abcdef, and asserts the value of X0.
 fn computes(code: &str, value: &str) {
     let code: String = code.split(';').map(|line| format!(" {} ;\n", line.trim())).collect();
     let text = format!(
@@ -54,7 +54,7 @@ fn arithmetic() {
 
 #[test]
 fn flags() {
-    // What is compared, and the conditions that then hold.
+    // A comparison, and the conditions that hold after it.
     for (code, holding) in [
         ("CMP X1,X2", "NE MI LT LE CS HI VC"),
         ("CMP X2,X1", "NE PL GT GE CC LS VC"),

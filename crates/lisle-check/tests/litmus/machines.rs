@@ -87,7 +87,8 @@ fn run(program: &Program, queues: bool) -> BTreeSet<Final> {
     ends
 }
 
-/// What one thread can do next: bring its oldest store to memory, or execute an instruction.
+/// Returns the possible next steps of one thread: to bring its oldest store to memory, or to
+/// execute an instruction.
 fn steps(machine: &Machine, program: &Program, thread: usize, queues: bool) -> Vec<Machine> {
     let mut ways = Vec::new();
     if !machine.queues[thread].is_empty() {

@@ -1,6 +1,6 @@
 //! Litmus tests from outside: the outcomes that papers and catalogues give for the known shapes,
 //! under each model; the files of this crate under the models of their own; machines that run the
-//! same programs; what instructions and types do; texts that are wrong, or have no verdict.
+//! same programs; instructions and types; texts that are wrong, or have no verdict.
 
 mod counts;
 mod files;

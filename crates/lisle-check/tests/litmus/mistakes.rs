@@ -1,4 +1,4 @@
-//! Texts that are no tests: the error says what is wrong, where, and what would be right.
+//! Texts that are no tests: the error names the mistake, its place, and a correct form.
 
 use lisle_check::litmus::Test;
 

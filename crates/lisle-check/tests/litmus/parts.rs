@@ -1,8 +1,8 @@
 //! Accesses of different sizes beside a machine that has bytes, for many small programs made by
 //! chance.
 //!
-//! The machine runs the threads step by step, each access at once. So it has the states that are
-//! sequentially consistent, which are those of the model `sc`, and are all among those of `arm8`.
+//! The machine runs the threads step by step, each access at once. So it has the sequentially
+//! consistent states. The model `sc` has the same states, and `arm8` has all of them.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -15,7 +15,7 @@ struct Step {
     /// The bytes: where they begin, and how many there are.
     offset: usize,
     size: usize,
-    /// What is stored; a load stores nothing.
+    /// The value stored; a load stores none.
     stored: Option<u64>,
 }
 

@@ -1,4 +1,5 @@
-//! What has no meaning here, or no execution, has no verdict: an error says what and where.
+//! A test without a meaning here, or without an execution, has no verdict: an error names the fault
+//! and its place.
 
 use lisle_check::litmus::{Model, RunError, Test};
 

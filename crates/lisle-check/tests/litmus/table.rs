@@ -72,8 +72,8 @@ fn every_row_in_every_column() {
 
 #[test]
 fn updates_of_one_instruction_are_whole() {
-    // What the column with LDAPR says of SB+xchg is true of a pair of exclusive instructions, and
-    // of a swap that only releases. One that acquires, too, is ordered before what follows it.
+    // The verdict on SB+xchg in the column with LDAPR is true of a pair of exclusive instructions,
+    // and of a swap that only releases. A swap that also acquires is ordered before later accesses.
     for (name, allowed) in [("SB+swpl+ldapr", true), ("SB+swpl+ldar", false), ("SB+swpal", false)] {
         let outcome = test(&text(&format!("aarch64/{name}"))).run(Model::Arm8).expect("its own model");
         assert_eq!(outcome.is_allowed(), allowed, "{name}");

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 #[derive(Default)]
 struct Shared<T>(T);
 
-// SAFETY: the cells in it are those of the checker, and each access is checked before it is made.
+// SAFETY: its cells are the checker's, which checks each access before it is made.
 unsafe impl<T: Send> Sync for Shared<T> {}
 
 fn explore(program: impl Fn() + Send + Sync + 'static) -> Verdict {
@@ -176,7 +176,7 @@ fn what_the_library_orders() {
         shared.1.0.set(2);
         other.join().unwrap();
     });
-    // What is done after a message is sent is not ordered by it.
+    // A message does not order steps that its sender takes after it.
     race(move || {
         let (tx, rx) = channel::bounded(1);
         let cell = cell();
@@ -302,7 +302,7 @@ fn an_update_that_acquires_and_releases() {
         let fibers = [(); 2].map(|()| {
             let shared = shared.clone();
             spawn(move || {
-                // Whoever is second comes after the first.
+                // The second fiber comes after the first.
                 if shared.0.1.fetch_add(1, AcqRel) == 0 {
                     shared.0.0.set(1);
                     shared.0.1.fetch_add(1, AcqRel);

@@ -9,11 +9,11 @@ use lisle_check::atomic::{AtomicU32, Ordering, fence};
 use lisle_check::litmus::{Model, Test};
 use lisle_check::{Checker, Memory, Verdict};
 
-/// What an operation takes a value from.
+/// The source of an operation's value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Value {
     Constant(u32),
-    /// What a load of the same thread has read.
+    /// The value that a load of the same thread has read.
     Register(usize),
 }
 
@@ -145,7 +145,7 @@ impl Program {
         (outcome.executions(), states.collect())
     }
 
-    /// The names of what an outcome consists of, as litmus tests print them.
+    /// The names of the parts of an outcome, as litmus tests print them.
     fn names(&self) -> Vec<String> {
         let registers = self.threads.iter().enumerate().flat_map(|(thread, ops)| {
             (0..registers_of(ops)).map(move |register| format!("{thread}:r{register}"))

@@ -1,5 +1,5 @@
-//! Each thing of the library that one fiber can wait for orders what comes before with what comes
-//! after.
+//! Each primitive that a fiber can wait for orders the accesses before it with the accesses after
+//! the wait.
 
 use lisle::sync::{
     Barrier, Condition, Condvar, IVar, Latch, MVar, Mutex, OnceCell, RwLock, Semaphore, WaitGroup, Watch,
@@ -14,8 +14,8 @@ struct Shared(Cell<u32>);
 // SAFETY: the checker checks each access before it is made.
 unsafe impl Sync for Shared {}
 
-/// Makes the two ends of something: what one calls when it has written, and what the other calls
-/// before it reads, which returns `true` if it has come after.
+/// `make` returns two functions: the writer calls the first when it has written; the reader calls
+/// the second before it reads. The second returns `true` if it has come after the first.
 #[track_caller]
 fn orders<S, W>(make: impl Fn() -> (S, W) + Send + Sync + 'static)
 where
@@ -77,7 +77,7 @@ fn channels() {
         let port = news.port();
         (move || news.send(()).unwrap(), move || port.recv().is_ok())
     });
-    // Who sends by a rendezvous comes after the one who receives as well.
+    // The sender of a rendezvous comes after the receiver as well.
     orders(|| {
         let (tx, rx) = channel();
         (move || assert!(rx.recv().is_ok()), move || tx.send(()).is_ok())

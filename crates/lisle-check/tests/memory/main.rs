@@ -1,4 +1,4 @@
-//! What programs may do under the memory models.
+//! The outcomes of programs under the memory models.
 
 mod cells;
 mod exchanges;

@@ -1,5 +1,5 @@
-//! Atomics together with what the library has: exploring finds all that sampling finds, and locks
-//! and messages order what the atomics do not.
+//! Atomics together with the library's primitives: exploring finds all that sampling finds, and
+//! locks and messages order accesses that the atomics do not order.
 
 use lisle::sync::Mutex;
 use lisle::{channel, spawn};
@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
 type Outcomes = Arc<std::sync::Mutex<BTreeSet<Vec<u32>>>>;
 
-/// What a fiber of a random program does.
+/// A step of a fiber of a random program.
 #[derive(Clone, Debug)]
 enum Op {
     Load(usize, Ordering),
@@ -141,7 +141,7 @@ fn a_message_orders_what_comes_before_it() {
     let program =
         Program(vec![vec![Op::Store(0, 1, Relaxed), Op::Send(1)], vec![Op::Receive, Op::Load(0, Relaxed)]]);
     let (_, outcomes) = explore(&program, Checker::new());
-    // The send, what was received, what was loaded, and the last values.
+    // The send, the value received, the value loaded, and the last values.
     assert!(outcomes.contains(&vec![1, 1, 1, 1, 0]), "{outcomes:?}");
     assert!(!outcomes.contains(&vec![1, 1, 0, 1, 0]), "{outcomes:?}");
 }

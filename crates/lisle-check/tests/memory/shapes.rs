@@ -1,7 +1,7 @@
 //! The table of the weak outcomes of the known shapes, as programs of the checker's atomics.
 //!
 //! A shape is written once. `W` stores, `R` loads, `X` exchanges, `F` is a sequentially consistent
-//! fence, `Wyr` stores what was loaded last, and the address of `Ryr` depends on it. The columns
+//! fence, `Wyr` stores the value loaded last, and the address of `Ryr` depends on it. The columns
 //! are: sequential consistency, x86-TSO, RC11 with relaxed accesses, and RC11 with acquire loads
 //! and release stores. RC11 forbids LB and 3.LB with relaxed accesses; ISO C++ allows them.
 
@@ -10,8 +10,9 @@ use lisle_check::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, Seq
 use lisle_check::litmus::Model;
 use lisle_check::{Checker, Memory};
 
-/// Name, threads, executions under sequential consistency, weak outcome: what the loads of each
-/// thread read, and the last values that matter; A (allowed) or F (forbidden) for each column.
+/// Name, threads, executions under sequential consistency, weak outcome: the values that the loads
+/// of each thread read, and the last values that matter; A (allowed) or F (forbidden) for each
+/// column.
 const TABLE: &str = "
     SB            | Wx1 Ry; Wy1 Rx                |  3 | 0;0       | F A A A
     SB+fence+po   | Wx1 F Ry; Wy1 Rx              |  3 | 0;0       | F A A A

@@ -1,4 +1,4 @@
-//! Loops that ask again and again for what may still be old.
+//! Loops that ask again and again for a value that may still be old.
 
 use lisle::spawn;
 use lisle_check::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -51,8 +51,8 @@ fn a_message_that_is_waited_for_in_a_loop() {
     }
 }
 
-/// Each of two fibers says that it is there, and waits for the other one. What they see first may
-/// be old.
+/// Each of two fibers says that it is there, and waits for the other one. Their first loads may
+/// read old values.
 #[test]
 fn what_is_old_is_not_seen_for_ever() {
     let verdict = explore(|| {
@@ -124,7 +124,7 @@ fn a_lock_that_is_waited_for_in_a_loop() {
     assert!(explore(program(Relaxed)).failure().is_some_and(|failure| failure.race().is_some()));
 }
 
-/// A failed try has stored what was there.
+/// A failed try has stored the value that the lock had.
 #[test]
 fn a_lock_whose_tries_store() {
     let program = |fibers: usize, looks_first: bool| {

@@ -188,12 +188,12 @@ fn treiber(push: Ordering, pop: Ordering) -> impl Fn() + Send + Sync + 'static {
 fn a_stack_hands_its_nodes_on() {
     is_clean(Memory::Rc11, treiber(Release, Acquire));
     is_clean(Memory::Rc11, treiber(SeqCst, SeqCst));
-    // Whoever looks at a node that was pushed without a release may see it before it is filled.
+    // A reader of a node that was pushed without a release may see it before it is filled.
     assert!(fails(Memory::Rc11, treiber(Relaxed, Acquire)).race().is_some());
     assert!(fails(Memory::Rc11, treiber(Release, Relaxed)).race().is_some());
 }
 
-/// A lock for readers who look again. Missing fences are those of the writer and of the reader.
+/// A lock for readers who look again. A fence may be missing in the writer or in the reader.
 fn sequence_lock(fences: [bool; 2]) -> impl Fn() + Send + Sync + 'static {
     move || {
         let shared = Arc::new((AtomicU32::new(0), [const { AtomicU32::new(0) }; 2]));
@@ -233,7 +233,7 @@ struct Guarded {
     value: Cell<u32>,
 }
 
-// SAFETY: the value is used under the lock. (Whether that suffices is what is checked.)
+// SAFETY: the value is used under the lock. (The check is whether that suffices.)
 unsafe impl Sync for Guarded {}
 
 fn spin_lock(acquire: Ordering, release: Ordering) -> impl Fn() + Send + Sync + 'static {

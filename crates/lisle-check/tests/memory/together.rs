@@ -51,7 +51,7 @@ fn graphs_are_counted_on_when_it_goes_on() {
     assert_eq!(verdict.graphs(), 16, "{verdict}");
 }
 
-/// A cell that two fibers write to: a race, whoever finds it.
+/// A cell that two fibers write to: a race, in whichever fiber it is found.
 #[test]
 fn each_number_of_workers_finds_a_race() {
     struct Shared(Cell<u32>);

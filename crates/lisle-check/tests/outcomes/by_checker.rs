@@ -1,4 +1,4 @@
-//! What the checker finds.
+//! The outcomes that the checker finds.
 
 use crate::clients::{Client, Program};
 use crate::listed::{BLOCKS, List, Outcomes};

@@ -1,4 +1,4 @@
-//! What loom finds, with two forced switches at most: most of what there is needs no more.
+//! The outcomes that loom finds with at most two forced switches. Most outcomes need no more.
 
 use crate::clients::{Client, Program};
 use crate::listed::{BLOCKS, List, Outcomes};

@@ -24,7 +24,7 @@ pub(crate) struct Client<W: 'static> {
     pub(crate) operations: &'static [Operation<W>],
 }
 
-/// What the threads of a program do: the places of their operations.
+/// The operations of a program's threads, by their places in the client's list.
 pub(crate) type Program = [Vec<usize>; 2];
 
 impl<W> Client<W> {

@@ -1,20 +1,21 @@
-//! Lists of what may come of programs: a line for each, `lock | try: 1 - ; 1 2 ; 2 1`.
+//! Lists of the possible outcomes of programs: a line for each program,
+//! `lock | try: 1 - ; 1 2 ; 2 1`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
-/// What may come of a program: the outcomes of its threads. That it may block is one.
+/// The possible outcomes of a program's threads. To block is one.
 pub(crate) type Outcomes = BTreeSet<String>;
 
-/// What is said of a program that may block. loom cannot go on then.
+/// The outcome of a program that may block. loom cannot go on then.
 pub(crate) const BLOCKS: &str = "blocks";
 
 /// The list of a primitive.
 pub(crate) struct List {
     path: PathBuf,
     listed: BTreeMap<String, Outcomes>,
-    /// What is written, if it is to be written anew.
+    /// The new text of the list, if it is to be written anew.
     written: Option<String>,
 }
 
@@ -33,7 +34,7 @@ impl List {
         List { path, listed, written: writes.then(String::new) }
     }
 
-    /// Returns what is listed of a program.
+    /// Returns the listed outcomes of a program.
     #[cfg(lisle_loom)]
     pub(crate) fn of(&self, program: &str) -> &Outcomes {
         self.listed
@@ -41,7 +42,7 @@ impl List {
             .unwrap_or_else(|| panic!("{}: `{program}` is not listed", self.path.display()))
     }
 
-    /// Compares what the checker has found with what is listed, or lists it.
+    /// Compares the outcomes that the checker has found with the list, or lists them.
     #[cfg(not(lisle_loom))]
     pub(crate) fn is(&mut self, program: &str, found: &Outcomes) {
         match &mut self.written {

@@ -1,10 +1,11 @@
-//! What loom sees of the library's primitives, and what the checker sees of them, are the same.
+//! loom and the checker find the same outcomes of the library's primitives.
 //!
 //! loom runs small clients through the atomics inside of a primitive, in weak orders and
-//! interrupted within each operation. The checker takes an operation for one step. That may only be
-//! done if nothing comes of the first that does not come of the second. So both run the same
-//! clients, all of up to three operations by two threads for each primitive, and what may come of
-//! each is in a list: the checker finds exactly what is listed, and what loom finds is listed.
+//! interrupted within each operation. The checker takes an operation for one step. It may do so
+//! only if loom finds no outcome that the checker misses. So both run the same clients: for each
+//! primitive, all clients of up to three operations by two threads. A list has the possible
+//! outcomes of each client. The checker finds exactly the listed outcomes, and every outcome that
+//! loom finds is listed.
 //!
 //! ```sh
 //! cargo test -p lisle-check --test outcomes
@@ -24,7 +25,7 @@ mod listed;
 use clients::Client;
 use listed::List;
 
-/// Explores all clients of a primitive, and compares what comes of them with what is listed.
+/// Explores all clients of a primitive, and compares their outcomes with the list.
 fn compare<W: Send + Sync + 'static>(clients: &'static Client<W>) {
     let mut list = List::open(clients.primitive);
     for program in clients.programs() {

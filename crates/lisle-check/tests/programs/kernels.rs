@@ -1,9 +1,9 @@
 //! Programs that go wrong, after bugs of real programs, and their mended versions.
 //!
-//! The names are those of the collections that the bugs are known from: GoKer (T. Yuan, G. Li, J.
-//! Lu, C. Liu, L. Li and J. Xue, *GoBench: a benchmark suite of real-world Go concurrency bugs*,
-//! CGO 2021) and SCTBench (P. Thomson, A. Donaldson and A. Betts, *Concurrency testing using
-//! schedule bounding*, PPoPP 2014). The programs are written anew.
+//! The names come from the collections that made the bugs known: GoKer (T. Yuan, G. Li, J. Lu, C.
+//! Liu, L. Li and J. Xue, *GoBench: a benchmark suite of real-world Go concurrency bugs*, CGO 2021)
+//! and SCTBench (P. Thomson, A. Donaldson and A. Betts, *Concurrency testing using schedule
+//! bounding*, PPoPP 2014). The programs are written anew.
 
 use lisle::sync::{Condvar, Mutex, RwLock, WaitGroup};
 use lisle::time::after;
@@ -327,9 +327,9 @@ fn a_reordering_of_many_fibers() {
 }
 
 /// The first draft of `recv` in A. Wingo, *A new concurrent ML* (2017), which is marked there as
-/// racy: who comes to a meeting-place looks for a partner, and then waits to be found by one. Two
-/// that look at the same time do not see each other, and both wait. The queues have room for one
-/// here.
+/// racy: a fiber that comes to a meeting-place looks for a partner, and then waits to be found by
+/// one. Two fibers that look at the same time do not see each other, and both wait. The queues have
+/// room for one here.
 #[test]
 fn a_meeting_place_where_both_wait() {
     use lisle::sync::IVar;

@@ -50,7 +50,7 @@ impl Drop for PanicsInDrop {
 fn by_a_destructor() {
     leaves_in_some_schedules(|| {
         let _kept = PanicsInDrop;
-        // Nobody puts it. What waits is unwound then.
+        // Nobody puts a value. The waiter is unwound then.
         IVar::<()>::new().get();
     });
 }

@@ -1,4 +1,4 @@
-//! How many executions differ in what was observed.
+//! How many executions differ in their observations.
 
 use crate::several::{store_buffering, two_writers_and_two_readers};
 use lisle::spawn;

@@ -1,4 +1,4 @@
-//! What may come of a program: exploring finds all that chance does.
+//! The outcomes of programs: exploring finds all that chance does.
 
 use crate::found::outcomes;
 use lisle::sync::{Condvar, IVar, MVar, Mutex, MutexGuard, RwLock, RwLockWriteGuard, Semaphore};
@@ -19,7 +19,8 @@ fn all_are_found(least: usize, program: fn() -> String) {
     assert!(all.len() >= least && by_chance.is_subset(&all), "{by_chance:?} are not all of {all:?}");
 }
 
-/// Spawns `other` with a clone of what it shares with the program, and returns what both come to.
+/// Spawns `other` with a clone of the value that it shares with the program, and returns both
+/// results.
 fn beside<T, A, B>(
     shared: T,
     here: impl FnOnce(&T) -> A,
@@ -194,7 +195,7 @@ fn boxed_events_come_in_any_order() {
     });
 }
 
-/// What a task awaits is a step, and so is each of two awaits, one after the other.
+/// Each await of a task is a step of its own.
 #[test]
 fn tasks_are_interrupted_where_they_await() {
     all_are_found(6, || {

@@ -1,9 +1,9 @@
 //! Small programs by chance, of everything that the library has: exploring finds all that sampling
 //! finds.
 //!
-//! What commutes is said by the library, for each of its operations. If it says too much, an
-//! exploration that calls itself exhaustive leaves outcomes out. Each operation here ends by
-//! itself, so that an outcome is what all operations came to.
+//! The library tells, for each of its operations, which others it commutes with. If it tells too
+//! many, an exploration that calls itself exhaustive leaves outcomes out. Each operation here ends
+//! by itself, so that an outcome has the results of all operations.
 
 use crate::found::{self, Executions};
 use lisle::channel::{self, MailReceiver, MailSender, Multicast, Port, Receiver, Sender};
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What the fibers of a program share.
+/// The state that the fibers of a program share.
 struct Shared {
     mutex: Mutex<u32>,
     changed: Condvar,
@@ -31,7 +31,7 @@ struct Shared {
     number: AtomicU32,
 }
 
-/// What each fiber has.
+/// The state of one fiber.
 struct Own {
     id: u32,
     sender: Option<Sender<u32>>,
@@ -205,7 +205,8 @@ fn run(program: &Program) -> String {
             let shared = shared.clone();
             spawn(move || {
                 let results: Vec<_> = code.iter().map(|operation| operation(&shared, &mut own)).collect();
-                // What it has goes when all have ended: else each program would be one of drops.
+                // A fiber's state is dropped when all fibers have ended. Otherwise drops would be
+                // steps of each program.
                 (results, own)
             })
         })

@@ -1,4 +1,4 @@
-//! What a report says of a schedule, in columns.
+//! Reports show a schedule in columns.
 
 use lisle::sync::{Condvar, IVar, Mutex};
 use lisle::time::after;
@@ -9,8 +9,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Returns the report of what goes wrong, with the white space of each line made one space: what a
-/// test asks for is not where the columns begin.
+/// Returns the report of a failure, with the white space of each line made one space: the tests do
+/// not ask where the columns begin.
 fn report(program: impl Fn() + Send + Sync + 'static) -> String {
     let verdict = Checker::new().explore(program);
     let text = verdict.failure().expect("something goes wrong").to_string();
@@ -152,7 +152,8 @@ fn tasks_have_columns() {
     has(&report, &["\nthe program task 1\n", "- wakes task 1", "channel 'jobs'", "join task 1"]);
 }
 
-/// What a fiber or a task has for its end has no label of its own.
+/// The object for the end of a fiber or a task has no label of its own: the report names the fiber
+/// or the task.
 #[test]
 fn who_is_asked_whether_it_has_ended_is_named() {
     let report = report(|| {

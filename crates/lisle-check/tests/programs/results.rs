@@ -50,7 +50,7 @@ fn the_first_value_differs_by_the_order_of_two_sends() {
     results.sort();
     assert_eq!(results, ["[1, 2]", "[2, 1]"]);
     assert!(text.contains("they differ in one reversal") && text.contains("send to channel"), "{text}");
-    // The steps up to the reversal are those of both.
+    // Both have the same steps up to the reversal.
     assert!(text.contains("the second schedule, from step"), "{text}");
 }
 
@@ -174,7 +174,7 @@ fn each_execution_is_told_of_up_to_the_first_failure_or_past_it() {
     assert_eq!(endings.len() as u64, counts.distinct());
 }
 
-/// What is not in the file cannot be gone on with.
+/// An exploration whose results are not in the file cannot go on from it.
 #[test]
 #[should_panic(expected = "what each execution has come to is not in the file")]
 fn what_is_told_of_each_execution_is_not_saved() {

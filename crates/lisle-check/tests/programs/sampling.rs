@@ -1,4 +1,5 @@
-//! What chance finds at once is found by default, beside an exploration that is far from it.
+//! By default the checker also samples: it finds failures that chance finds at once and the
+//! exploration only after long.
 
 use lisle::channel::{self, Sender};
 use lisle::spawn;
@@ -90,8 +91,8 @@ fn compute() {
     (0..600).for_each(|_| std::hint::black_box(&mut to).copy_from_slice(std::hint::black_box(&from)));
 }
 
-/// What has few executions is large if each takes long: those that are drawn are others, and need
-/// not.
+/// A program with few executions counts as large if each takes long. The executions drawn at random
+/// may be short.
 #[test]
 fn few_executions_that_take_long_are_many() {
     let program = || {

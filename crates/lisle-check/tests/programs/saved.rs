@@ -184,7 +184,7 @@ fn kill(child: &Child, signal: &str) {
 
 /// Waits until the child says this.
 fn wait_for(child: &mut Child, what: &str) {
-    // Byte by byte: what comes after it is for whoever reads next.
+    // Byte by byte: the bytes after it belong to the next reader.
     let stdout = child.stdout.as_mut().unwrap();
     let mut line = Vec::new();
     while !line.ends_with(what.as_bytes()) {
@@ -204,8 +204,8 @@ fn all_orders() {
     let verdict = Checker::new().workers(2).check(|| {
         if EXECUTIONS.fetch_add(1, SeqCst) >= 500 {
             WAITED.get_or_init(|| {
-                // What is registered last is called last: then the checker has noted the signal,
-                // too.
+                // Handlers are called in the order of registration: when this one is called, the
+                // checker has noted the signal.
                 let has_arrived = Arc::<AtomicBool>::default();
                 let signals =
                     std::env::var_os("LISLE_CHECK_SAVE").map_or([].as_slice(), |_| &[SIGINT, SIGTERM]);
@@ -295,7 +295,8 @@ fn interrupted_by_chance() {
 fn ctrl_c_ends_also_what_is_drawn_by_chance() {
     let output = child("interrupted_by_chance", &[]).wait_with_output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    // It pauses after a thousand executions, or after a second; what was run when the signal came is the last.
+    // The exploration pauses after a thousand executions, or after a second. The last execution is the one
+    // that ran when the signal came.
     let counts: Option<[u64; 2]> = text.lines().find_map(|line| {
         let (explored, drawn) = line.split_once(" and ")?;
         Some([explored.parse().ok()?, drawn.parse().ok()?])

@@ -273,7 +273,7 @@ fn a_failure_stops_all_workers() {
             let together = explore(workers);
             match (kind(&alone), kind(&together)) {
                 (Some((true, None)), Some((true, None))) => {}
-                // What an assertion says depends on the schedule.
+                // The message of an assertion depends on the schedule.
                 (Some((false, Some(_))), Some((false, Some(_)))) => {}
                 (None, None) => assert!(together.is_exhaustive()),
                 (alone, together) => panic!("{workers} workers: {name}: {together:?}, and not {alone:?}"),
@@ -338,7 +338,7 @@ fn a_time_is_kept() {
     }
 }
 
-/// Who is told of executions, one soon after the other, is also told that time is over.
+/// The limit of time holds also where a caller hears of each of many short executions.
 #[test]
 fn a_time_is_kept_where_somebody_is_told() {
     let time = Duration::from_millis(300);
@@ -368,7 +368,7 @@ fn a_time_is_kept_within_an_execution() {
     }
 }
 
-/// What was given up in the middle is run when the exploration goes on.
+/// An execution that the limit of time has cut is run when the exploration goes on.
 #[test]
 fn what_time_has_cut_is_run_another_time() {
     let path = std::env::temp_dir().join(format!("lisle-check-cut-{}.exploration", std::process::id()));
@@ -438,7 +438,7 @@ fn a_bound_that_was_hit_is_seen() {
         assert!(text.contains("the check is to be exhaustive"), "{text}");
     }
     assert!(!Checker::new().must_be_exhaustive().check(readers).is_bounded());
-    // What has gone wrong has, whatever was left out.
+    // A failure counts, whatever was left out.
     let failed = Checker::new().executions(20).explore(an_update_is_lost);
     assert!(failed.failure().is_some() && !failed.is_bounded(), "{failed}");
 }

@@ -1,4 +1,4 @@
-//! Timers: what the order of their firing decides is found, and what is impossible is not.
+//! Timers: each outcome that the order of their firing decides is found, and no impossible one.
 
 use crate::found::outcomes as seen_in;
 use lisle::sync::Mutex;
@@ -133,7 +133,7 @@ mod counts {
     fn sleeps_that_nobody_tells_apart_are_one_execution() {
         assert_eq!(count(|| sleep_and_join([1; 6])), (1, 0));
         assert_eq!(count(|| sleep_and_join([1, 2, 3, 4, 5, 6])), (1, 0));
-        // What they do afterwards is done in any order.
+        // Their steps after the timeouts come in any order.
         assert_eq!(count(|| drop(written_after([1, 2, 3]))), (6, 0));
     }
 
@@ -147,8 +147,8 @@ mod counts {
             });
         };
         assert_eq!(count(move || timeouts(4)), (1, 0));
-        // Each comes before the message or after it, and who waits begins before the message, or
-        // after it, or when it is later for what others have waited.
+        // Each timeout comes before its message or after it. Its fiber begins to wait before the
+        // message, after it, or later, because other fibers have let time pass.
         for (fibers, executions) in [(1, 6), (2, 52), (3, 392)] {
             let messages = move || {
                 let waits = (0..fibers).map(|_| {
@@ -186,7 +186,7 @@ fn a_timeout_may_come_before_or_after_a_message() {
         drop(rx);
         format!("{received:?} {}", sends.join().unwrap())
     });
-    // Who waits may begin to when the sender has slept.
+    // The receiver may begin to wait when the sender has slept.
     are(&late, ["None false", "Some(1) true"]);
     let channels = comes_to(|| {
         let (tx, rx) = channel::bounded(2);
@@ -201,7 +201,7 @@ fn a_timeout_may_come_before_or_after_a_message() {
     are(&channels, ["[None, None]", "[Some(7), None]", "[None, Some(7)]"]);
 }
 
-/// The time of what has begun before the signal is over before that of what begins then.
+/// A wait that has begun before the signal times out before a wait that begins after it.
 #[test]
 fn what_has_begun_before_ends_before() {
     let choice = comes_to(|| {
@@ -331,7 +331,7 @@ fn the_shorter_time_of_a_choice_wins() {
         let _ = tx.try_send(1);
         waits.join().unwrap().to_owned()
     });
-    // Who waits may begin to when the message is there.
+    // The receiver may begin to wait when the message is there.
     are(&either, ["message", "early"]);
 }
 
@@ -383,7 +383,8 @@ fn what_never_comes_is_no_timer() {
     assert!(verdict.failure().is_some(), "{verdict}");
 }
 
-/// What is found before anybody could tell the order of timers comes again in another process.
+/// A failure that is found before the program looks at the order of timers comes again in another
+/// process.
 #[test]
 fn a_failure_among_sleeps_comes_again() {
     let program = |looks: bool| {
@@ -417,6 +418,6 @@ fn the_time_is_read_before_or_after_it_passes() {
         });
         format!("{:?}", read.map(|read| read.join().unwrap()))
     });
-    // Who begins late is late, and so is who goes on late.
+    // A fiber may begin late, and may go on late.
     are(&found, ["[1, 10]", "[10, 10]", "[1, 11]", "[11, 11]", "[11, 10]"]);
 }

@@ -1,4 +1,4 @@
-//! What may come of a program, by exploring it and by chance.
+//! The outcomes of a program, found by exploring it and by chance.
 
 use lisle_check::{Checker, Verdict};
 use std::collections::BTreeSet;
@@ -49,7 +49,7 @@ where
         let (all, verdict) = outcomes(Checker::new().executions(executions.explored), program.clone());
         if verdict.is_exhaustive() {
             explored += 1;
-            // No loop waits there: what is drawn at random is fair by itself.
+            // No loop waits there: random schedules are fair by themselves.
             let sampling = Checker::new().random(seed).rounds(u32::MAX).executions(executions.by_chance);
             let (by_chance, _) = outcomes(sampling, program);
             let missed: Vec<_> = by_chance.difference(&all).collect();

@@ -1,4 +1,4 @@
-//! After each kind of failure, a check on the same thread says what is true.
+//! After each kind of failure, a check on the same thread has the right verdict.
 
 use lisle::sync::{IVar, Mutex};
 use lisle_check::atomic::{AtomicU32, Ordering::SeqCst};
@@ -35,7 +35,7 @@ fn known_good() {
     assert_eq!(*total.lock(), 3);
 }
 
-/// Asserts that checks on this thread say what is true.
+/// Asserts that checks on this thread have the right verdicts.
 #[track_caller]
 fn the_truth_is_told(after: &str) {
     let bad = Checker::new().explore(known_bad);
@@ -46,8 +46,8 @@ fn the_truth_is_told(after: &str) {
     assert!(!std::thread::panicking(), "after {after}");
 }
 
-/// Explores a program, of which `expected` says what is wrong, and then asserts that checks on this
-/// thread say what is true.
+/// Explores a program that fails with `expected`, and then asserts that checks on this thread have
+/// the right verdicts.
 #[track_caller]
 fn after(expected: &str, checker: Checker, program: impl Fn() + Send + Sync + 'static) -> Verdict {
     let verdict = checker.explore(program);
@@ -112,7 +112,7 @@ fn too_many_steps() {
     });
 }
 
-/// A destructor that waits for what nobody does any more once all is unwound.
+/// A destructor that waits for a value that nobody puts once all is unwound.
 struct WaitsInDrop(Arc<IVar<()>>);
 
 impl Drop for WaitsInDrop {
@@ -342,11 +342,11 @@ fn a_step_that_ends_late() {
         many_orders();
     });
     is_over.store(1, SeqCst);
-    // What is left behind has the program.
+    // The thread that is left behind still has the program.
     while Arc::strong_count(&count) > 1 {
         std::thread::yield_now();
     }
-    // To tell what has led there it was run once more.
+    // The checker has run it once more to tell the steps that led there.
     let executions = count.load(SeqCst);
     assert!((21..=25).contains(&executions), "{executions}");
 }
@@ -366,7 +366,7 @@ fn a_step_that_does_not_end() {
     let report = verdict.failure().unwrap().to_string();
     assert!(report.contains("the program itself has not come to an operation"), "{report}");
     assert!(report.contains("it runs: a loop"), "{report}");
-    // What came before it is told.
+    // The report tells the steps before it.
     assert!(report.contains("lock mutex") && report.contains("after.rs"), "{report}");
     is_over.store(1, SeqCst);
     // A call that waits in the system is told from a loop.

@@ -115,8 +115,7 @@ fn those_that_ask_with_nobody_to_set_it_are_a_livelock() {
     assert!(found.contains("a livelock"), "{found}");
 }
 
-/// Who has the turn stands under a lock, and so does what they count. Each round looks as the one
-/// before.
+/// A lock protects the count, which says whose turn it is. The players' rounds all look alike.
 fn alternate(turns: u32, with_observer: bool) -> impl Fn() -> Option<u32> + Send + Sync + 'static {
     move || {
         let count = Arc::new(Mutex::new(0));

@@ -99,7 +99,7 @@ fn halves_that_wait_for_each_other_may_wait_for_ever() {
     });
     assert!(found.contains("send to a channel"), "{found}");
     assert!(found.contains("nothing promises that they run at the same time"), "{found}");
-    // What another fiber sends may be waited for.
+    // A part may wait for another fiber's message.
     explored(|| {
         let (tx, rx) = lisle::channel();
         drop(lisle::spawn(move || tx.send(1)));
@@ -294,7 +294,7 @@ fn each_division_is_tried_if_that_is_asked_for() {
         verdict.counts().complete
     };
     assert_eq!([1, 2, 3, 4, 5].map(ways), [1, 2, 5, 15, 51]);
-    // What the steps of one part share.
+    // The steps of one part share a value.
     let program = || {
         let count = |seen: &mut u32, _| {
             *seen += 1;

@@ -1,5 +1,5 @@
-//! What a program may do inside of the model: loops over all cores, loops that ask until something
-//! is so, and what has no place there.
+//! Programs inside of the model: loops over all cores, loops that ask until a condition holds, and
+//! operations that have no place there.
 
 mod after;
 mod fairness;

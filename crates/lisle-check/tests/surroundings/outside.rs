@@ -1,4 +1,5 @@
-//! What is outside of a program has no place in a check, and the report says what to put there.
+//! Sockets, processes, other threads and the system's clock have no place in a check. The report
+//! names a substitute.
 
 use crate::support::{explored, failing, outcomes};
 use lisle::Event;
@@ -82,7 +83,7 @@ fn instants_of_the_system() {
     });
 }
 
-/// What asks how long ago an instant was asks the system. Nobody can refuse that, but it is named.
+/// `Instant::elapsed` asks the system. The checker cannot refuse it, but names it.
 #[test]
 fn an_instant_that_is_asked_how_long_ago_it_was() {
     let second = Duration::from_secs(1);
@@ -111,7 +112,7 @@ fn the_clock_of_a_program() {
         assert_eq!(now() - begun, 2 * hour);
     });
     assert_eq!(verdict.counts().complete, 1);
-    // Who asks does so before or after it has passed.
+    // The program asks before or after the time has passed.
     let begun = Instant::now();
     let seen = outcomes(move || {
         let begun = now();
@@ -121,7 +122,7 @@ fn the_clock_of_a_program() {
     });
     assert_eq!(seen, [Duration::ZERO, hour]);
     assert!(begun.elapsed() < hour);
-    // Elsewhere it is that of the system.
+    // Outside of checks it is the system's time.
     assert!(begun <= now() && now() <= Instant::now());
 }
 

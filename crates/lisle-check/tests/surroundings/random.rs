@@ -14,7 +14,7 @@ struct Shared {
     cells: [AtomicU32; 2],
     go: AtomicBool,
     lock: Mutex<u32>,
-    /// What is set at last is under a lock.
+    /// The last value set is under a lock.
     gate: Mutex<bool>,
     forks: [Mutex<u32>; 2],
     is_taken: AtomicBool,

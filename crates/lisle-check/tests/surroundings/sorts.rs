@@ -1,4 +1,4 @@
-//! Sorts and scans over all cores: their parts are processes, as those of other loops are.
+//! Sorts and scans over all cores: their parts are processes, as the parts of other loops are.
 
 use crate::support::{executions, failing, outcomes};
 use lisle::channel;
@@ -54,7 +54,7 @@ fn what_nobody_sees_costs_one_execution() {
 
 #[test]
 fn comparisons_of_a_sort_interleave() {
-    // What is compared at the same time counts at the same time, and a count may be lost.
+    // Two comparisons at the same time count at the same time, and a count may be lost.
     let seen = |sort: fn(&mut [u32], &AtomicU32)| {
         let program = move || {
             let calls = AtomicU32::new(0);
@@ -164,7 +164,7 @@ fn a_scan_of_what_is_not_associative_differs_by_its_division() {
     let divided = Checker::new().every_division().outcomes(three);
     let last: BTreeSet<_> = divided.iter().map(|outcome| outcome.result()[5]).collect();
     assert_eq!(last, [9 - 4 - 2 - 1 - 5 - 6, 9 - 4 - (2 - 1) - 5 - 6].into());
-    // What is fixed is the same whoever divides it.
+    // A fixed scan has the same result in every division.
     let fixed = || {
         let mut sums = [9, 4, 2, 1, 5, 6];
         Scan::new(|a: &i32, b: &i32| a - b).fixed().inclusive_in_place(&mut sums);

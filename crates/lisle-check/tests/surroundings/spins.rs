@@ -61,7 +61,7 @@ fn a_livelock_shows_in_some_schedules_only() {
     let program = || {
         let (turn, of_other) = shared(AtomicU32::new(0));
         let other = lisle::spawn(move || of_other.store(1, SeqCst));
-        // A lost wake-up: what the other has stored is overwritten.
+        // A lost wake-up: this store overwrites the other fiber's.
         turn.store(0, SeqCst);
         while turn.load(SeqCst) != 1 {
             spin_loop();

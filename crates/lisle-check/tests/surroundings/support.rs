@@ -16,7 +16,7 @@ pub(crate) fn executions(program: impl Fn() + Send + Sync + 'static) -> u64 {
     explored(program).counts().complete
 }
 
-/// Returns the report of what goes wrong in a program.
+/// Returns the report of a program's failure.
 pub(crate) fn failing(program: impl Fn() + Send + Sync + 'static) -> String {
     let verdict = Checker::new().explore(program);
     verdict.failure().unwrap_or_else(|| panic!("{verdict}")).to_string()

@@ -8,8 +8,8 @@ use lisle_check::task::{
     mem, mutex, print, read_file, read_line,
 };
 
-/// What a request needs: a place that holds 0, an empty IVar, a free mutex, and one that the second
-/// task holds.
+/// The objects of a request: a place that holds 0, an empty IVar, a free mutex, and a mutex that
+/// the second task holds.
 #[derive(Clone, Copy)]
 struct Cells {
     place: Place<i32>,

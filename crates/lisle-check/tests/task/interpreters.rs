@@ -1,4 +1,4 @@
-//! What happens for real is among what the checker says may happen.
+//! The outcome of a real run is one of the outcomes that the checker has found.
 
 use crate::{check_both_ways, run_among};
 use lisle_check::steps;

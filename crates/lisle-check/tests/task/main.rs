@@ -31,7 +31,7 @@ fn unordered(verdict: &Verdict) -> Vec<String> {
     all
 }
 
-/// Runs a program for real, and returns the outcome if it is among those of the verdict.
+/// Runs a program for real, and returns the outcome if the verdict has it.
 fn run_among(verdict: &Verdict, world: InMemory, program: &Task) -> Outcome {
     let outcome = run_in(world, program.clone());
     assert!(verdict.allows(&outcome), "it came to {outcome}\nbut the checker says\n{verdict}");

@@ -1,4 +1,4 @@
-//! What the checker finds, and how it tells it.
+//! The findings of the checker, and its reports of them.
 
 use crate::{check_both_ways, run_among};
 use lisle_check::steps;
@@ -197,7 +197,7 @@ fn on_x86_a_task_finds_its_own_stores_and_others_find_them_in_order() {
     let x86 = Checker::new().memory(Memory::TotalStoreOrder);
     assert_eq!(x86.check_value(own).answers::<i32>(), [2]);
 
-    // A message and its flag: what was stored first is seen first.
+    // A message and its flag: the first store is seen first.
     let program = steps! {
         let message = mem(0);
         let flag = mem(0);

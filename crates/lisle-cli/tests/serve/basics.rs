@@ -1,4 +1,4 @@
-//! What every client relies on.
+//! The behaviours that every client relies on.
 
 use super::support::{Server, Site, command, wait_until};
 

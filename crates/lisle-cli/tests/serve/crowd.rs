@@ -113,7 +113,7 @@ fn clients_that_do_not_read_a_large_file_hold_neither_its_bytes_nor_descriptors(
     // it is sent at once.
     let growth = server.resident().saturating_sub(resident);
     assert!(growth < 56 * count as u64, "{growth} KiB for {count} clients");
-    // Each domain has opened the file once, whoever asked for it, and may be looking at it again.
+    // Each domain has opened the file once for all who asked, and may be looking at it again.
     let open = server.descriptors().saturating_sub(idle + count);
     assert!(open <= 8, "{open} descriptors beside those of the connections");
     drop(clients);

@@ -135,8 +135,8 @@ fn nobody_reads_anything() {
     let mut filler = std::fs::File::options().write(true).custom_flags(flags).open(path).unwrap();
     while filler.write(&[b'x'; 4096]).is_ok() {}
     let pid = rustix::process::Pid::from_child(&child);
-    // What it is doing, nobody reads either. That it has tried to say it cannot be seen; should it
-    // take longer, then it has ended before, and less is tested.
+    // Nobody reads the list of its waits either. The test cannot see the try to print it. Should
+    // that take longer, then the server has ended before, and less is tested.
     rustix::process::kill_process(pid, rustix::process::Signal::QUIT).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(300));
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();

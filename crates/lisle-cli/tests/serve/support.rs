@@ -69,7 +69,7 @@ pub(crate) struct Server {
     output: File,
 }
 
-/// What is left of a server that has ended.
+/// The results of a server that has ended.
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
     pub(crate) stdout: String,
@@ -126,7 +126,7 @@ impl Server {
         Pid::from_child(&self.child)
     }
 
-    /// What it has printed to standard error so far.
+    /// Returns the standard error so far.
     pub(crate) fn stderr(&self) -> String {
         self.errors.lock().expect("nobody panics with it").clone()
     }
@@ -273,7 +273,7 @@ pub(crate) fn command_with_descriptors(soft: u64, hard: u64) -> Command {
 pub(crate) fn descriptors_for_tests() -> u64 {
     let limit = rustix::process::getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
-    // Should the system refuse, the tests make do with what there is.
+    // Should the system refuse, the tests make do with the old limit.
     let _ = rustix::process::setrlimit(Resource::Nofile, raised);
     rustix::process::getrlimit(Resource::Nofile).current.unwrap_or(1 << 20)
 }

@@ -1,4 +1,4 @@
-//! SIGQUIT: who waits for what.
+//! SIGQUIT prints the waits of the server's fibers and tasks.
 
 use rustix::process::Signal;
 

@@ -69,7 +69,7 @@ fn messages_pass_through_a_buffer_in_each_way() {
     }
 }
 
-/// The smallest future, that of a receive which is awaited, is entered and left beside a sender.
+/// The smallest future, of an awaited receive, is entered and left beside a sender.
 #[test]
 fn an_awaited_receive_is_left_beside_a_sender() {
     let messages = Messages::default();

@@ -3,8 +3,8 @@
 //! sanitizer sees every such write.
 //!
 //! They are whole programs in safe code, without a runtime, and small enough for Miri, which runs
-//! them with many seeds and under both models of borrowing: `.ci/run miri`. Each also asserts what
-//! was taken and that each value was dropped once.
+//! them with many seeds and under both models of borrowing: `.ci/run miri`. Each also asserts the
+//! values taken, and that each value was dropped once.
 
 #![forbid(unsafe_code)]
 

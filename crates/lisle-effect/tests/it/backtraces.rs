@@ -46,8 +46,8 @@ fn of_each_kind_of_clause() {
     lisle::run(case);
 }
 
-/// The performer may be in computations within, in an answer of a handler within, and in a part of what is noted
-/// at its fiber; the clause may take the backtrace in a computation of its own.
+/// The performer may be in computations within, in an answer of a handler within, and in a generator. The
+/// clause may take the backtrace in a computation of its own.
 #[test]
 fn through_what_lies_between() {
     let inner = || {

@@ -68,7 +68,7 @@ fn a_catching_clause_and_one_that_does_something_afterwards() {
         assert_eq!(*seen.borrow(), [2]);
         "caught".to_string()
     })
-    // What was to be done with the result is not, since there is none.
+    // The continuation for the result does not run, since there is no result.
     .on(|Add(n), k| k.resume_then(n + 1, |_| unreachable!("the computation has no result")))
     .run();
     assert_eq!(result, "caught");
@@ -323,8 +323,8 @@ fn in_an_ordinary_panic() {
     assert_eq!((panic.downcast_ref(), seen.into_inner()), (Some(&3_u8), vec![2]));
 }
 
-/// What a destructor cannot be answered with ends the process. The message names the effect, its place, and
-/// the handler, and says why.
+/// An effect of a destructor that its handler does not answer ends the process. The message names the
+/// effect, its place, the handler, and the reason.
 #[test]
 fn what_no_destructor_can_be_answered_with() {
     struct Performs;
@@ -417,7 +417,8 @@ fn what_no_destructor_can_be_answered_with() {
     }
 }
 
-/// What was kept in a fiber is unwound when that ends, forgotten or not, and its clauses may wait.
+/// A computation kept in a fiber is unwound when the fiber ends, also if it was forgotten, and its
+/// clauses may wait.
 #[test]
 fn at_the_end_of_a_fiber() {
     lisle::Runtime::builder().domains(1).run(|| {

@@ -250,7 +250,7 @@ fn no_suspend_is_not_left() {
     assert_eq!(handle(around).on(|Ask, k| k.resume(9)).run(), 2);
 }
 
-/// A task does not see what is around the code that spawns it: it might begin elsewhere.
+/// A task does not see the handlers around the code that spawns it: it might begin elsewhere.
 #[test]
 fn tasks_have_no_handlers_but_their_own() {
     lisle::run(|| {
@@ -303,7 +303,8 @@ fn keep() {
         .run();
 }
 
-/// What was kept in a fiber goes on in that fiber only; elsewhere it is left as it is.
+/// A kept computation goes on only in the fiber that has kept it. A try elsewhere leaves it as it
+/// is.
 #[test]
 fn a_kept_computation_stays_in_its_fiber() {
     let runtime = lisle::Runtime::builder().domains(1);

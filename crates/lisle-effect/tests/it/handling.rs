@@ -1,4 +1,4 @@
-//! What handlers do with effects that go on.
+//! Handlers of effects whose computations go on.
 
 use crate::support::{Add, Ask, Counts, Fail, message_of};
 use lisle_effect::{Effect, finish, handle, perform};

@@ -170,7 +170,7 @@ fn within_its_clause() {
     let message = message_of(|| handle(computation).on(|Ask, k| finish(k.keep().resume(1))).run());
     assert!(message.contains("within the clause that has kept it"), "{message}");
     assert_eq!(dropped.get(), 2);
-    // Kept, and then the clause panics: whoever has it still owns it.
+    // Kept, and then the clause panics: the computation still belongs to its new owner.
     let kept = Rc::new(RefCell::new(None));
     let keep = kept.clone();
     let message = message_of(move || {

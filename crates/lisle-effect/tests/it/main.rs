@@ -1,4 +1,4 @@
-//! Tests of effects, without what is above this crate.
+//! Tests of effects, without the crates above this one.
 
 mod any;
 mod backtraces;

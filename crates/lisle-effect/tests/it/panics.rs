@@ -73,7 +73,7 @@ fn whose_panics_it_sees() {
     assert_eq!(run(&|| generate(|_: &lisle_effect::Items<u32>| raise(4), |items| items.sum())), 14);
     let of_clause = catch_unwind(AssertUnwindSafe(|| run(&|| perform(Fail("")))));
     assert_eq!(number(&*of_clause.unwrap_err()), 3);
-    // Of what is made of the value, too.
+    // A panic of `returning`, too.
     let run = || handle(|| 1).returning(|_| raise(5)).catch_panic(|_| 0).run();
     assert_eq!(number(&*catch_unwind(run).unwrap_err()), 5);
     // An effect that nobody handles is a panic of the performer.

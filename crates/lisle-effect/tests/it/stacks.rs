@@ -126,6 +126,6 @@ fn many_nested_computations() {
     };
     assert_eq!(run(false), DEPTH + 3);
     assert_eq!(run(true), 7);
-    // With what stacks are left from before.
+    // With the stacks that are left from before.
     assert_eq!(run(false), DEPTH + 3);
 }

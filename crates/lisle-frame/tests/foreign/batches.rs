@@ -129,7 +129,7 @@ fn a_call_waits_for_others_before_the_delay() {
     assert!(!lone_call(NEVER, |_| ()));
 }
 
-/// What is costly goes in small batches, what is cheap in large ones.
+/// Costly calls go in small batches, cheap calls in large ones.
 #[test]
 #[cfg_attr(miri, ignore = "an interpreter has other costs")]
 fn the_size_follows_the_cost() {
@@ -157,7 +157,7 @@ fn the_size_follows_the_cost() {
         }
     });
     assert_eq!(report.calls, calls);
-    // Those of the longest batches, of 100 microseconds, are five.
+    // The longest batches, of 100 microseconds, have five calls.
     assert!((calls / 5..=calls).contains(&report.batches), "{} batches of costly calls", report.batches);
     assert_eq!(report.slowest.unwrap().0, "costly");
     assert!(report.slowest.unwrap().1 >= Duration::from_micros(20));

@@ -137,7 +137,7 @@ fn a_world_ends_with_calls_that_run_or_are_late() {
     world.live((), async move |_| drop(late.call(Counted::new(&counts)).await));
     let counts = there.clone();
     world.live((), async move |_| drop(failed.call(Counted::new(&counts)).await));
-    // That which is cancelled may not have begun.
+    // The cancelled call may not have begun.
     while gate.entered() < 2 {
         world.frame();
     }

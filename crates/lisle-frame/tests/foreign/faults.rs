@@ -132,8 +132,8 @@ struct Stuck {
     results: Arc<AtomicUsize>,
 }
 
-/// Makes a world with a stream whose call does not return before the gate is opened, but for that
-/// of the first frame. Returns the stream, another one, and how many of the results are there.
+/// Makes a world with a stream whose call does not return before the gate is opened, except in the
+/// first frame. Returns the stream, another one, and how many of the results are there.
 fn stuck(deadline: Deadline, gate: &Gate) -> Stuck {
     let (world, _workers) = world_with(1);
     let (passes, results) = (gate.clone(), Arc::new(AtomicUsize::new(0)));
@@ -213,7 +213,7 @@ fn the_report_names_what_is_late() {
     let gate = Gate::default();
     let Stuck { mut world, _workers, stream, .. } =
         stuck(Deadline::KeepLast(Duration::from_millis(1)), &gate);
-    // That of the first frame may be late, too.
+    // The call of the first frame may be late, too.
     let late = loop {
         let report = world.frame();
         if report.late > 0 {
@@ -256,7 +256,8 @@ fn a_call_that_does_not_return_is_cancelled() {
     world.frame();
     assert!(matches!(called(&world, stream), CallError::Deadline { .. }));
     gate.open();
-    // The worker is free again, so that a call has a result; those of the late ones are dropped.
+    // The worker is free again, so that a call has a result; the results of the late calls are
+    // dropped.
     while world.get(stream).is_err() {
         world.frame();
     }

@@ -52,7 +52,8 @@ fn calls_go_home() {
     }
 }
 
-/// The worker at home is in another call, or has never come: others run what was sent there.
+/// The worker at home is in another call, or has never come: other workers run the calls that were
+/// sent to it.
 #[test]
 fn what_is_sent_to_a_worker_that_is_busy_or_away() {
     let _watched = watched();
@@ -83,7 +84,8 @@ fn what_is_sent_to_a_worker_that_is_busy_or_away() {
         world.frame();
     }
     check(&mut world);
-    // In those of another, of which this one knows nothing.
+    // The calls that keep the workers busy may also be another world's, of which this one knows
+    // nothing.
     check(&mut World::builder().pool(&workers).build());
     gate.open();
 }

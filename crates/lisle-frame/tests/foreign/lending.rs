@@ -1,4 +1,4 @@
-//! What a host lends to a frame.
+//! The values that a host lends to a frame.
 
 use crate::support::{scaled, until, watched, world_with};
 use lisle_frame::{Deadline, Foreign, Lent, Stream, World, call, frames, next_frame, race};
@@ -74,7 +74,8 @@ fn one_name_is_lent_once() {
     World::new().lend(grid, &1).lend(grid, &2).frame();
 }
 
-/// What is lent must not be read after the frame: by no call that the frame does not wait for.
+/// A loan must not be read after the frame. So no call that the frame does not wait for may read
+/// it.
 #[test]
 fn calls_that_may_outlast_the_frame_are_lent_nothing() {
     let _watched = watched();
@@ -185,7 +186,7 @@ fn a_panic_of_a_call_or_of_the_pool_leaves_nothing_lent() {
     assert_eq!(world.get(asks), Ok(None));
 }
 
-/// A frame within a call of another sees what is lent to both; its own goes first.
+/// A frame within a call of another frame sees the loans of both; its own go first.
 #[test]
 fn frames_within_frames() {
     let _watched = watched();

@@ -1,4 +1,4 @@
-//! Results come in the order of issue, whoever runs the calls, and however long they take.
+//! Results come in the order of issue, whichever threads run the calls, and however long they take.
 
 use crate::support::{Gate, Random, mix, scaled, take_a_while, watched, world_with};
 use lisle_frame::{Deadline, Foreign, call};
@@ -6,8 +6,8 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Each stream awaits several calls, and writes down when it goes on. The order is that of issue:
-/// all first calls, then all second ones.
+/// Each stream awaits several calls, and writes down when it goes on. The order is the order of
+/// issue: all first calls, then all second ones.
 #[test]
 fn results_come_in_the_order_of_issue() {
     let _watched = watched();
@@ -37,7 +37,7 @@ fn results_come_in_the_order_of_issue() {
     }
 }
 
-/// Runs a world with functions of all kinds, and returns a hash of what happened, in its order.
+/// Runs a world with functions of all kinds, and returns a hash of its events in their order.
 fn trace(workers: usize, frames: usize, streams: usize) -> u64 {
     let (mut world, _workers) = world_with(workers);
     let hash = Rc::new(Cell::new(0));
@@ -65,7 +65,8 @@ fn trace(workers: usize, frames: usize, streams: usize) -> u64 {
                     2 => homed.call(argument).await,
                     3 => chain.call(argument).await,
                     4 => call(move || argument + 1).await,
-                    // What another stream has in this frame, which may wait for calls of its own.
+                    // The value of another stream in this frame, which may wait for calls of its
+                    // own.
                     _ => match before {
                         Some(before) => lisle_frame::Stream::<u64>::get(before).await,
                         None => argument,

@@ -71,7 +71,7 @@ fn they_are_for_workers_only() {
     assert_ne!(world.get(long).unwrap().unwrap(), here);
 }
 
-/// What the threads of a pool have left when it ended, the world runs itself.
+/// The world itself runs the calls that a pool's threads have left when the pool ended.
 #[test]
 fn a_pool_that_has_ended() {
     let _watched = watched();

@@ -1,4 +1,5 @@
-//! Who runs what: the world's thread helps with its own, and what has no place runs in place.
+//! The threads that run calls: the world's thread helps with its own calls, and a call for which
+//! the pool has no place runs in place.
 
 use crate::support::{Gate, Idle, scaled, watched, world_with};
 use lisle_frame::{CallError, Foreign, Pool, Work, Workers, World};

@@ -1,4 +1,4 @@
-//! What a frame says about itself.
+//! The reports of frames.
 
 use crate::support::{Idle, until, watched, world_with};
 use lisle_frame::{Foreign, World, next_frame};

@@ -1,4 +1,4 @@
-//! What the tests share: a watchdog, gates that hold calls back, pools that do as they are told.
+//! Support of these tests: a watchdog, gates that hold calls back, pools that do as they are told.
 
 use lisle_frame::{Pool, Work, Workers, World};
 use std::cell::RefCell;

@@ -1,4 +1,4 @@
-//! What goes on beside a body ends with the async scope that has started it.
+//! A future that runs beside a body ends with the async scope that has started it.
 
 use crate::worlds::{Counter, Make, Tokens};
 use lisle_frame::{Foreign, World, all, async_scope, branch, frames, here, next_frame, race, rush, spawn};

@@ -195,7 +195,7 @@ fn calls_are_forgotten(make: Make<'_>) {
     }
 }
 
-/// 6. What has not begun does not begin; arguments and results are dropped once each.
+/// 6. A call that has not begun does not begin; arguments and results are dropped once each.
 fn calls_are_dropped_before_and_after_they_have_begun(make: Make<'_>) {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -293,7 +293,7 @@ fn a_call_of_one_world_is_polled_in_another(make: Make<'_>) {
     assert_eq!(outer.get(outcome).unwrap(), 63);
 }
 
-/// 22. It has no world around it, whoever runs it, so that it comes to the same.
+/// 22. It has no world around it, whichever thread runs it, and so has the same result everywhere.
 fn a_foreign_function_is_in_no_frame(make: Make<'_>) {
     let mut world = make();
     let one = world.stream(async || 1);

@@ -60,8 +60,9 @@ fn a_long_chain_against_the_order(make: Make<'_>) {
     }
 }
 
-/// Behaviour 3. The work is that of a line, not of a square: no link of the chain is polled more
-/// than twice in a frame, once when it is demanded and once when what it reads is there.
+/// Behaviour 3. The work grows with the length of the chain, not with its square: no link is polled
+/// more than twice in a frame, once when it is demanded and once when the value that it reads is
+/// there.
 fn no_link_is_polled_often(make: Make<'_>) {
     let length = count(100_000, 200);
     let polls = Rc::new(Cell::new(0));

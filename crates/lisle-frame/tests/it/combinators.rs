@@ -58,7 +58,7 @@ fn previous_is_the_value_of_the_last_frame(make: Make<'_>) {
         assert_eq!(all.map(|previous| world.get(previous).unwrap()), [n - 1; 4]);
         assert_eq!(readers.map(|reader| world.get(reader).unwrap()), [n - 1; 4]);
     }
-    // One that is made later begins with what there is.
+    // A `previous` that is made later begins with the value of that frame.
     let late = world.previous(number.stream(), 0);
     world.set(number, 20).unwrap();
     world.frame();
@@ -157,7 +157,7 @@ fn hold_changes_and_sample(make: Make<'_>) {
     }
 }
 
-/// 8. What is named may be made in the frame.
+/// 8. The chosen stream may be made in the frame.
 fn switch_follows_what_is_named(make: Make<'_>) {
     let mut world = make();
     let streams = (0..5).map(|n| world.stream(async move || n)).collect::<Vec<_>>();

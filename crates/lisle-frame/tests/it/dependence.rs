@@ -1,4 +1,4 @@
-//! What depends on time is found, and named.
+//! Frames find and name the results that depend on real time.
 
 use crate::worlds::{Counter, Make};
 use lisle_frame::{Deadline, Dependence, Foreign, World, find_dependence, next_frame};
@@ -6,8 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Worlds without workers, where everything ends at once, and with some. What has a deadline waits
-/// for it where others take work and do not do it.
+/// Worlds without workers, where each call ends at once, and worlds with workers.
 macro_rules! in_worlds {
     ($($test:ident),* $(,)?) => {$(
         mod $test {

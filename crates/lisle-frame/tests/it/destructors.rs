@@ -27,8 +27,8 @@ fn check_group(world: &mut World, make: impl Fn(&Here, usize) -> Stream<usize>) 
     }
 }
 
-/// Makes a stream that panics in its second frame, or gives its number, or ends, as `kind` says.
-/// What it holds removes the stream when it is dropped.
+/// Makes a stream that panics in its second frame, or gives its number, or ends, as `kind` says. A
+/// value in its body removes the stream when it is dropped.
 fn self_removing(here: &Here, n: usize, kind: Kind) -> Stream<usize> {
     let itself = Later::new();
     let removing = itself.clone();

@@ -124,12 +124,12 @@ fn keys_are_dropped_in_the_order_of_the_list(make: Make<'_>) {
         world.set(input, Vec::new()).unwrap();
         world.frame();
         assert_eq!(*log.borrow(), [5, 2, 7, 1, 9]);
-        // Those of a list that is removed.
+        // The keys of a list that is removed.
         world.set(input, keys(&log, &[8, 3, 6])).unwrap();
         world.frame();
         world.set(input, Vec::new()).unwrap();
         world.remove(list.members()).unwrap();
-        // Those of a list that fails when it makes the last of them.
+        // The keys of a list that fails when it makes the last member.
         let failing = world.input(keys(&log, &[4, 0, 10, 11]));
         world.keyed(failing.stream(), |key| {
             assert_ne!(key.0.0, 11, "on purpose");

@@ -74,8 +74,8 @@ fn a_stream_that_is_retried_comes_back(make: Make<'_>) {
     }
 }
 
-/// 7. The reader's error names what has failed, and where it was made; its own body is not
-///    poisoned.
+/// 7. The reader's error names the failed stream and the place where it was made; the reader's own
+///    body is not poisoned.
 fn a_reader_fails_and_recovers_by_itself(make: Make<'_>) {
     let mut world = make();
     let number = world.input(0);

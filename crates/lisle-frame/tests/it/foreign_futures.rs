@@ -1,4 +1,4 @@
-//! Streams that wait for what happens outside of the world: channels, timers, other threads.
+//! Streams that wait for events outside of the world: channels, timers, other threads.
 
 use crate::worlds::{Counter, Make, Tokens, count};
 use futures::channel::{mpsc, oneshot};
@@ -18,7 +18,7 @@ in_all_worlds!(
     nothing_is_lost_at_the_end_of_the_world,
 );
 
-/// 13. What has not happened holds nobody else.
+/// 13. A live stream that waits holds up no reader.
 fn what_has_happened_by_the_start_of_the_frame_is_seen(make: Make<'_>) {
     let mut world = make();
     let (sender, receiver) = oneshot::channel::<u32>();
@@ -167,7 +167,8 @@ fn a_timer_of_the_core_ends_a_wait(make: Make<'_>) {
     assert_eq!(world.get(ended).unwrap(), "the time is over");
 }
 
-/// 13. What was sent and not received is dropped once; hosts hear that the world has gone.
+/// 13. A message that was sent and not received is dropped once; hosts hear that the world has
+///     gone.
 fn nothing_is_lost_at_the_end_of_the_world(make: Make<'_>) {
     let tokens = Tokens::default();
     let mut world = make();

@@ -207,7 +207,7 @@ fn a_timeout_drops_what_it_waits_for(make: Make<'_>) {
     assert!((3..=4).contains(&steps.get()));
 }
 
-/// What is done in the same frame was in time, also when it has waited for a call.
+/// A future that ends in the same frame is in time, also if it has waited for a call.
 fn a_timeout_within_a_frame(make: Make<'_>) {
     let mut world = make();
     let work = Foreign::new("work", |n: u32| n).batch(2);

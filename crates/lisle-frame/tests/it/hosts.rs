@@ -43,7 +43,7 @@ impl Drop for Jobs {
     }
 }
 
-/// What a world has of the host's job system.
+/// The world's handle of the host's job system.
 pub(crate) struct JobsPool {
     queue: mpsc::Sender<Work>,
     threads: usize,
@@ -58,7 +58,7 @@ impl Pool for JobsPool {
     }
 }
 
-/// A pool that keeps what is submitted and never runs it.
+/// A pool that keeps submitted work and never runs it.
 #[derive(Default)]
 pub(crate) struct Idle(RefCell<Vec<Work>>);
 
@@ -161,7 +161,7 @@ fn pools_that_do_nothing_or_too_much() {
     check(Jobs::start(3).pool(), 5);
 }
 
-/// 22. In each of its functions. What the streams have had stays, and the next frame goes on.
+/// 22. In each of its functions. The streams keep their values, and the next frame goes on.
 #[test]
 fn a_pool_that_panics_does_not_take_the_world_with_it() {
     #[derive(Clone, Default)]

@@ -76,7 +76,7 @@ fn what_a_run_has_made_lives_until_the_next(make: Make<'_>) {
     assert_eq!(tokens.alive(), 0);
 }
 
-/// 5. What comes after the remover in the order is not run; what came before it was run already.
+/// 5. A removed stream after the remover in the order is not run; one before it has already run.
 fn what_is_removed_in_a_frame_is_not_evaluated_any_more(make: Make<'_>) {
     let mut world = make();
     let (before, after) = (Counter::default(), Counter::default());
@@ -345,7 +345,7 @@ fn a_scope_is_dropped_by_its_owner(make: Make<'_>) {
     world.remove(owner).unwrap();
     assert!(world.get(stream).is_err());
     assert_eq!(tokens.alive(), 0);
-    // What is made in a scope that is gone is gone, too.
+    // A stream that is made in a scope that is gone is gone, too.
     let late = scope.stream(async || 6);
     world.frame();
     assert!(world.get(late).is_err());
@@ -400,7 +400,8 @@ fn values_of_any_size_and_alignment(make: Make<'_>) {
     }
 }
 
-/// 6. Also what waits, what has failed, what was never run, and what only a destructor holds.
+/// 6. Also streams that wait, have failed or were never run, and values that only a destructor
+///    holds.
 fn everything_is_dropped_with_the_world(make: Make<'_>) {
     let work = Foreign::new("work", |n: u32| n).batch(2);
     let tokens = Tokens::default();

@@ -17,8 +17,8 @@ in_all_worlds!(
     members_of_a_list_that_is_retried_come_back,
 );
 
-/// Makes a list of what reads a stream that was made for it, and a list of the same kind of that
-/// one.
+/// Makes a list whose members each read a stream that was made for them, and a second list of this
+/// kind, made of the first.
 fn lists(world: &World, keys: Stream<Vec<u32>>, tokens: &Tokens) -> [List<u32>; 2] {
     let made = tokens.clone();
     let list = world.keyed(keys, move |key| {
@@ -73,7 +73,7 @@ fn what_is_made_for_a_member_goes_with_a_member_that_is_removed_by_hand(make: Ma
     let first = world.get(list.members()).unwrap()[0];
     world.remove(first).unwrap();
     assert_eq!(tokens.alive(), 3);
-    // It is made again, and what was made of the old one goes.
+    // The member is made again, and the mapped value of the old one goes.
     world.frame();
     world.frame();
     assert_eq!(tokens.alive(), 4);
@@ -187,7 +187,7 @@ fn members_are_told_by_where_their_list_was_made(make: Make<'_>) {
     let plain = world.list(3, |_| async || -> u32 { panic!("on purpose") });
     let keyed = world.keyed(keys.stream(), |_| async || -> u32 { panic!("on purpose") });
     let mapped = world.map_list(plain, |_| async || -> u32 { panic!("on purpose") });
-    // What a list makes in a frame runs from the next one on.
+    // Members that a list makes in a frame run from the next frame on.
     world.frame();
     world.frame();
     for list in [plain, keyed, mapped] {
@@ -203,7 +203,7 @@ fn members_have_the_name_of_their_list(make: Make<'_>) {
     let plain = world.named("plain").list(3, |_| async || -> u32 { panic!("on purpose") });
     let keyed = world.named("keyed").keyed(keys.stream(), |_| async || -> u32 { panic!("on purpose") });
     let mapped = world.named("mapped").map_list(plain, |_| async || -> u32 { panic!("on purpose") });
-    // What a list makes in a frame runs from the next one on.
+    // Members that a list makes in a frame run from the next frame on.
     world.frame();
     world.frame();
     for (list, name) in [(plain, "plain"), (keyed, "keyed"), (mapped, "mapped")] {
@@ -236,7 +236,7 @@ fn members_of_a_list_that_is_retried_come_back(make: Make<'_>) {
     assert_eq!(world.get(all).unwrap(), [3, 4, 5]);
 }
 
-/// 5. With what was made for them.
+/// 5. So do the streams that were made for them.
 fn members_that_live_over_frames_come_and_go(make: Make<'_>) {
     let mut world = make();
     let tokens = Tokens::default();
@@ -270,7 +270,7 @@ fn members_that_live_over_frames_come_and_go(make: Make<'_>) {
         assert_eq!(world.get(all).unwrap(), expected);
         assert_eq!(tokens.alive(), 2 * expected.len() as isize);
     }
-    // What one removes by hand is made again, with all that was made for it.
+    // A member that the program removes is made again, with all streams that were made for it.
     world.set(keys, vec![5]).unwrap();
     world.frame();
     world.remove(world.get(list.members()).unwrap()[0]).unwrap();

@@ -1,5 +1,5 @@
-//! What a world of streams shows, from outside. The numbers in the comments are those of the
-//! behaviours that frames are to have.
+//! The behaviour of a world of streams, from outside. The numbers in the comments are the numbers
+//! of the behaviours in the list that frames are to have.
 
 #[macro_use]
 mod worlds;

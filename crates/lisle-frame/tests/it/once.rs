@@ -126,7 +126,7 @@ fn a_read_by_reference_does_not_clone(make: Make<'_>) {
     assert_eq!(tokens.alive(), 0);
 }
 
-/// 1, 2. What is read waits for a call, with all its readers.
+/// 1, 2. A stream waits for a call, and so do all its readers.
 fn many_readers_of_one_that_waits_all_go_on(make: Make<'_>) {
     let square = Foreign::new("square", |n: usize| n * n).batch(1);
     let mut world = make();

@@ -145,8 +145,7 @@ fn both_kinds_of_waiting_in_one_body(make: Make<'_>) {
     }
 }
 
-/// 6. The arguments of what has begun stay valid until it is done; what has not begun does not
-///    begin.
+/// 6. The arguments of a call that has begun stay valid until it is done; no other call begins.
 fn a_world_ends_while_calls_over_frames_are_pending(make: Make<'_>) {
     let alive = Arc::new(());
     let wait = Foreign::new("wait", |token: Arc<()>, numbers: Vec<u64>| {

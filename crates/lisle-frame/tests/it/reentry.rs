@@ -240,7 +240,7 @@ impl<F: FnMut()> Drop for Finally<F> {
     }
 }
 
-/// What the destructor polls is no business of the streams that run next.
+/// The futures that the destructor polls do not concern the streams that run next.
 #[test]
 fn a_destructor_polls_by_hand_what_fails() {
     let mut world = World::new();

@@ -14,7 +14,7 @@ in_all_worlds!(
     a_list_that_has_shrunk_goes_back,
 );
 
-/// What a value does when it is cloned or dropped.
+/// The function that a value calls when it is cloned or dropped.
 type Then = Rc<RefCell<Option<Box<dyn FnOnce()>>>>;
 
 /// A value that calls back.
@@ -182,7 +182,7 @@ fn counting_lists(world: &World, tokens: &Tokens) -> (Input<Vec<u32>>, Both) {
     (keys, world.zip(world.values(plain), world.values(made_otherwise)))
 }
 
-/// 23. What was made for the new members goes with them, and is made again.
+/// 23. The streams made for the new members go with them, and are made again.
 fn a_list_that_has_grown_goes_back(make: Make<'_>) {
     let mut world = make();
     let tokens = Tokens::default();
@@ -209,7 +209,7 @@ fn a_list_that_has_grown_goes_back(make: Make<'_>) {
     }
 }
 
-/// 23. What was made for the members that have gone comes back with them.
+/// 23. The streams made for members that have gone come back with them.
 fn a_list_that_has_shrunk_goes_back(make: Make<'_>) {
     let mut world = make();
     let tokens = Tokens::default();

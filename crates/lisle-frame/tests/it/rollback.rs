@@ -185,7 +185,7 @@ fn what_is_removed_by_hand_comes_back(make: Make<'_>) {
     }
 }
 
-/// What a run has made goes with the next.
+/// The streams that a run has made go with the next run.
 fn what_bodies_make_anew_comes_back(make: Make<'_>) {
     let mut world = make();
     let tokens = Tokens::default();
@@ -256,7 +256,7 @@ fn what_is_aside_is_dropped_with_the_last_snapshot(make: Make<'_>) {
     world.set(keys, vec![7]).unwrap();
     world.frame();
     assert_eq!(tokens.alive(), 2);
-    // What has come back is kept by those that have it.
+    // Each snapshot that has the restored value keeps it alive.
     let first = world.snapshot().unwrap();
     world.set(keys, vec![]).unwrap();
     world.frame();

@@ -12,7 +12,7 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 
-/// What was seen.
+/// The spans and events seen.
 #[derive(Clone, Default)]
 pub(crate) struct Seen {
     events: Arc<Mutex<Vec<(&'static str, String)>>>,

@@ -1,6 +1,6 @@
-//! Effects: stacks come from a supply, and what a computation consists of lies on its stack. What
-//! `resume_then` leaves to do is allocated, and so is the payload with which a computation is
-//! unwound that ends early. They are not here.
+//! Effects: stacks come from a supply, and all parts of a computation lie on its stack. Two things
+//! are allocated: the continuations of `resume_then`, and the payload that unwinds a computation
+//! which ends early. They are not tested here.
 
 use super::{allocates_nothing, my_turn, on_one_domain};
 use lisle::effect::{Effect, Suspended, finish, generate, generator, handle, perform};

@@ -25,7 +25,7 @@ fn interleaved() {
     for n in 1..100 {
         let kept = queue.clone();
         let waits = handle(move || {
-            // SAFETY: it catches what it throws.
+            // SAFETY: it catches its own exceptions.
             let got = unsafe { (cxx().handles_two)(n, performs) };
             assert_eq!(got, 1000 * n + n + 1);
             n
@@ -75,7 +75,7 @@ fn generators_in_turn() {
             for n in from..from + 10 {
                 ITEMS.set(items);
                 NEXT.set(-n);
-                // SAFETY: it catches what it throws.
+                // SAFETY: it catches its own exceptions.
                 items.give(unsafe { (cxx().handles)(n, gives) });
             }
         })
@@ -84,23 +84,24 @@ fn generators_in_turn() {
     assert!(numbers(1).zip(numbers(100)).eq(twice(1).zip(twice(100))));
 }
 
-/// What is called within a handler may throw on what that has caught, also in a computation.
+/// A function called within a C++ handler may rethrow the handler's exception, also in a
+/// computation.
 #[test]
 #[ignore = "needs a C++ compiler"]
 fn a_computation_in_a_handler() {
     extern "C-unwind" fn computes() {
         let answered = handle(|| {
             perform(Wait);
-            // SAFETY: it catches what it throws.
+            // SAFETY: it catches its own exceptions.
             unsafe { (cxx().handles)(3, performs) }
         });
         assert_eq!(answered.on(|Wait, k| k.resume(())).run(), 3);
     }
-    // SAFETY: it catches what it throws.
+    // SAFETY: it catches its own exceptions.
     assert_eq!(unsafe { (cxx().handles)(4, computes) }, 4);
 }
 
-/// What a producer has caught is not linked to what its consumer has, which may end first.
+/// The exception that a producer has caught is not linked to its consumer's, which may end first.
 #[test]
 #[ignore = "needs a C++ compiler"]
 fn an_item_that_is_asked_for_in_a_handler() {
@@ -120,7 +121,7 @@ fn an_item_that_is_asked_for_in_a_handler() {
         ITEMS.set(items);
         // SAFETY: it only reads.
         assert_eq!(unsafe { (cxx().has_current)() }, 0);
-        // SAFETY: it catches what it throws.
+        // SAFETY: it catches its own exceptions.
         assert_eq!(unsafe { (cxx().handles)(5, gives) }, 5);
         // SAFETY: as above.
         items.give(unsafe { (cxx().has_current)() });
@@ -156,7 +157,7 @@ fn kept_in_a_handler_and_begun_in_another() {
         assert_eq!(KEPT.take().unwrap().resume(()), 3);
         let refused = catch_unwind(|| {
             begin(|| {
-                // SAFETY: it catches what it throws.
+                // SAFETY: it catches its own exceptions.
                 unsafe { (cxx().handles_one)(7, performs) }
             })
         });
@@ -165,7 +166,7 @@ fn kept_in_a_handler_and_begun_in_another() {
         // SAFETY: it only reads.
         assert_eq!(unsafe { (cxx().has_current)() }, 1);
     }
-    // SAFETY: it catches what it throws.
+    // SAFETY: it catches its own exceptions.
     assert_eq!(unsafe { (cxx().handles)(8, begins) }, 8);
 }
 

@@ -1,4 +1,4 @@
-//! What a fiber handles is its own.
+//! The exceptions that a fiber handles are its own.
 
 use crate::{cxx, yields};
 use lisle::Runtime;
@@ -38,7 +38,7 @@ fn a_handler_throws_on_what_it_has_caught() {
 fn a_destructor_sees_one_exception_on_its_way() {
     on(1, || {
         let fibers: Vec<_> = (0..100)
-            // SAFETY: it catches what it throws.
+            // SAFETY: it catches its own exceptions.
             .map(|_| lisle::spawn(|| unsafe { (cxx().unwinds)(yields) }))
             .collect();
         assert!(fibers.into_iter().all(|fiber| fiber.join().unwrap() == 1));
@@ -54,7 +54,7 @@ fn a_destructor_sees_one_exception_on_its_way() {
 fn a_runtime_in_a_handler() {
     extern "C-unwind" fn runs() {
         on(1, || {
-            // SAFETY: it catches what it throws.
+            // SAFETY: it catches its own exceptions.
             let inside = lisle::spawn(|| unsafe { (cxx().handles)(7, yields) });
             assert_eq!(inside.join().unwrap(), 7);
         });
@@ -85,7 +85,7 @@ fn with_hooks_that_do_the_same() {
     cxx();
     Runtime::builder().domains(1).hooks(Swaps).run(|| {
         let fibers: Vec<_> = (1..100)
-            // SAFETY: it catches what it throws.
+            // SAFETY: it catches its own exceptions.
             .map(|n| lisle::spawn(move || unsafe { (cxx().handles)(n, yields) } == n))
             .collect();
         assert!(fibers.into_iter().all(|fiber| fiber.join().unwrap()));

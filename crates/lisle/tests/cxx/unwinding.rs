@@ -61,8 +61,8 @@ fn frames_that_catch_something_else_are_unwound() {
     assert!(shutdown.is_clean(), "{shutdown:?}");
 }
 
-/// What catches everything might swallow the panic, which would end the process; the table does not
-/// say whether it does. So the fiber is left, and named.
+/// A frame that catches everything might swallow the panic, which would end the process; the table
+/// does not say whether it does. So the fiber is left, and named.
 #[test]
 #[ignore = "needs a C++ compiler"]
 fn frames_that_no_panic_passes_stay() {

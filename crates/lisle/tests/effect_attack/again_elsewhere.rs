@@ -106,8 +106,8 @@ fn begun_in_a_scope_and_resumed_outside() {
     });
 }
 
-/// A clause is suspended, and goes on elsewhere: what it resumes has other surroundings from then
-/// on.
+/// A clause is suspended, and goes on elsewhere: the computation that it resumes has other
+/// surroundings from then on.
 #[test]
 fn a_clause_that_goes_on_elsewhere() {
     let within_clause = || {
@@ -135,7 +135,7 @@ fn a_clause_that_goes_on_elsewhere() {
     slot.take().unwrap().resume(());
 }
 
-/// What an answer hides has moved, too.
+/// The handlers that an answer hides have moved, too.
 #[test]
 fn an_answer_that_goes_on_elsewhere() {
     fn hidden() -> Option<Suspended<(), ()>> {

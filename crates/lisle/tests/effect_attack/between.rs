@@ -1,6 +1,6 @@
 //! Code that runs between the turns of fibers, or that a fiber asks to run as if it did: hooks, and
-//! what events say of themselves. What it suspends must not go on when the locals that it refers to
-//! are those of a fiber that has ended.
+//! the descriptions of events. A computation that it suspends may refer to the locals of a fiber;
+//! it must not go on when that fiber has ended.
 
 use crate::support::{Yield, begin, message_of};
 use lisle::effect::{Suspended, generator, perform};
@@ -35,7 +35,7 @@ thread_local! {
     static KEPT: RefCell<Vec<Suspended<(), ()>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// How many computations went on, and how many of them had borrowed what was gone.
+/// How many computations went on, and how many of them had borrowed locals that were gone.
 struct Went {
     on: AtomicU32,
     astray: AtomicU32,
@@ -64,7 +64,7 @@ impl Went {
     }
 }
 
-/// Tries to go on with what was kept, and returns how often that was refused.
+/// Tries to go on with the kept computations, and returns how many tries were refused.
 fn go_on() -> usize {
     let all = KEPT.take();
     all.into_iter()
@@ -79,8 +79,8 @@ fn go_on() -> usize {
         .sum()
 }
 
-/// Of what a hook keeps, nothing goes on in another call of a hook, nor on the thread: the fiber may
-/// have ended.
+/// A computation that a hook keeps does not go on in another call of a hook, nor on the thread: the
+/// fiber may have ended.
 #[test]
 fn what_a_hook_keeps_goes_on_nowhere_else() {
     static WENT: Went = Went::new();
@@ -117,8 +117,8 @@ fn what_a_hook_keeps_goes_on_nowhere_else() {
     assert_eq!(WENT.counts(), (0, 0));
 }
 
-/// Within one call of a hook, computations and generators are of use, and belong to the fiber's
-/// locals; and so do those of the thread outside of hooks.
+/// Within one call of a hook, computations and generators work, and belong to the fiber's locals.
+/// Outside of hooks, the thread's computations work, too.
 #[test]
 fn a_hook_goes_on_with_its_own() {
     static WENT: Went = Went::new();
@@ -180,8 +180,9 @@ impl Event for Tells {
     }
 }
 
-/// An event for which a fiber or a task waits, and that another fiber asks to describe itself, has the locals
-/// of the thread. What it keeps goes on there, when that fiber has ended.
+/// A fiber or a task waits for an event, and another fiber asks the event to describe itself. The description
+/// runs with the locals of the thread. A computation that it keeps goes on there, when the asking fiber has
+/// ended.
 #[test]
 fn what_an_event_keeps_that_describes_itself() {
     static OF_FIBER: Went = Went::new();

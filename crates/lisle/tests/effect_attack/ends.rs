@@ -48,7 +48,7 @@ fn forgetting_everything() {
     }
 }
 
-/// What is caught of an unwinding is raised in other computations, and dropped, later.
+/// The caught payload of an unwinding is later raised in other computations, and dropped.
 #[test]
 fn the_payload_of_an_unwinding_is_used_elsewhere() {
     let payload = Rc::new(Cell::new(None));
@@ -214,7 +214,7 @@ fn an_answer_that_is_reentered() {
     let sum = handle(|| handle(|| perform(Ask)).answer(|Ask| perform(Ask) + 1).run()).answer(|Ask| 10).run();
     assert_eq!(sum, 11);
     assert!(message_of(|| handle(|| perform(Ask)).answer(|Ask| perform(Ask)).run()).contains("no handler"));
-    // A destructor of what the clause has taken performs again, while the clause runs no more.
+    // A destructor of a value that the clause has taken performs again, when the clause has ended.
     let seen = RefCell::new(Vec::new());
     handle(|| {
         struct Again<'a>(&'a RefCell<Vec<u32>>);

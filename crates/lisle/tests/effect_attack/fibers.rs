@@ -13,7 +13,7 @@ fn alive(is_alive: bool) {
     assert!(is_alive);
 }
 
-/// What is done with a kept computation that something else borrows from.
+/// Ends a kept computation that something else borrows from, in each possible way.
 fn each_way(begin: impl Fn() -> Option<Suspended<(), ()>>) {
     drop(begin());
     begin().unwrap().resume(());
@@ -45,7 +45,7 @@ fn a_scope_of_fibers() {
                     alive(canary.is_alive());
                 })
             });
-            // The fiber that has forgotten ends before those of the scope.
+            // The fiber that has forgotten the computation ends before the fibers of the scope.
             lisle::spawn(|| {
                 mem::forget(begin(|| {
                     let number = AtomicU32::new(0);
@@ -254,7 +254,7 @@ fn tasks_and_futures() {
     each_way(|| begin(|| lisle::future::block_on(async { perform(Yield) })));
 }
 
-/// The waker of a future performs, which whoever wakes has to bear.
+/// The waker of a future performs, and the waking code has to bear it.
 #[test]
 fn a_waker_performs() {
     struct Performs;
@@ -322,7 +322,7 @@ fn functions_that_events_call() {
     });
 }
 
-/// A kept computation goes to another fiber and thread through what is not `Send`.
+/// A kept computation goes to another fiber and thread through a value that is not `Send`.
 #[test]
 fn smuggled_through_a_thread_local() {
     thread_local! {

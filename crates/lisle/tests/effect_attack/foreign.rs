@@ -25,7 +25,7 @@ thread_local! {
 
 static DROPPED: AtomicU32 = AtomicU32::new(0);
 
-/// Something to drop: what comes before the end of the process if a panic arrives.
+/// A value with a destructor: it runs before the end of the process if a panic arrives.
 struct Counts;
 
 impl Drop for Counts {
@@ -169,7 +169,7 @@ fn a_deadline_waits_for_them() {
     });
 }
 
-/// What can be unwound is, also the part of it that an inner deadline is for.
+/// Frames that can be unwound are, also the part of them below an inner deadline.
 #[test]
 fn a_deadline_unwinds_what_it_can() {
     everywhere(|| {

@@ -21,7 +21,8 @@ mod of_a_fiber {
     }
     static DEAD: AtomicU32 = AtomicU32::new(0);
 
-    /// The locals of a fiber are dropped one after another: what one keeps may refer to another.
+    /// The locals of a fiber are dropped one after another: a computation that one keeps may refer
+    /// to another.
     #[test]
     fn a_local_that_keeps_what_refers_to_another() {
         lisle::run(|| {
@@ -138,8 +139,8 @@ mod of_a_task {
         });
         assert_eq!((RESUMED.load(Ordering::SeqCst), DEAD.load(Ordering::SeqCst)), (0, 0));
     }
-    /// A task that waits goes on on another stack. What it has kept may refer to the locals of the fiber
-    /// in which it was polled before, and does not go on.
+    /// A task that waits goes on on another stack. A computation that it has kept may refer to the
+    /// locals of the fiber in which it was polled before, and does not go on.
     #[test]
     fn a_task_that_goes_on_elsewhere_leaves_what_it_has_kept() {
         let message = Runtime::builder().domains(1).run(|| {

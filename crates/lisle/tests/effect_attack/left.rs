@@ -9,7 +9,7 @@ use std::mem;
 use std::panic::{catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Counts what is dropped.
+/// Counts its drops.
 struct Counts<'a>(&'a AtomicU32);
 
 impl Drop for Counts<'_> {
@@ -95,7 +95,7 @@ fn what_cannot_be_unwound_is_left() {
     }
 }
 
-/// A generator that waits as a part of what is left is left with it.
+/// A generator that waits inside a computation that is left is left with it.
 #[test]
 fn a_generator_in_what_is_left() {
     in_a_fiber(|| {
@@ -106,7 +106,8 @@ fn a_generator_in_what_is_left() {
     assert_eq!(DROPPED.load(Ordering::SeqCst), 0);
 }
 
-/// What catches the unwinding below such a function, or within a computation below it, is unwound.
+/// Code that catches the unwinding below such a function, or within a computation below it, is
+/// unwound.
 #[test]
 fn what_catches_is_unwound() {
     static CAUGHT: AtomicU32 = AtomicU32::new(0);
@@ -119,7 +120,7 @@ fn what_catches_is_unwound() {
     assert_eq!(CAUGHT.load(Ordering::SeqCst), 1);
 }
 
-/// A panic of what is dropped is not lost because another fiber of the domain waits in one.
+/// A panic of a destructor is not lost because another fiber of the domain waits in one.
 #[test]
 fn a_panic_beside_a_destructor_that_waits() {
     struct Waits(lisle::channel::Sender<()>, lisle::channel::Receiver<()>);

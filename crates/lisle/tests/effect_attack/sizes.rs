@@ -124,7 +124,7 @@ fn a_million_of_each() {
         .on(|Ask, k| k.resume_then(1, |n: usize| n + 1))
         .run();
     assert_eq!(done, count);
-    // What is left to do is dropped, and not done.
+    // The continuations that are left are dropped, and not run.
     let left = handle(|| {
         (0..count).for_each(|n| {
             perform(Ask);

@@ -1,5 +1,5 @@
-//! What debuggers and profilers see: gdb finds the frames of a performer, of its handler, and of
-//! what has started the runtime, by name and through switches of stacks.
+//! Debuggers and profilers see through switches of stacks: gdb finds, by name, the frames of a
+//! performer, of its handler, and of the code that has started the runtime.
 
 use lisle::effect::{Effect, handle, perform};
 use std::process::Command;
@@ -51,7 +51,7 @@ fn stop_here() {
     lisle_test_stops_here();
 }
 
-/// What the debugger runs.
+/// The program that the debugger runs.
 #[test]
 fn the_program() {
     lisle::Runtime::builder().domains(1).run(|| {
@@ -134,9 +134,9 @@ fn gdb_sees_the_performer_the_handler_and_main() {
     assert!(!stops[2].contains("the_performer"), "{}", stops[2]);
 }
 
-/// With `--call-graph dwarf` perf copies a piece of one stack, that which the stack pointer points
-/// into, and unwinds it later. So it sees a computation up to the root of its stack, as it sees a
-/// fiber up to its own; what is on other stacks it has not copied.
+/// With `--call-graph dwarf` perf copies a piece of one stack, the one that the stack pointer
+/// points into, and unwinds it later. So it sees a computation up to the root of its stack, as it
+/// sees a fiber up to the root of its own. It has not copied other stacks.
 #[test]
 fn perf_sees_a_computation_up_to_the_root_of_its_stack() {
     if !has("perf") {
@@ -156,7 +156,7 @@ fn perf_sees_a_computation_up_to_the_root_of_its_stack() {
         return eprintln!("perf may not be used here, so this is not tested");
     }
     let samples = text.split("\n\n").filter(|sample| sample.contains("the_work"));
-    // The first is that of this library's switch, the others are those of corosensei.
+    // The first is the root of this library's switch, the others are corosensei's.
     let roots = ["lisle_core::segment::", "coroutine_func", "stack_init_trampoline"];
     let is_whole = |sample: &&str| roots.iter().any(|root| sample.contains(root));
     let (all, whole) =

@@ -135,8 +135,8 @@ fn handled_code_waits_for_sockets() {
     });
 }
 
-/// The examples of this crate's README are compiled and run. Those of the project's are among them, where it
-/// is there: it is not a part of the package.
+/// The examples of this crate's README are compiled and run. They include the examples of the project's
+/// README, if that is there: the package does not contain it.
 #[test]
 fn the_examples_of_the_projects_readme_are_tested() {
     let of_crate = include_str!("../../README.md");

@@ -2,8 +2,8 @@
 //! field is added.
 //!
 //! `.ci/auto_traits` finds a public type that is missing here. The types of the crates below are
-//! here by their names in `lisle`. Those of `lisle-check` and `lisle-tracing` are in tests there.
-//! `docs/design/0041-auto-traits.md` says why things are so.
+//! here by their names in `lisle`. The types of `lisle-check` and `lisle-tracing` are in tests
+//! there. `docs/design/0041-auto-traits.md` says why things are so.
 
 #[macro_use]
 mod has;

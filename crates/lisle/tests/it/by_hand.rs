@@ -1,6 +1,6 @@
 //! Manual use of the steps of the library's events: without a commit, twice, out of order, on
-//! another event's branch. Such use panics, or ends the process with a message that says what was
-//! wrong. It never accesses memory that is gone.
+//! another event's branch. Such use panics, or ends the process with a message that names the
+//! mistake. It never accesses memory that is gone.
 
 use crate::support::child::{Ended, part};
 use crate::support::{Cx, World, worlds};

@@ -200,8 +200,8 @@ fn in_no_suspend_a_checkpoint_panics_if_somebody_is_to_pass() {
     });
 }
 
-/// A destructor computes, or polls in vain, while its fiber unwinds. What it waits for may depend
-/// on other fibers.
+/// A destructor computes, or polls in vain, while its fiber unwinds. The condition that it polls
+/// may depend on other fibers.
 #[test]
 fn an_unwinding_fiber_lets_others_pass() {
     for asks in [false, true] {
@@ -233,7 +233,7 @@ fn an_unwinding_fiber_lets_others_pass() {
 }
 
 /// The name of a kind of poll, and a function that builds it. Its argument makes another fiber of
-/// the same domain do what is polled for.
+/// the same domain do the step that the poll waits for.
 type Case = (&'static str, fn(Sets) -> Box<dyn FnMut() -> bool + Send>);
 
 /// Lets another fiber of the domain do something.

@@ -90,7 +90,7 @@ fn large_frames_of_foreign_code_do_not_step_over_the_guard() {
         Some(_) => wide_print,
     };
     Runtime::builder().stack_size(64 * 1024).domains(1).run(|| {
-        // The stack of the first fiber lies below that of the second.
+        // The stack of the first fiber lies below the second one's.
         let second = lisle::spawn(move || deep(black_box([0_u8; 1]).as_ptr().addr(), 48 * 1024, f));
         second.join().unwrap();
     });

@@ -169,7 +169,7 @@ lisle::fiber_local! {
     static SECOND: std::cell::RefCell<Option<Bomb>> = Default::default();
 }
 
-/// The locals of a fiber, and those of a plain thread.
+/// The locals of a fiber, and the locals of a plain thread.
 #[test]
 fn locals() {
     let _watched = watched();
@@ -223,7 +223,7 @@ fn a_local_whose_panic_cannot_be_dropped() {
     }
     let fill = || LOCAL.with(|place| *place.borrow_mut() = Some(Chain));
     lisle::run(|| lisle::spawn(fill).join().unwrap());
-    // The thread is not scoped, because a scope waits for the end of the function and not for that
-    // of the thread.
+    // The thread is not scoped, because a scope waits for the end of the function and not for the
+    // end of the thread.
     std::thread::spawn(fill).join().unwrap();
 }

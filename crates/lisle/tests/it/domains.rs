@@ -28,7 +28,7 @@ struct Map {
 }
 
 impl Map {
-    /// Makes that of the runtime that runs this.
+    /// Makes the map of the runtime that runs this.
     fn new() -> Arc<Self> {
         let count = domains().expect("this runs in a runtime");
         let on = |index| (spawn_on(index, || thread::current().id()).join().unwrap(), index);
@@ -37,7 +37,7 @@ impl Map {
         Arc::new(Map { threads, count })
     }
 
-    /// Returns what `place` is to say here.
+    /// Returns the result that `place` must have here.
     fn here(&self) -> Place {
         match self.threads.get(&thread::current().id()) {
             Some(&index) => (Some(index), Some(self.count)),
@@ -123,8 +123,8 @@ fn a_fiber_that_unwinds_has_one() {
     assert!(all.iter().all(|&(begun, place)| begun.is_some() && place == (begun, Some(2))), "{all:?}");
 }
 
-/// After each await it is that of the thread on which the task goes on. A task that begins on a plain
-/// thread has none until then.
+/// After each await it is the domain of the thread on which the task goes on. A task that begins on a
+/// plain thread has none until then.
 #[test]
 fn a_task_has_that_of_its_turn() {
     on_domains(|| {

@@ -145,7 +145,7 @@ async fn forwarded_events_are_as_good_as_the_originals(cx: Cx) {
     assert_eq!(cx.sync(Plain(choose((never(), Plain(always(1)))))).await, 1);
 }
 
-/// Performs `event` in every way. Each performance ends with a panic that says what is wrong.
+/// Performs `event` in every way. Each performance ends with a panic that names the mistake.
 fn says_what_is_wrong<E: Event>(event: impl Fn() -> E) {
     let ways: [&dyn Fn(); 3] =
         [&|| drop(event().sync()), &|| drop(event().poll()), &|| drop(block_on(event().future()))];

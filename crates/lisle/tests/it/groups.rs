@@ -156,7 +156,7 @@ fn on_one_domain_all_stay_together() {
     });
 }
 
-/// What is handed over begins there and nowhere else.
+/// A fiber that is handed over to a domain begins there and nowhere else.
 #[test]
 fn none_is_dealt_out_to_a_domain_that_is_in_a_long_turn() {
     let _watched = watched();

@@ -23,7 +23,7 @@ worlds!(
     a_swap_channel_of_guard_and_choice,
 );
 
-/// A log of what has happened, in order.
+/// A log of events in their order.
 #[derive(Default)]
 struct Log(Mutex<Vec<usize>>);
 

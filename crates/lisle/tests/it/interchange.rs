@@ -1,5 +1,5 @@
 //! Fibers and tasks are interchangeable: the possible results of a program do not depend on which
-//! of its threads are fibers, and they are those of the semantics of tasks.
+//! of its threads are fibers, and the semantics of tasks has the same results.
 //!
 //! The semantics is section 3 of KC Sivaramakrishnan, Lukasz Ziarek and Suresh Jagannathan,
 //! *Featherweight Threads for Communication*, 2011. It is executed here: `machine.rs` has its

@@ -1,5 +1,5 @@
-//! The turn at a mutex belongs to a fiber or a task whose domain something else keeps. Others have the
-//! mutex meanwhile: what keeps the domain ends only when they had it.
+//! The turn at a mutex belongs to a fiber or a task whose domain is busy with another fiber. Others
+//! have the mutex meanwhile: the busy fiber ends only when they had it.
 
 use crate::support::{at_once, poll_once, watched};
 use lisle::event::WaitSet;
@@ -275,7 +275,7 @@ fn a_mutex_may_go_when_those_that_wait_for_it_are_forgotten() {
             None
         };
         others_have_it_in_a_runtime(Way::Fiber, Way::Thread, false);
-        // The turn is that of one which does not come.
+        // The turn belongs to a waiter that does not come.
         assert!(moved.is_none_or(|mutex| *mutex.lock() == 7));
     }
 }

@@ -75,8 +75,7 @@ async fn receivers_are_served_in_order(_: Cx) {
     assert_eq!(rx.try_recv(), Ok(5));
 }
 
-/// Sends in a destructor, also in that of a value that is dropped while a panic unwinds, in a
-/// guard, and in a wrap.
+/// Sends in a destructor, in a destructor that a panic runs, in a guard, and in a wrap.
 async fn it_sends_where_nobody_may_wait(cx: Cx) {
     struct Last(MailSender<&'static str>, &'static str);
     impl Drop for Last {

@@ -1,7 +1,7 @@
 //! The library from outside: the behaviours that an event library must show, case by case, in every
-//! setting that makes sense. The numbers in the tests' comments are those of the list of behaviours
-//! that was gathered from the tests of Racket's `sync`, Guile Fibers, crossbeam-channel, Kotlin's
-//! coroutines, Hopac, OCaml's `Event`, and from Reppy's *Concurrent Programming in ML*.
+//! setting that makes sense. The numbers in the tests' comments are numbers in the list of
+//! behaviours that was gathered from the tests of Racket's `sync`, Guile Fibers, crossbeam-channel,
+//! Kotlin's coroutines, Hopac, OCaml's `Event`, and from Reppy's *Concurrent Programming in ML*.
 
 mod acml;
 mod auto_traits;

@@ -301,7 +301,7 @@ fn interrupted_fibers_keep_nothing() {
     }
 }
 
-/// Returns a name that nothing else has. Listings of what waits tell of all plain threads.
+/// Returns a name that nothing else has. The lists of waits tell of all plain threads.
 fn unique_name() -> String {
     static NAMES: AtomicUsize = AtomicUsize::new(0);
     format!("mutex no {} of this test", NAMES.fetch_add(1, Ordering::Relaxed))

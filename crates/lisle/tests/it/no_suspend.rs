@@ -54,7 +54,7 @@ async fn every_way_of_waiting_is_refused(_: Cx) {
     drop(guard);
     drop(mutex.lock());
     assert!(refused(|| IVar::<u32>::new().get_evt().boxed().sync().to_string()).contains("IVar"));
-    // What is made by `default` is told as made by its caller.
+    // The report names the caller of `default` as the place where a primitive was made.
     let (cell, once, group) = (OnceCell::<u32>::default(), Once::default(), WaitGroup::default());
     let _member = group.enter();
     let barrier = Barrier::default();

@@ -165,8 +165,8 @@ async fn readiness_takes_nothing_and_leaves_nothing(cx: Cx) {
     assert_eq!(mail.recv_ready_evt().poll(), None);
 }
 
-/// A choice of sending and of being ready to receive does not see itself, regardless of what others
-/// do to the channel in the meantime.
+/// A choice of sending and of being ready to receive does not see itself, whatever others do to the
+/// channel in the meantime.
 async fn nobody_makes_himself_ready(cx: Cx) {
     let (tx, rx) = channel::<u32>();
     let stop = Arc::new(Condition::new());

@@ -159,7 +159,7 @@ fn near_one_of_another_runtime_is_no_place() {
     });
 }
 
-/// The default runtime is that of all tests in this process, so nothing is known of its counts.
+/// All tests in this process share the default runtime, so nothing is known of its counts.
 #[test]
 fn plain_threads_place_fibers_on_the_default_runtime() {
     let _watched = watched();

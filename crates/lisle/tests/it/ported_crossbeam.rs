@@ -385,7 +385,8 @@ async fn stress_of_receives_and_sends_mixed(cx: Cx) {
         }
     }
     if received < count {
-        // The feeder is released. It has sent everything only if what is left is in the buffer.
+        // The feeder is released. It has sent everything only if the remaining messages are in the
+        // buffer.
         drop(inputs);
         assert!(cx.join_caught(feeder).await.is_err() || count - received <= room);
     } else {

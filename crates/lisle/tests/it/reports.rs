@@ -248,7 +248,7 @@ fn an_event_that_does_not_want_to_be_described_is_refused_all_the_same() {
     });
 }
 
-/// Each report has one handler: that of the runtime that it is about.
+/// Each report has one handler: the handler of the runtime that the report is about.
 #[test]
 fn runtimes_do_not_hear_each_other() {
     let _watched = watched();
@@ -359,14 +359,14 @@ fn a_fiber_without_a_stack_waits_and_that_is_reported() {
     thread::yield_now();
 }
 
-/// Limits the address space of this process to what it has now and so much more.
+/// Limits the address space of this process to its present size and so much more.
 #[cfg(target_os = "linux")]
 fn leave_address_space(more: u64) {
     let status = std::fs::read_to_string("/proc/self/statm").unwrap();
     let pages: u64 = status.split(' ').next().unwrap().parse().unwrap();
     let limit = pages * 4096 + more;
     let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
-    // SAFETY: the pointer is that of a live value.
+    // SAFETY: the pointer is to a live value.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
 }
 
@@ -415,7 +415,7 @@ fn a_domain_without_a_stack_waits_for_those_of_another() {
     assert_eq!(told, 1);
 }
 
-/// What no limit allows is an error of the start.
+/// A size of stacks that no address space holds is an error of the start.
 #[test]
 fn stacks_that_no_address_space_holds_are_refused() {
     let _watched = watched();

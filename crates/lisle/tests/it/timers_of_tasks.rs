@@ -76,7 +76,8 @@ fn a_timer_outlives_the_runtime_of_its_domain() {
     drop(dropped);
 }
 
-/// A runtime that was given up has workers that do not return. What they have armed fires elsewhere.
+/// A runtime that was given up has workers that do not return. The timers that they have armed fire
+/// elsewhere.
 #[test]
 fn a_timer_outlives_a_runtime_that_was_given_up() {
     let _watched = watched();
@@ -93,7 +94,7 @@ fn a_timer_outlives_a_runtime_that_was_given_up() {
     spin_until(&is_kept);
     assert!(!runtime.shutdown(Duration::ZERO).is_clean());
     block_on(rx.recv().unwrap());
-    // Whoever arms from now on arms with the clock thread.
+    // Timers from now on are armed with the clock thread.
     goes_on.store(true, Ordering::Release);
     block_on(rx.recv().unwrap());
 }

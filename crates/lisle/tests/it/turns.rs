@@ -445,7 +445,7 @@ fn a_fiber_that_waits_for_what_is_always_ready_lets_others_pass() {
     are_let_past(async || choose((lisle::always(()), lisle::never())).future().await);
 }
 
-/// Only who waits for a future lets others run when it is pending.
+/// Only a fiber that waits for a future lets others run when the future is pending.
 #[test]
 fn a_ready_future_that_nobody_waits_for_is_ready_in_a_long_turn() {
     let _watched = watched();
@@ -493,7 +493,7 @@ fn a_task_whose_operations_in_place_are_always_ready_lets_others_pass() {
     });
 }
 
-/// What a fiber has said must not be suspended is not, however long it takes.
+/// A fiber is not suspended in `no_suspend`, however long that takes.
 #[test]
 fn a_fiber_that_must_not_be_suspended_goes_on_with_what_is_ready() {
     let _watched = watched();

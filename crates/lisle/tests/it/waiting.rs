@@ -476,7 +476,7 @@ fn a_panic_in_a_description_is_caught() {
 }
 
 /// A task that waits by a call keeps the fiber that runs it, be that its spawner or one of the
-/// library's: the report names the task, and what was meant.
+/// library's. The report names the task, and the form of the wait that it should have used.
 #[test]
 fn a_task_that_waits_by_a_call_is_told_with_its_fiber() {
     let _watched = watched();

@@ -10,7 +10,8 @@ use std::ops::ControlFlow;
 const BILLION: u32 = 1_000_000_000;
 const OCTILLION: u128 = 1_000_000_000_000_000_000_000_000_000;
 
-/// The numbers below `OCTILLION`. Each of the two loops is within that of the adapter before it.
+/// The numbers below `OCTILLION`. Each of the two loops is within the loop of the adapter before
+/// it.
 fn flat() -> impl ParallelIterator<Item = u128> {
     (0..BILLION)
         .into_par_iter()

@@ -544,8 +544,8 @@ fn many_scopes_at_once() {
     });
 }
 
-/// A cycle is a mistake in the program, and must only cause a deadlock: that of a thread that is
-/// left behind here.
+/// A cycle is a mistake in the program, and must only cause a deadlock. Here it stops a thread that
+/// the test leaves behind.
 #[test]
 fn a_task_that_waits_for_itself_waits() {
     static RUNS: AtomicUsize = AtomicUsize::new(0);

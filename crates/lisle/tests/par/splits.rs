@@ -12,7 +12,7 @@ const THINGS: usize = 1_000;
 #[derive(Debug, PartialEq)]
 struct Stop;
 
-/// What the parts of a loop share.
+/// The state that the parts of a loop share.
 struct Shared {
     /// The number of drops of each thing.
     drops: Vec<AtomicU32>,

@@ -427,7 +427,7 @@ fn a_destructor_may_loop_while_a_deep_stack_unwinds() {
 
 #[test]
 fn a_part_that_does_nothing_is_no_trouble() {
-    // The other tests fail because of what their parts do.
+    // It shows that the other tests fail by the code in their parts.
     let divided = AtomicUsize::new(0);
     on(2).run(|| {
         for _ in 0..20 {

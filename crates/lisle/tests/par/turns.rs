@@ -1,8 +1,8 @@
-//! What computes over all cores lets others have their turn: a fiber that is ready beside it runs
-//! again within a millisecond.
+//! A computation over all cores lets other fibers have their turn: a fiber that is ready beside it
+//! runs again within a millisecond.
 //!
-//! Time is that which the thread of a domain has had a processor for. So it does not matter how much
-//! else the machine has to do.
+//! Times are the processor times of the domains' threads. So the other load of the machine does not
+//! matter.
 
 use lisle::par::prelude::*;
 use lisle::par::{self, Scan, dag};
@@ -16,7 +16,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Barrier, Mutex};
 use std::time::Duration;
 
-/// What comes after more than this is late. What is not optimized takes many times as long.
+/// A turn that comes after more than this is late. Code that is not optimized takes many times as
+/// long.
 const LATE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 4 } else { 1 });
 /// How many in a thousand may be late.
 const LIMIT: u64 = 10;
@@ -30,7 +31,7 @@ const WHILE: Duration = Duration::from_millis(20);
 /// Returns for how long the calling thread has had a processor.
 fn spent() -> Duration {
     let mut time = MaybeUninit::uninit();
-    // SAFETY: `time` has room for what is written to it.
+    // SAFETY: `time` has room for the value written to it.
     assert_eq!(unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, time.as_mut_ptr()) }, 0);
     // SAFETY: it has been written.
     let time: libc::timespec = unsafe { time.assume_init() };
@@ -47,7 +48,7 @@ thread_local! {
     static IS_PREPARED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Returns what `f` returns. What that takes is not held against anything.
+/// Returns the result of `f`. The time that it takes does not count.
 fn prepared<T>(f: impl FnOnce() -> T) -> T {
     fiber::yield_now();
     let prepared = f();
@@ -56,14 +57,14 @@ fn prepared<T>(f: impl FnOnce() -> T) -> T {
     prepared
 }
 
-/// Calls `f` with a copy of `values`, which is made and dropped beside what is measured.
+/// Calls `f` with a copy of `values`, which is made and dropped outside of the measured time.
 fn with_copy<T: Clone>(values: &[T], f: impl FnOnce(&mut Vec<T>)) {
     let mut copy = prepared(|| values.to_vec());
     f(&mut copy);
     prepared(|| drop(copy));
 }
 
-/// Drops a result beside what is measured.
+/// Drops a result outside of the measured time.
 fn dropped<T>(result: T) {
     prepared(|| drop(result));
 }
@@ -114,7 +115,7 @@ fn late(domains: usize, work: impl Fn() + Send + Sync) -> Option<u64> {
             let worker = scope.spawn(|| {
                 let _over = Over(&is_over);
                 let start = spent();
-                // Other domains need not take part in what is short.
+                // Other domains need not take part in a short computation.
                 let is_enough = || satisfied.load(Relaxed) == domains || spent() - start >= 5 * WHILE;
                 while !is_enough() {
                     work();

@@ -52,7 +52,7 @@ impl Data {
 impl Drop for Data {
     fn drop(&mut self) {
         self.0.store(0, Ordering::SeqCst);
-        // Whoever looks later finds the number, and no freed memory.
+        // A later look finds the number, and no freed memory.
         Box::leak(std::mem::replace(&mut self.0, Box::new(AtomicU64::new(0))));
     }
 }
@@ -70,7 +70,7 @@ impl Drop for Looks<'_> {
     }
 }
 
-/// What a thread-local keeps, and what its destructor does with that.
+/// A thread-local that keeps a computation; its destructor resumes or drops it.
 struct Slot(RefCell<Option<(Kept, bool)>>);
 
 enum Kept {
@@ -95,7 +95,7 @@ thread_local! {
     static DATA: Data = Data::new();
 }
 
-/// Keeps what refers to `DATA`, which is made by it.
+/// Keeps a computation or a generator that makes `DATA` and refers to it.
 fn keep(is_generator: bool, is_resumed: bool) {
     let kept = if is_generator {
         let mut kept = generator(|items| {
@@ -325,7 +325,7 @@ mod in_fibers {
         assert_eq!(COUNT.load(Ordering::SeqCst), 20);
     }
 
-    /// Two that have each other: each destructor drops, resumes or asks what is being unwound.
+    /// Two computations own each other. Each destructor drops, resumes or keeps the other one.
     #[test]
     fn computations_that_refer_to_each_other() {
         static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -542,8 +542,8 @@ mod in_fibers {
         assert_eq!(COUNT.load(Ordering::SeqCst), 8);
     }
 
-    /// What a suspended clause has kept is dropped in another fiber: before the end of its own, or
-    /// after it.
+    /// A computation that a suspended clause has kept is dropped in another fiber: before the end
+    /// of its own, or after it.
     #[test]
     fn what_a_suspended_clause_has_kept_is_dropped_elsewhere() {
         static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -584,7 +584,8 @@ mod in_fibers {
         assert_eq!(COUNT.load(Ordering::SeqCst), 4);
     }
 
-    /// What catches its unwinding, and panics: that is told, and the others are unwound.
+    /// A computation catches its unwinding, and panics: the panic is reported, and the others are
+    /// unwound.
     #[test]
     fn one_that_panics_when_it_is_unwound() {
         static COUNT: AtomicU32 = AtomicU32::new(0);

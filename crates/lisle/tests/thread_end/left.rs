@@ -1,6 +1,6 @@
-//! Computations that wait when their task or thread ends are left as they are. What their frames have
-//! borrowed of its locals may be in use elsewhere: by the threads of a scope, or the fibers of one.
-//! So these locals stay, too. Those to which nothing can refer are dropped as ever.
+//! Computations that wait when their task or thread ends are left as they are. Their frames may have
+//! lent its locals to the threads or fibers of a scope. So these locals stay, too. Locals to which
+//! nothing can refer are dropped as ever.
 
 use crate::kept::{Wait, Waiting, begin};
 use lisle::Runtime;
@@ -59,14 +59,15 @@ impl Drop for Unwound {
     }
 }
 
-/// Suspends a computation with a thread that has borrowed the local, which is that of the code that
-/// runs here. Passes it to `keep`. It drops `within` when it is unwound.
+/// Suspends a computation with a thread that has borrowed the local of the running code. Passes the
+/// computation to `keep`. It drops `within` when it is unwound.
 fn lend_and<T: 'static>(is_of_task: bool, keep: impl FnOnce(Waiting), within: T) -> Borrower {
     let ((go, goes), (tell, told)) = (channel(), channel());
     let unwound = Unwound(go.clone());
     let scope = move |lent: &Lent| {
         let _within = within;
-        // What is borrowed is not read when it ought to be gone, but its flag: a failure is no worse.
+        // Not the borrowed value is read when it ought to be gone, but its flag: so a failure is no
+        // use of freed memory.
         let flag = lent.0;
         std::thread::scope(|scope| {
             scope.spawn(move || {
@@ -143,7 +144,7 @@ fn the_locals_of_a_fiber_stay_for_a_task() {
     };
     // The runner ends with the runtime.
     assert!(Runtime::builder().domains(1).run(goes_on).still_lent());
-    // And a task on a plain thread uses those of the thread.
+    // And a task on a plain thread uses the locals of the thread.
     let plain = || lisle::spawn_task(async { lend(false, forget) }).join().unwrap();
     assert!(std::thread::spawn(plain).join().unwrap().still_lent());
 }
@@ -251,8 +252,8 @@ fn keep_and_end(count: usize) {
     assert_eq!((items[0].next(), items[1].by_ref().count()), (Some(1), 1));
 }
 
-/// Nothing is left, so all locals are dropped; also those of a task in whose slot another has left
-/// something.
+/// No computation is left, so all locals are dropped. So are the locals of a task in whose slot
+/// another task has left one.
 #[test]
 fn what_ends_in_time_leaves_nothing() {
     let check = |least: u32, f: &dyn Fn()| {

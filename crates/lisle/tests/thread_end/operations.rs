@@ -1,4 +1,4 @@
-//! What a program may do, operation by operation. Each asserts what it comes to.
+//! The operations of a program, one by one. Each asserts its result.
 
 use lisle::channel::bounded;
 use lisle::effect::{Effect, finish, generate, generator, handle, perform};
@@ -119,7 +119,7 @@ fn sort() {
     assert!(numbers.is_sorted());
 }
 
-/// Goes on with what was kept, and leaves another for the end of the scope.
+/// Goes on with one kept computation, and leaves another for the end of the scope.
 fn keep() {
     let begin = || {
         let slot = std::rc::Rc::new(std::cell::RefCell::new(None));

@@ -1,4 +1,4 @@
-//! A choice of what has waited already, and of a future.
+//! A choice of the result of a wait, and of a future.
 
 use lisle::{Event, choose};
 

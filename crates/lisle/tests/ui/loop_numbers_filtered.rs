@@ -1,4 +1,4 @@
-//! What is left by a filter is numbered.
+//! The elements that a filter leaves are numbered.
 
 use lisle::par::prelude::*;
 

@@ -1,4 +1,4 @@
-//! An arm with what has waited already.
+//! An arm with the result of a wait.
 
 use lisle::select;
 

@@ -70,8 +70,9 @@ pub(super) const fn names(text: &str, word: &str) -> bool {
     false
 }
 
-/// Takes groups of types: the parameters, what is said of `Send`, `Sync`, `Unpin`, `UnwindSafe` and
-/// `RefUnwindSafe` (`yes`, `no`, or under which conditions), and the types of which it is said.
+/// Takes groups of types: the parameters, one answer for each of `Send`, `Sync`, `Unpin`,
+/// `UnwindSafe` and `RefUnwindSafe` (`yes`, `no`, or the conditions), and the types that the
+/// answers hold for.
 macro_rules! auto_traits {
     ($($params:tt $send:tt $sync:tt $unpin:tt $unwind:tt $unwind_ref:tt { $($type:ty;)* })*) => {
         $($(

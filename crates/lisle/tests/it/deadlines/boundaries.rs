@@ -1,4 +1,4 @@
-//! What a deadline does not reach, and what it must not leave.
+//! Waits that a deadline does not reach, and computations that it must not leave.
 
 use super::{LONG, SOON};
 use crate::support::{on_domains, watched};
@@ -70,7 +70,7 @@ thread_local! {
 }
 
 extern "C" fn compare(_: *const c_void, _: *const c_void) -> c_int {
-    // That of the sort is not reached from here; one of its own is.
+    // The deadline around the sort does not reach this function; a deadline of its own does.
     sleep(Duration::from_micros(100));
     assert_eq!(with_deadline(SOON, || sleep(LONG)), Err(DeadlinePassed));
     sleep(Duration::from_micros(100));

@@ -31,7 +31,7 @@ fn what_catches_the_unwinding_is_unwound_again() {
         assert_eq!((ended, caught.get()), (Err(DeadlinePassed), 20));
         // Code that waits for nothing after it has its value.
         assert_eq!(with_deadline(SOON, || catch_unwind(|| sleep(LONG)).is_err()), Ok(true));
-        // What was caught is let through later, where it has no call any more.
+        // The caught unwinding goes on later, where its call has ended.
         let payload = with_deadline(SOON, || catch_unwind(|| sleep(LONG)).unwrap_err()).unwrap();
         let passed_on = with_deadline(LONG, || {
             catch_unwind(AssertUnwindSafe(|| with_deadline(SOON, || resume_unwind(payload)))).is_err()

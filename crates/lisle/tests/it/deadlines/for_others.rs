@@ -34,7 +34,7 @@ impl Wake for Wakes {
     }
 }
 
-/// It belongs to the executor of the one who waits.
+/// A waker belongs to the executor of the waiter.
 #[test]
 fn a_waker_is_not_unwound() {
     everywhere(|| {
@@ -156,7 +156,7 @@ fn a_scope_whose_fiber_was_ended_ends_as_well() {
                 })
             });
             assert_eq!(told, Ok(true));
-            // What needs no time is done.
+            // A fiber that needs no time ends.
             let sum = with_deadline(within, || scope(|scope| scope.spawn(|| 1 + 1).join().unwrap()));
             if within == SOON {
                 assert_eq!(sum, Ok(2));
@@ -178,7 +178,7 @@ fn a_payload_that_was_carried_elsewhere_is_a_panic() {
     });
 }
 
-/// The end of a late task is no panic, and that of its destructor is one.
+/// The end of a late task is no panic, but a panic of its destructor is one.
 #[test]
 fn a_panicking_destructor_of_a_late_task_is_told() {
     struct Panics;
@@ -259,7 +259,7 @@ fn masked(f: fn()) {
     tx.send(1).unwrap();
 }
 
-/// Masks are those of the code, and of its surroundings where it goes on.
+/// A computation has its own masks, and the masks of the surroundings in which it goes on.
 #[test]
 fn a_computation_goes_on_with_the_masks_of_its_surroundings() {
     everywhere(|| {

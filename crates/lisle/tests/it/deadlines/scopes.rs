@@ -62,7 +62,8 @@ fn it_is_that_of_the_code_which_opened_the_scope() {
         });
         with_deadline(at, || {
             scope(|outer| {
-                // It is inherited further, and one below counts for what is opened there.
+                // A deadline is inherited further, and a deadline below it counts for the scopes
+                // opened there.
                 assert_eq!(
                     outer.spawn(|| scope(|inner| inner.spawn(deadline).join())).join().unwrap().unwrap(),
                     Some(at)
@@ -111,7 +112,7 @@ fn a_plain_thread_may_open_one() {
     assert_eq!(ended, Err(DeadlinePassed));
 }
 
-/// What a task awaits is given up, and what it waits for in place is unwound.
+/// A task that awaits is given up, and a task that waits in place is unwound.
 #[test]
 fn tasks_end_as_well() {
     struct Counts<'a>(&'a AtomicU32);

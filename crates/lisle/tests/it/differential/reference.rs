@@ -2,7 +2,7 @@
 //! it, and all paths through them. Nothing here locks a queue, waits or withdraws.
 //!
 //! There are two sets of rules. In the *strict* one a performance begins in one step, as in the
-//! deterministic model: it takes what is ready, respecting priorities and the order of other
+//! deterministic model: it takes a ready partner, respecting priorities and the order of other
 //! waiters, or else it waits. Therefore a performer that is left at the end could not continue. In
 //! the *free* one a performance may be overtaken anywhere, as on threads: it waits first, and
 //! commits with any partner that fits.
@@ -293,7 +293,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Takes what is ready, through all stages, or else waits. Used by the strict rules.
+    /// Takes a ready partner, through all stages, or else waits. Used by the strict rules.
     fn take_or_wait(&self, mut state: State, p: usize, expr: &Expr, poll: bool) -> Vec<State> {
         state.phases[p] = if poll { Phase::Polling(expr.clone()) } else { Phase::Woken(expr.clone()) };
         let next = self.take(&state, p, expr);

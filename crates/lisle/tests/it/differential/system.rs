@@ -1,4 +1,4 @@
-//! Small random systems of performers: what they perform, not how.
+//! Small random systems of performers: their events, not the way in which they are performed.
 
 /// Identifies a leaf, a function, a guard or a nack. Each occurs once in a system.
 pub(crate) type Id = u16;

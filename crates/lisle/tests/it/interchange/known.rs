@@ -29,7 +29,7 @@ fn spawn(name: Name, body: Exp) -> Exp {
     Exp::Spawn(name, body.into())
 }
 
-/// Returns a choice. Its value is that of the alternative; for sends it is the number given here.
+/// Returns a choice. Its value is the alternative's value; for sends it is the number given here.
 fn choose(alternatives: impl IntoIterator<Item = (Exp, Option<u8>)>) -> Exp {
     let var = |place: usize| 50 + place;
     let alternative = |(place, (offer, value)): (usize, (Exp, Option<u8>))| {

@@ -1,7 +1,7 @@
 //! The actions of a run's threads, and the decision that none of them can do more.
 //!
-//! A thread records what it offers before it performs it, and what has happened afterwards. Between
-//! a communication and its record the ledger is behind. Yet it can tell for sure that a run is
+//! A thread records an offer before it performs it, and the outcome afterwards. Between a
+//! communication and its record the ledger is behind. Yet it can tell for sure that a run is
 //! *quiet*. A run is quiet when
 //!
 //! 1. each thread has ended, or has recorded an offer and not yet that something has happened,

@@ -14,7 +14,7 @@
 //!   which no rule reads. Things that are "fresh" in the paper are named after the stack that
 //!   created them, so states that differ only in such names are equal.
 //! - *Halted threads*, and those that all stacks have left (by `inflate` or migration), are
-//!   removed: no rule applies to them. The value of each stack is kept, where the paper keeps that
+//!   removed: no rule applies to them. The value of each stack is kept; the paper keeps the value
 //!   of the thread's last stack.
 
 mod global;

@@ -181,7 +181,7 @@ fn an_accept_loop_ends() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let accepts = lisle::spawn(move || {
-            // As many write it: what fails is skipped.
+            // Many programs write it so: they skip failures.
             let (taken, failed): (Vec<_>, Vec<_>) = listener.incoming().partition(Result::is_ok);
             (taken.len(), failed.into_iter().map(Result::unwrap_err).all(|error| Cancelled::is(&error)))
         });

@@ -1,6 +1,6 @@
 //! The types have the methods of the standard library's: the same code compiles with both.
 //!
-//! The list of names is that of the methods which are stable in Rust 1.95, taken from the `stable`
+//! The list has the names of the methods that are stable in Rust 1.95, taken from the `stable`
 //! attributes in the standard library's source. A later version may add some.
 
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::fmt::Debug;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd};
 
-/// What std has. It is sorted by type.
+/// The methods of std, sorted by type.
 const STABLE: [(&str, &str); 8] = [
     ("PipeReader", "try_clone"),
     ("PipeWriter", "try_clone"),
@@ -42,7 +42,7 @@ const STABLE: [(&str, &str); 8] = [
     ),
 ];
 
-/// What is left out, as the documentation of `net` says.
+/// The methods left out, as the documentation of `net` says.
 const LEFT_OUT: [(&str, &str); 2] = [("TcpListener", "only_v6"), ("TcpListener", "set_only_v6")];
 
 /// The methods of each type, with code that uses them, which must have this type.

@@ -11,7 +11,7 @@ const PART: &str = "LISLE_TEST_PART";
 pub(crate) fn part() -> Option<String> {
     let part = std::env::var(PART).ok()?;
     let no_core = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the pointer is that of a live value.
+    // SAFETY: the pointer is to a live value.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_CORE, &raw const no_core) }, 0);
     Some(part)
 }

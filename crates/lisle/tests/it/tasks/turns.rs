@@ -1,5 +1,5 @@
-//! The turns of tasks beside those of fibers. What could starve counts how many of the others went
-//! before it.
+//! The turns of tasks beside the turns of fibers. The side that could starve counts how many of the
+//! other side went before it.
 
 use crate::support::{compute, watched};
 use lisle::sync::Latch;
@@ -83,7 +83,7 @@ fn fibers_that_are_always_due_do_not_keep_many_tasks_from_their_turns() {
     });
 }
 
-/// Counts the turns of tasks between those of a fiber that does `beside` in each.
+/// Counts the turns of tasks between the turns of a fiber that does `beside` in each.
 fn turns_of_tasks(beside: impl Fn() + Send + 'static) {
     const TURNS: usize = 50;
     let _watched = watched();
