@@ -31,7 +31,7 @@ struct Hero;
 #[derive(Component)]
 struct Wolf;
 
-/// What a wolf is, as its stream says.
+/// The state of a wolf, the value of its stream.
 #[derive(Clone, Copy)]
 enum Deed {
     Sleeps,

@@ -98,7 +98,7 @@ impl ApplicationHandler for Game {
             } => {
                 _ = self.world.set(self.keys, Some(logical_key));
             }
-            // Here the game draws what its streams have.
+            // Here the game draws the values of its streams.
             WindowEvent::RedrawRequested => {
                 self.pictures += 1;
                 if let (Some(window), Ok(title)) = (&self.window, self.world.get(self.title)) {

@@ -1,5 +1,5 @@
-//! Lisle's events on tokio, with no Lisle runtime: a server that answers those who still wait, and
-//! only those.
+//! Lisle's events on tokio, with no Lisle runtime: a server that answers only the clients that
+//! still wait.
 //!
 //! Run it with `cargo run --manifest-path bench/Cargo.toml --example on_tokio`.
 
@@ -9,7 +9,7 @@ use lisle::time::after;
 use lisle::{Event, channel, choose};
 use std::time::Duration;
 
-/// What a client asks, where it wants the answer, and the event of its not wanting it any more.
+/// A client's question, the channel for the answer, and the event that the client has given up.
 struct Question {
     n: u64,
     reply: Sender<u64>,

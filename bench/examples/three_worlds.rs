@@ -10,7 +10,8 @@ use std::time::Duration;
 
 const ROUNDS: u32 = 10_000;
 
-/// What one of them has done: how often it was the one to send, and to receive, and from whom.
+/// The meetings of one performer: how often it has sent, and how often it has received from each
+/// other.
 #[derive(Debug, Default)]
 struct Tally {
     sent: u32,
@@ -30,8 +31,8 @@ impl Tally {
     }
 }
 
-/// The event of meeting anybody: sends `me` or receives another's name, and never its own. Nobody
-/// is left when the other two have ended, so it does not wait for ever.
+/// The event of meeting anybody: it sends `me`, or receives another's name. It times out, because
+/// the other two may have ended.
 fn meet<'a>(
     me: usize,
     (tx, rx): &'a (Sender<usize>, Receiver<usize>),

@@ -1,9 +1,9 @@
 //! The checker beside loom and shuttle: the same programs, each explored by each tool.
 //!
 //! The program that takes a sample is a benchmark of `lisle-check` and not a part of this one: with
-//! it the library would tell what it touches, and all other benchmarks would measure that. It is
-//! built here, and each sample is a process of its own, on one core. In each round each tool takes
-//! one sample of a program, and the next round goes the other way.
+//! it the library would tell the checker its accesses, and all other benchmarks would measure that.
+//! It is built here, and each sample is a process of its own, on one core. In each round each tool
+//! takes one sample of a program, and the next round goes the other way.
 
 mod sample;
 mod table;
@@ -16,12 +16,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Those that run all schedules of a program.
+/// The tools that run all schedules of a program.
 const EXHAUSTIVE: [&str; 3] = ["lisle", "loom", "shuttle-dfs"];
-/// Those that draw schedules by chance until one goes wrong.
+/// The tools that draw schedules by chance until one goes wrong.
 const BY_CHANCE: [&str; 4] = ["lisle-random", "shuttle-random", "lisle-pct", "shuttle-pct"];
 
-/// What all tools have come to with a program.
+/// The results of all tools for a program.
 struct Compared {
     program: String,
     tools: Vec<(&'static str, Vec<Sample>)>,

@@ -60,7 +60,7 @@ pub(crate) struct Values {
     pub(crate) values: Vec<u64>,
 }
 
-/// What else it does.
+/// The other commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Write BENCHMARKS.md from files of results
@@ -69,7 +69,7 @@ pub(crate) enum Command {
     Check(CheckOptions),
     /// Measure effects and their handlers, and no other workloads
     Effects(EffectsOptions),
-    /// Measure what bounds a message between cores, and the workloads that cross beside it
+    /// Measure the bounds of a message between cores, beside the workloads whose messages cross
     Limit(LimitOptions),
     /// Measure mutexes, semaphores, readers-writer locks and condition variables: throughput,
     /// waits, idle times and fairness, and no other workloads
@@ -196,7 +196,7 @@ pub(crate) struct ReportOptions {
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Write nothing, and fail if what there is is not what would be written
+    /// Write nothing, and fail if the files differ from the texts that would be written
     #[arg(long)]
     pub(crate) check: bool,
 

@@ -1,10 +1,9 @@
-//! Effects and their handlers: the command `effects`, and what the workloads of it share.
+//! Effects and their handlers: the command `effects`, and the common parts of its workloads.
 //!
 //! A computation *performs* an effect, and its *handler* answers. That takes two switches between
-//! the stacks of the two. So the peers are of two kinds: those that have effects (OCaml, libmpeff),
-//! and those with which one would write the same by a coroutine that asks and is answered
-//! (corosensei, genawaiter, Boost.Context, Go's `iter.Pull`), or by a thread and two channels (Go,
-//! Java).
+//! the stacks of the two. So the peers are of two kinds. Some have effects (OCaml, libmpeff). With
+//! the others one would write the same by a coroutine that asks and is answered (corosensei,
+//! genawaiter, Boost.Context, Go's `iter.Pull`), or by a thread and two channels (Go, Java).
 
 mod command;
 mod search;
@@ -18,5 +17,5 @@ pub(crate) use tree::{Node, Tree, balanced};
 /// With which the names of these workloads begin.
 pub(crate) const PREFIX: &str = "effect-";
 
-/// What one would write by effects, where there are none.
+/// The form of a program in systems without effects.
 pub(crate) const ASKS: &str = "a coroutine that asks and is answered";

@@ -12,9 +12,9 @@ use std::{sync::Arc, time::Instant};
 /// Where the programs are from.
 pub(crate) const FOLLOWS: &str = "the programs of K. Sivaramakrishnan, L. Ziarek and S. Jagannathan's \"Featherweight Threads for Communication\"";
 
-/// The program. What it works on is its `Self`.
+/// A program. `Self` is its input.
 pub(crate) trait Forms: Send + Sync + Sized + 'static {
-    /// What the case says to work on. It is made once, before the clock starts.
+    /// The input of the case. It is made once, before the clock starts.
     fn input(job: &Job) -> Self;
 
     /// Optimized, without threads.
@@ -23,12 +23,12 @@ pub(crate) trait Forms: Send + Sync + Sized + 'static {
     /// By fibers that communicate synchronously. Called in a fiber.
     fn fibers(self: &Arc<Self>) -> u64;
 
-    /// By tasks in the place of those fibers, which communicate asynchronously where the program
-    /// may go on. Called in a fiber.
+    /// By tasks in the place of the fibers. They communicate asynchronously where the program may
+    /// go on. Called in a fiber.
     fn tasks(self: &Arc<Self>) -> u64;
 }
 
-/// The programs of the workload that `F` is.
+/// The programs of the workload `F`.
 pub(crate) const fn in_four_forms<F: Forms>() -> [Program; 4] {
     [
         Program::here("serial", serial::<F>),
@@ -52,8 +52,8 @@ pub(crate) fn tasks<F: Forms>(job: &Job) -> Outcome {
     peers::runtime(job.workers).run(|| told(1.0, || measure(job, &input, F::tasks)))
 }
 
-/// Adds what the threads of this runtime have been. They have done the runs that were measured, and
-/// before that so many, or so much of one, to warm up.
+/// Measures, and adds statistics of this runtime's threads, for one run. The threads have done the
+/// measured runs, and before these `warm_up` runs.
 pub(crate) fn told(warm_up: f64, measure: impl FnOnce() -> Outcome) -> Outcome {
     let outcome = measure();
     let threads = Threads::of(lisle::statistics(), outcome.operations as f64 + warm_up);

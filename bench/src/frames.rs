@@ -85,7 +85,7 @@ impl Frames {
     }
 }
 
-/// Returns the mean of what each ten frames have as their worst.
+/// Returns the mean of the worst times of each ten frames.
 fn worst_of_tens(all: &[Duration]) -> Duration {
     let tens = all.chunks(TEN);
     let count = tens.len() as u32;

@@ -1,4 +1,4 @@
-//! The child's side of a sample: what it is asked to do, how it measures, and what it answers.
+//! The child's side of a sample: its job, its measurement, and its answer.
 
 use serde::{Deserialize, Serialize};
 use std::{
@@ -18,7 +18,7 @@ pub(crate) struct Job {
     pub(crate) params: BTreeMap<String, u64>,
 }
 
-/// What came of it.
+/// The result of a sample.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     pub(crate) figures: Vec<Figure>,
@@ -28,10 +28,9 @@ pub(crate) struct Outcome {
     pub(crate) cpu_seconds: f64,
     /// The most memory the process had resident until the end.
     pub(crate) rss_bytes: u64,
-    /// What each system's run must have come to, where it is not a number that the workload itself
-    /// knows.
+    /// The result that all systems must share, where the workload itself does not know it.
     pub(crate) checksum: Option<u64>,
-    /// What its threads were, for one run, where the system tells.
+    /// The statistics of its threads, for one run, where the system tells them.
     #[serde(default)]
     pub(crate) threads: Option<Threads>,
 }
@@ -51,7 +50,7 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// What a runtime of Lisle's has done in `runs` runs.
+    /// Computes the statistics of one run from a Lisle runtime's statistics of `runs` runs.
     pub(crate) fn of(statistics: lisle::Statistics, runs: f64) -> Self {
         let each = |all: u64| (all as f64 / runs).round() as u64;
         Threads {

@@ -1,14 +1,14 @@
-//! What no system can be faster than: the command `limit`, and the rows of a system of that name
+//! Limits that no system can beat: the command `limit`, and the rows of a system of that name
 //! beside workloads whose messages cross between cores.
 //!
 //! A message between two cores is at least the transfer of a cache line: one core writes a word,
-//! the other waits until it sees that. So the limit of a round trip is what two threads take that
+//! the other waits until it sees that. So the limit of a round trip is the time of two threads that
 //! alternate on one word, and the limit of a message is half of it. It is measured in the same run,
 //! since it differs by a factor of four between pairs of cores of one machine, and between
 //! machines.
 //!
-//! It is a limit for messages that cross, one after the other. Who keeps partners on one core, or
-//! puts several messages into one line, is faster; a row that does so has a ratio below 1.
+//! It is a limit for messages that cross, one after the other. A system that keeps partners on one
+//! core, or puts several messages into one line, is faster; its row has a ratio below 1.
 
 mod command;
 mod cores;

@@ -1,5 +1,5 @@
 //! Programs of parallel loops: one form for all systems in Rust, which a [`Pool`] runs. Its result
-//! is a checksum, which the runner compares with that of the other systems.
+//! is a checksum, which the runner compares with the other systems'.
 
 use crate::{
     job::{Job, Measured, Outcome, cpu_seconds},
@@ -7,19 +7,18 @@ use crate::{
 };
 use std::time::{Duration, Instant};
 
-/// The program, with what it works on and what it makes of that.
+/// A program, with its input and its result.
 pub(crate) trait Loops: Send + Sized {
-    /// What the case says to work on, and room for the result.
+    /// The input of the case, and room for the result.
     fn input(job: &Job) -> Self;
 
-    /// Has everything as it was before the first run, if a run changes what it begins with. Not
-    /// timed.
+    /// Restores the input, if a run changes it. Not timed.
     fn reset(&mut self) {}
 
     /// The timed part. It is called within the pool.
     fn run<P: Pool>(&mut self);
 
-    /// What the last run has come to. Not timed.
+    /// The checksum of the last run's result. Not timed.
     fn checksum(&self) -> u64;
 }
 

@@ -1,5 +1,5 @@
-//! Work in parts: a thread for each, which sends what it makes, and one that puts together what
-//! comes.
+//! Work in parts: a thread for each part, which sends its result, and one thread that puts the
+//! results together.
 
 use lisle::{channel::Receiver, spawn_task, task::inflate};
 
@@ -17,8 +17,8 @@ pub(crate) fn by_fibers<T: Send + 'static>(
     rx
 }
 
-/// As [`by_fibers`], by tasks. They inflate, to run beside each other: what makes a part does not
-/// wait.
+/// As [`by_fibers`], by tasks. They inflate, to run beside each other: a task that makes a part
+/// does not wait.
 pub(crate) fn by_tasks<T: Send + 'static>(
     count: usize,
     part: impl Fn(usize) -> T + Clone + Send + 'static,
@@ -34,7 +34,7 @@ pub(crate) fn by_tasks<T: Send + 'static>(
     rx
 }
 
-/// The parts in the order of their numbers, of those that come in any.
+/// Puts parts that come in any order into the order of their numbers.
 pub(crate) fn in_order<T: Clone + Default>(
     count: usize,
     parts: impl IntoIterator<Item = (usize, T)>,

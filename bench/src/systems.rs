@@ -1,4 +1,4 @@
-//! The systems that are measured, and how those that are not Rust libraries come to a program.
+//! The systems that are measured, and the programs of systems that are not Rust libraries.
 
 mod elsewhere;
 
@@ -39,7 +39,7 @@ const fn reference(name: &'static str, about: &'static str) -> System {
     System { most_workers: 1, kind: Kind::Reference, ..system(name, about) }
 }
 
-/// A reference for what crosses.
+/// A reference for messages between cores.
 const fn between_cores(name: &'static str, about: &'static str) -> System {
     System { least_workers: 2, kind: Kind::Reference, ..system(name, about) }
 }

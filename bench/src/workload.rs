@@ -1,5 +1,5 @@
-//! What a file of `workloads/` defines: one piece of work, its sizes, and a program for each system
-//! that can do it.
+//! The definition in a file of `workloads/`: one piece of work, its sizes, and a program for each
+//! system that can do it.
 
 use crate::job::{Job, Outcome};
 use std::time::Duration;
@@ -7,12 +7,11 @@ use std::time::Duration;
 /// One piece of work.
 pub(crate) struct Workload {
     pub(crate) name: &'static str,
-    /// What it does, in one line.
+    /// A description in one line.
     pub(crate) about: &'static str,
     /// The published table or program that it follows.
     pub(crate) follows: &'static str,
-    /// The unit of the figure that each sample has, and of those that have a name and a unit of
-    /// their own.
+    /// The unit of the figure that each sample has, and the units of the figures with names.
     pub(crate) unit: Unit,
     pub(crate) units: &'static [(&'static str, Unit)],
     /// Which form of the work, at which size: a plot each.
@@ -27,7 +26,7 @@ impl Workload {
     }
 }
 
-/// In what a figure is given.
+/// The unit of a figure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unit {
     pub(crate) name: &'static str,
@@ -57,7 +56,7 @@ pub(crate) struct Case {
     pub(crate) variant: &'static str,
     pub(crate) params: &'static [Param],
     pub(crate) workers: Workers,
-    /// How long a sample of it takes because of what it is, whatever the system.
+    /// How long a sample of the case takes by itself, on every system.
     pub(crate) lasts: Duration,
 }
 
@@ -88,7 +87,7 @@ impl Case {
         self
     }
 
-    /// For a case that goes by the clock: its samples have so much more time before they count as
+    /// For a case that goes by the clock: its samples have this much more time before they count as
     /// failed.
     pub(crate) const fn lasts(mut self, seconds: u64) -> Self {
         self.lasts = Duration::from_secs(seconds);
@@ -123,7 +122,7 @@ pub(crate) struct Program {
     /// In which cases it does something else than the others, and so is shown beside them and is no
     /// rival of theirs.
     pub(crate) does_something_else: fn(&Case) -> bool,
-    /// In what it differs from the others, for who reads the table. Empty: in nothing.
+    /// The difference from the other programs, for readers of the table. Empty if there is none.
     pub(crate) note: &'static str,
 }
 
@@ -162,8 +161,7 @@ impl Program {
         self
     }
 
-    /// Counts it as a reference in these cases: what it does there is not what the workload is
-    /// about.
+    /// Counts it as a reference in these cases: there it does not do the work of the workload.
     pub(crate) const fn beside(mut self, does_something_else: fn(&Case) -> bool) -> Self {
         self.does_something_else = does_something_else;
         self

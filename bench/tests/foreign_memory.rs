@@ -55,7 +55,7 @@ async fn timeouts_lose(rx: Receiver<usize>, executor: &str) {
         assert_eq!(received, Some(n));
     }
     let after = IN_USE.load(Ordering::Relaxed);
-    // What leaves a byte each time, or a timer now and then, leaves more than this.
+    // A leak of a byte each time, or of a timer now and then, is more than this.
     assert!(after <= before + TIMES / 16 + 16 * 1024, "{executor}: {before} bytes before, {after} after");
     assert!(after <= 2 * before, "{executor}: {before} bytes before, {after} after");
 }

@@ -1,5 +1,5 @@
-//! Rollback networking: the session of `ggrs` that goes back and forward again in each frame, to
-//! see whether a game comes to the same, accepts a world.
+//! Rollback networking: a world passes the test session of `ggrs`. This session goes back and
+//! forward again in each frame, and compares the states.
 
 use ggrs::{Config, GgrsRequest, InputStatus, PredictRepeatLast, SessionBuilder, SyncTestSession};
 use lisle_frame::{Foreign, Input, Snapshot, Stream, Workers, World};
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// So many frames the session goes back.
+/// How many frames the session goes back.
 const BACK: usize = 8;
 
-/// What a player does in a frame.
+/// The input of a player in a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Push(i8);
 
@@ -48,7 +48,7 @@ impl Ball {
         Ball { world, pushes, place, snapshots: HashMap::new() }
     }
 
-    /// Does what the session asks for.
+    /// Fulfils the requests of the session.
     fn answer(&mut self, request: GgrsRequest<Game>) {
         match request {
             GgrsRequest::SaveGameState { cell, frame } => {
@@ -80,7 +80,7 @@ fn play(world: World, back: usize) -> f64 {
     for frame in 0..200 {
         session.add_local_input(0, Push((frame % 7) as i8)).unwrap();
         session.add_local_input(1, Push((frame % 5) as i8)).unwrap();
-        // It is an error here if a frame comes to something else than the first time.
+        // It is an error here if a frame has another state than the first time.
         for request in session.advance_frame().unwrap() {
             ball.answer(request);
         }

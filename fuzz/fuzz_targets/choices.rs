@@ -1,9 +1,9 @@
 //! Systems of fibers and tasks on one thread, each of which performs choices, wraps, guards, nacks
-//! and stages over a few channels: whatever comes of one has to be what the rules allow.
+//! and stages over a few channels: the rules must allow each system's outcome.
 //!
-//! The systems, the rules and the events that are made of them are those of the library's own
-//! differential tests. There is one domain, and nothing suspends a performer within a step, so the
-//! strict rules hold: who is left waiting in the end must not have been able to go on.
+//! The systems, the rules and the events are taken from the library's own differential tests. There
+//! is one domain, and nothing suspends a performer within a step, so the strict rules hold: a
+//! performer that is left waiting at the end must not have been able to go on.
 
 #![no_main]
 
@@ -36,7 +36,7 @@ const DEEPEST: usize = 24;
 
 fuzz_target!(|data: &[u8]| -> Corpus {
     let mut draw = Draw::new(data, 256);
-    // At most so many performers, performances of each, leaves of each, channels.
+    // The largest numbers of performers, performances of each, leaves of each, channels.
     let limits = [[2, 1, 3, 1], [2, 2, 3, 2], [3, 1, 3, 2], [3, 2, 3, 2]][draw.below(4)];
     let manners: Vec<Manner> = (0..limits[0]).map(|_| Manner::drawn(&mut draw)).collect();
     let system = Arc::new(Generator::system(&mut |bound| draw.below(bound), limits));
@@ -67,7 +67,7 @@ fn depth(expr: &Expr) -> usize {
 #[derive(Debug, Clone, Copy)]
 struct Manner {
     is_task: bool,
-    /// By `select!`, where what it performs is a choice of few.
+    /// By `select!`, where it performs a choice of few events.
     selects: bool,
 }
 
@@ -112,7 +112,7 @@ macro_rules! select_of {
     };
 }
 
-/// Performs `system`; those who are stuck in the end are told to stop.
+/// Performs `system`; performers that are stuck in the end are told to stop.
 fn performed(system: &Arc<System>, manners: &[Manner]) -> Outcome {
     let run = Arc::new(Run::new(system));
     let stopped = Arc::new(Condition::new());
@@ -151,7 +151,7 @@ impl Performer {
     }
 }
 
-/// What a fiber performs it waits for in place, and so never suspends a future.
+/// A fiber waits for its events in place, and so never suspends a future.
 fn at_once<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,

@@ -1,7 +1,7 @@
-//! What a client sends, as the server reads it: in one piece and in several, and beside what the
-//! bytes plainly say.
+//! The server reads a client's bytes in one piece and in several, and its heads are compared with a
+//! plain reading of the bytes.
 //!
-//! The input is what is sent, but for the last bytes, which say how it comes.
+//! The input is the bytes sent. Only its last bytes tell how the others come.
 
 #![no_main]
 
@@ -55,7 +55,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// How what is sent arrives.
+/// How the bytes arrive.
 enum Pieces<'d> {
     Whole,
     Drawn(Draw<'d>),
@@ -72,7 +72,7 @@ impl Pieces<'_> {
     }
 }
 
-/// A request that was accepted: what has to be the same however it came.
+/// An accepted request: the facts that must not depend on the pieces.
 #[derive(Debug, PartialEq, Eq)]
 struct Request {
     head: String,
@@ -88,14 +88,14 @@ enum End {
     /// The client has sent less than a request.
     Cut,
     Refused(Status),
-    /// The connection is closed after the response, and what follows is not read.
+    /// The connection is closed after the response, and later bytes are not read.
     Closed,
 }
 
 impl End {
-    /// Whether the two are one, but for the reason of a refusal. What is too long or wrong can be
-    /// refused before it has an end, and that of several mistakes is told which is seen first. What
-    /// whole heads are refused for is the same.
+    /// Whether the two ends are the same, up to the reason of a refusal. A head that is too long or
+    /// wrong can be refused before it is whole, and of several mistakes the first one seen is told.
+    /// For whole heads the reason is the same.
     fn is_like(self, other: End) -> bool {
         let early = [
             Status::BAD_REQUEST,
@@ -270,7 +270,7 @@ fn described(head: &Head, input: &[u8]) -> String {
     )
 }
 
-/// Compares an accepted head with what its lines say, read once more in the plainest way.
+/// Compares an accepted head with its lines, read once more in the plainest way.
 fn check(head: &Head, input: &[u8], limits: &HeadLimits) {
     let whole = &input[..head.length];
     assert!(whole.ends_with(b"\n\n") || whole.ends_with(b"\n\r\n"), "a head ends in an empty line");
@@ -359,7 +359,7 @@ fn check(head: &Head, input: &[u8], limits: &HeadLimits) {
     }
 }
 
-/// What the server goes on to do with a head: no word of the client's gets further than it may.
+/// The server's further steps with a head: no word of the client's gets further than it may.
 fn answer(head: &Head, input: &[u8]) {
     conditions(head, input);
     let (path, query) = (head.path.of(input), head.query.of(input));

@@ -1,5 +1,5 @@
-//! Sorts and scans beside those of the standard library and a plain loop, by orders and operations
-//! that may panic, or be none.
+//! Sorts beside the standard library's, and scans beside a plain loop. The orders and operations
+//! may panic, or be no orders.
 //!
 //! Elements own memory, and are counted while they live: one that is lost, or there twice, is found
 //! in any case.
@@ -280,7 +280,7 @@ fn scan(draw: &mut Draw<'_>) {
         scan = scan.fixed();
     }
     let is_exclusive = draw.below(2) == 0;
-    // What a plain loop makes of it.
+    // The result of a plain loop.
     let (mut sum, mut sums) = if is_exclusive { (Some(init), vec![init]) } else { (None, vec![]) };
     for line in &input {
         sum = Some(sum.map_or(*line, |sum| sum.then(line)));

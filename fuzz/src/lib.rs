@@ -6,7 +6,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 /// Draws numbers from the fuzzer's bytes. When these are used up it goes on with numbers that
-/// depend on nothing else, so that the same bytes are always the same program, and one that is
+/// depend on nothing else. So the same bytes always make the same program, and a program that is
 /// drawn recursively comes to an end.
 #[derive(Debug)]
 pub struct Draw<'d> {
@@ -46,9 +46,8 @@ impl<'d> Draw<'d> {
 /// How many calls of [`allowing_panics`] there are now, on any thread.
 static ALLOWED: AtomicUsize = AtomicUsize::new(0);
 
-/// Calls `f`, which may panic, on other threads as well. The fuzzer takes every panic for a
-/// finding, caught or not; here those do not count that come while such a call lasts. `None`: it
-/// has panicked.
+/// Calls `f`, which may panic, on other threads as well. Returns `None` if it has panicked. The
+/// fuzzer takes every panic for a finding, caught or not; panics during such a call do not count.
 pub fn allowing_panics<R>(f: impl FnOnce() -> R) -> Option<R> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -65,16 +64,15 @@ pub fn allowing_panics<R>(f: impl FnOnce() -> R) -> Option<R> {
     outcome.ok()
 }
 
-/// Tells the address sanitizer what it has to know in a program with fibers, unless the environment
-/// says something else:
+/// Sets the options that the address sanitizer needs in a program with fibers, unless the
+/// environment sets others:
 ///
 /// - Leaks are not looked for: a value that only a suspended fiber's stack refers to would count as
 ///   one.
 /// - A fake stack would hide how deep a real one is.
 /// - The library has a handler of its own for faults, which tells the overflow of a stack from
 ///   others.
-/// - Of the calls that led to an allocation few are kept: in such programs they are so many that
-///   memory runs out.
+/// - Backtraces of allocations are short: in such programs there are so many that memory runs out.
 #[macro_export]
 macro_rules! with_fibers {
     () => {

@@ -1,4 +1,4 @@
-//! What one exploration has come to.
+//! The result of one exploration.
 
 use crate::runner::process::Ended;
 use serde::Deserialize;

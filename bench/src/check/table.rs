@@ -28,7 +28,7 @@ fn row(samples: &[Sample]) -> String {
         }
     }
     let Some(last) = answers.last() else { return String::new() };
-    // What cannot be run says so at once.
+    // A program that cannot run says so at once.
     if let Some(refused) = last.found.as_deref().filter(|found| is_refusal(found)) {
         return format!("cannot run it: {refused}");
     }
@@ -63,7 +63,7 @@ fn row(samples: &[Sample]) -> String {
     )
 }
 
-/// Returns `true` if a tool has said that it has no room for so many threads.
+/// Returns `true` if a tool has said that it has no room for that many threads.
 fn is_refusal(found: &str) -> bool {
     found.contains("threads.len() < self.max()") || found.contains("max_threads")
 }

@@ -1,8 +1,8 @@
 //! Search without continuations that are resumed twice: each possibility is run anew from its
 //! beginning, with the same earlier choices.
 
-/// The choices that lead to one possibility. A run takes them one after the other, and those that
-/// are new to it are added, each with its first option.
+/// The choices that lead to one possibility. A run takes them one after the other, and adds each
+/// choice that is new, with its first option.
 #[derive(Debug, Default)]
 pub(crate) struct Path {
     /// Which option is taken, of how many.
@@ -12,7 +12,7 @@ pub(crate) struct Path {
 }
 
 impl Path {
-    /// Returns which of so many options to take now, and whether no run has taken it here before.
+    /// Returns which of `options` options to take now, and whether no run has taken it here before.
     pub(crate) fn choose(&mut self, options: u64) -> (u64, bool) {
         if self.position == self.choices.len() {
             self.choices.push((0, options));

@@ -1,9 +1,9 @@
-//! The programs of the effect handlers' suite: their sizes, and what they come to.
+//! The programs of the effect handlers' suite: their sizes and results.
 //!
 //! They are written anew from the descriptions of
-//! <https://github.com/effect-handlers/effect-handlers-bench>, which also give the sizes: a case of
-//! each has that of the suite. Systems whose answers take microseconds would take minutes for it;
-//! for them there is a short case, which all do.
+//! <https://github.com/effect-handlers/effect-handlers-bench>, which also give the sizes: one case
+//! of each program has the suite's size. Systems whose answers take microseconds would take minutes
+//! for it; for them there is a short case, which all systems run.
 //!
 //! Where the suite resumes a continuation several times (`nqueens`, `tree-explore`, `triples`),
 //! each possibility is run anew from its beginning by [`Path`](super::Path): no system here can
@@ -50,8 +50,7 @@ pub(crate) fn is_short(case: &Case) -> bool {
     last.is_some_and(|last| last.param("n") == case.param("n"))
 }
 
-/// Measures `run`, which runs the program of that name at a size, and looks whether it comes to
-/// what it should.
+/// Measures `run`, which runs the program of that name at a size, and checks its result.
 pub(crate) fn measure(job: &Job, run: impl Fn(&str, u64) -> u64) -> Outcome {
     let program = &*job.variant;
     let n = job.param("n");
@@ -67,7 +66,7 @@ pub(crate) fn warm(n: u64) -> u64 {
     if n > 100 { n / 10 } else { n.saturating_sub(4).max(2) }
 }
 
-/// What a program comes to: computed without effects, in another way where there is one.
+/// The result of a program, computed without effects, and by another algorithm where there is one.
 pub(crate) fn expected(program: &str, n: u64) -> u64 {
     match program {
         "chameneos" => 2 * n,
@@ -127,8 +126,8 @@ fn queens(n: u64, before: &mut Vec<u64>) -> u64 {
     solutions
 }
 
-/// The greatest result of all paths through a tree of this height. The state is changed on each way
-/// down, and is what a path begins with at its leaf.
+/// The greatest result of all paths through a tree of this height. Each step down changes the
+/// state, and a path's result begins with the state at its leaf.
 fn explore(height: u64, state: &mut u64) -> u64 {
     fn walk(height: u64, state: &mut u64, above: &mut Vec<u64>, greatest: &mut u64) {
         if height == 0 {

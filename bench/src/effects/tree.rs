@@ -23,7 +23,7 @@ pub(crate) struct Node {
     pub(crate) right: Option<Box<Node>>,
 }
 
-/// A tree of the numbers from `first` on, so many of them, in order.
+/// A tree of `count` numbers in order, from `first` on.
 pub(crate) fn balanced(first: u64, count: u64) -> Option<Box<Node>> {
     (count > 0).then(|| {
         let before = (count - 1) / 2;

@@ -45,7 +45,7 @@ unsafe impl Send for Chunk {}
 // SAFETY: as above. An address is a plain number.
 unsafe impl Sync for Chunk {}
 
-/// What each call does.
+/// The work of each call.
 #[derive(Clone, Copy)]
 pub(crate) struct Call {
     function: Function,
@@ -77,26 +77,25 @@ impl Call {
         (0..self.in_a_row).fold(chunk, |chunk, _| self.once(chunk))
     }
 
-    /// Returns how often the numbers are doubled in so many frames.
+    /// Returns how often the numbers are doubled in `frames` frames.
     fn doublings(self, frames: usize) -> u32 {
         if self.function as usize == memory as *const () as usize { frames as u32 * self.in_a_row } else { 0 }
     }
 }
 
-/// What a stream has: its chunk, and what its last call has returned.
+/// A stream: its chunk, and the result of its last call.
 pub(crate) struct Stream {
     pub(crate) chunk: Chunk,
     pub(crate) value: Option<Chunk>,
 }
 
-/// Streams that call, and the times of their frames. They do in each what they are to do, which is
-/// checked.
+/// Streams that call, and the times of their frames. The results of the frames are checked.
 pub(crate) struct Calls {
     pub(crate) call: Call,
     pub(crate) streams: Vec<Stream>,
     frames: Frames,
     checksum: u64,
-    /// What the chunks lead to.
+    /// The memory that the chunks point to.
     _memory: Vec<Memory>,
 }
 
@@ -130,13 +129,12 @@ impl Calls {
         self.frames.count() == 0
     }
 
-    /// Keeps what the streams have given, of a system that has it elsewhere.
+    /// Keeps the values of the streams of a system that holds them elsewhere.
     pub(crate) fn have_given(&mut self, values: impl Iterator<Item = Chunk>) {
         self.streams.iter_mut().zip(values).for_each(|(stream, value)| stream.value = Some(value));
     }
 
-    /// Keeps how long a frame took. After the first, which is not counted, looks at what it has
-    /// done.
+    /// Keeps how long a frame took. Checks the results of the first frame, which is not counted.
     pub(crate) fn note(&mut self, took: Duration) {
         self.frames.note(took);
         if self.frames.count() == 1 {
@@ -155,7 +153,7 @@ impl Calls {
         let factor = 1i32.checked_shl(self.call.doublings(self.frames.count())).unwrap_or(0);
         let last = self.streams.iter().enumerate().map(|(nth, stream)| {
             assert_eq!(stream.value, Some(stream.chunk), "the value of a stream");
-            // SAFETY: it has so many numbers, and no call is under way.
+            // SAFETY: it has this many numbers, and no call is under way.
             let numbers = unsafe { slice::from_raw_parts(stream.chunk.0, self.call.size as usize) };
             let is_right = |(i, &number): (usize, &i32)| number == at_first(nth, i).wrapping_mul(factor);
             assert!(numbers.iter().enumerate().all(is_right), "the numbers of a stream");
@@ -186,7 +184,7 @@ impl Memory {
             handle_alloc_error(layout);
         }
         for i in 0..size {
-            // SAFETY: there is room for so many.
+            // SAFETY: there is room for this many.
             unsafe { chunk.add(i).write(at_first(nth, i)) };
         }
         Memory { chunk, layout }
@@ -200,7 +198,7 @@ impl Drop for Memory {
     }
 }
 
-/// What a number is before the first frame.
+/// The value of a number before the first frame.
 fn at_first(nth: usize, i: usize) -> i32 {
     nth.wrapping_add(i) as i32
 }

@@ -1,5 +1,5 @@
-//! The command `limit`: what bounds a message between cores, and the workloads that cross beside
-//! it, in one run.
+//! The command `limit`: the bounds of a message between cores, and the workloads whose messages
+//! cross, in one run.
 
 use super::NAME;
 use crate::{

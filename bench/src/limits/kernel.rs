@@ -1,4 +1,4 @@
-//! What the kernel takes: a system call, and one thread that sleeps and is woken by another.
+//! The kernel's part: a system call, and a thread that sleeps and is woken by another.
 
 use super::cores;
 use crate::job::timed;
@@ -18,7 +18,7 @@ use std::{
     time::Duration,
 };
 
-/// So many calls that do next to nothing.
+/// Times `n` calls that do next to nothing.
 pub(crate) fn system_calls(n: u64) -> Duration {
     timed(|| {
         for _ in 0..n {
@@ -53,7 +53,7 @@ impl Bell {
     }
 }
 
-/// So many times two threads wake each other by futexes: both on one core, or each on its own.
+/// Two threads wake each other `n` times by futexes: both on one core, or each on its own.
 pub(crate) fn futexes(n: u64, cores: usize) -> Duration {
     let (there, back) = (Bell::default(), Bell::default());
     let n = u32::try_from(n).expect("a run lasts less than hours");
@@ -74,8 +74,8 @@ pub(crate) fn futexes(n: u64, cores: usize) -> Duration {
     )
 }
 
-/// A descriptor that another thread makes ready, and what waits for it: how a thread is woken that
-/// waits for sockets too.
+/// A descriptor that another thread makes ready, and the poll that waits for it. So a thread is
+/// woken that also waits for sockets.
 struct Poller {
     ready: OwnedFd,
     epoll: OwnedFd,

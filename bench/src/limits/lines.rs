@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-/// What two threads alternate on.
+/// The words on which two threads alternate.
 #[derive(Clone, Copy)]
 pub(crate) enum Words {
     /// Both write to the same.
@@ -27,13 +27,13 @@ struct Apart(AtomicU64);
 
 impl Apart {
     /// Waits in place, without a hint to the processor: both threads have their cores for
-    /// themselves, and what hears of a word a little later would be no limit.
+    /// themselves, and a wait that sees the word a little later would be no limit.
     fn wait_for(&self, value: u64) {
         while self.0.load(Acquire) != value {}
     }
 }
 
-/// So many times a word there and one back, between two cores.
+/// Times `n` round trips of a word between two cores.
 pub(crate) fn alternate(n: u64, words: Words) -> Duration {
     let (there, back) = (Apart::default(), Apart::default());
     match words {
@@ -68,7 +68,7 @@ pub(crate) fn alternate(n: u64, words: Words) -> Duration {
     }
 }
 
-/// So many additions to a word that no other core wants.
+/// Times `n` additions to a word that no other core wants.
 pub(crate) fn locked_operations(n: u64) -> Duration {
     let word = Apart::default();
     timed(|| {

@@ -26,7 +26,8 @@ const AREA: usize = 8 * HUGE;
 /// How much is asked for at once.
 const AT_ONCE: usize = 64 * PAGE;
 
-/// The first touch of so many pages of 4 KiB. To map them and to give them back is not timed.
+/// Times the first touch of `pages` pages of 4 KiB. The time to map them and to give them back does
+/// not count.
 pub(crate) fn first_touches(n: u64, pages: Pages) -> Duration {
     let mut left = n as usize;
     let mut elapsed = Duration::ZERO;

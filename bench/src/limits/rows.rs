@@ -14,7 +14,7 @@ pub(crate) fn round_trips(job: &Job) -> Outcome {
     each_message(job, 2)
 }
 
-/// Nanoseconds for something that sends so many messages.
+/// Nanoseconds a message, of a run that sends `count` messages.
 pub(crate) fn each_message(job: &Job, count: u64) -> Outcome {
     let all = transfers(job);
     all.figure(all.elapsed.as_secs_f64() * 1e9 / all.operations as f64 * count as f64)

@@ -12,7 +12,7 @@ const SIZE: usize = 24;
 
 type Matrix = [[f64; SIZE]; SIZE];
 
-/// What it has come to.
+/// The result of a bystander.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Computed {
     products: u64,

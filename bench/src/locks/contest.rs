@@ -1,5 +1,5 @@
-//! What the performers of a sample have in common: one clock, who wants the lock and since when,
-//! and the end.
+//! The common state of the performers of a sample: one clock, the performers that want the lock and
+//! since when, and the end.
 
 use super::{
     bystander::Computed,
@@ -33,7 +33,7 @@ pub(crate) struct Contest {
     begun: AtomicUsize,
     /// Whether anybody has had the lock since it is counted.
     is_taken: AtomicBool,
-    /// From when on what they do was counted; 0 before that.
+    /// The beginning of the counted time; 0 before that.
     counted_from: AtomicU64,
     /// When the contest was over; 0 before that.
     ended: AtomicU64,
@@ -48,7 +48,7 @@ pub(crate) struct Outcome {
     pub(crate) seen: Vec<Seen>,
     /// For how long it was counted.
     pub(crate) elapsed: Duration,
-    /// Processor time of the process in that time, without that of a bystander.
+    /// Processor time of the process in that time, without a bystander's.
     pub(crate) cpu_seconds: f64,
     pub(crate) bystander: Option<Computed>,
 }
@@ -78,8 +78,8 @@ impl Contest {
         }
     }
 
-    /// Has `perform` run all performers to their end. What they do is counted from when all have
-    /// begun, and for as long as is asked for; soon after that each of them ends.
+    /// Has `perform` run all performers to their end. Their locks count from the moment when all
+    /// have begun, for as long as is asked for. Soon after that each of them ends.
     pub(crate) fn hold(job: &Job, perform: impl FnOnce(&Arc<Contest>) -> Vec<Seen>) -> Outcome {
         let contest = Arc::new(Contest::new(job));
         Phase::WarmUp.set();
@@ -105,7 +105,7 @@ impl Contest {
     fn keep_time(&self, target: Duration) -> f64 {
         const LOOK: Duration = Duration::from_micros(200);
         const LONGEST: Duration = Duration::from_secs(2);
-        // A performer that is let in by nobody is one of those that wait.
+        // A performer to which nobody gives the lock counts as one that waits.
         let patience = Instant::now() + target;
         while self.begun.load(Acquire) < self.performers() && Instant::now() < patience {
             thread::sleep(LOOK);
@@ -133,7 +133,7 @@ impl Contest {
         self.is_taken.store(true, Release);
     }
 
-    /// From when on what performers do was counted.
+    /// The beginning of the counted time.
     #[inline]
     pub(crate) fn counted_from(&self) -> u64 {
         self.counted_from.load(Acquire)
@@ -159,8 +159,9 @@ impl Contest {
         &self.wants[number].0
     }
 
-    /// Since when somebody wants the lock. Called under the lock, before its holder says that it
-    /// wants it no more: so those that have wanted it since it was let go still do.
+    /// Since when somebody wants the lock. It is called under the lock, before the holder notes
+    /// that it wants the lock no more. So the performers that have wanted it since it was let go
+    /// still do.
     #[cold]
     pub(crate) fn wanted_since(&self) -> u64 {
         self.wants.iter().map(|slot| slot.0.load(Relaxed)).min().expect("there are performers")

@@ -34,14 +34,14 @@ pub(crate) const IDLE: [&str; KEPT] =
 /// Jain's index of how often each performer has had the lock: 1 if all as often, 1/n if one of n
 /// always.
 pub(crate) const FAIRNESS: &str = "fairness";
-/// Processor time of the whole process for each lock, without that of a bystander.
+/// Processor time of the whole process for each lock, without a bystander's.
 pub(crate) const PROCESSOR: &str = "processor time";
 /// How many times as long a bystander's work takes.
 pub(crate) const SLOWED: &str = "bystander";
 /// And the factor of its time on a core, without its share of the cores.
 pub(crate) const SLOWED_RUNNING: &str = "bystander, running";
 
-/// The throughput has no name: it is what a contest is about.
+/// The throughput has no name: it is a contest's main figure.
 pub(crate) const THROUGHPUT: Unit = Unit::higher_is_better("locks/s");
 
 const TIME: Unit = Unit::lower_is_better("ns");
@@ -68,7 +68,7 @@ pub(crate) const UNITS: &[(&str, Unit)] = &[
     (SLOWED_RUNNING, TIMES),
 ];
 
-/// Holds both contests, and says what came of them.
+/// Holds both contests, and returns their results.
 pub(crate) fn of_contests(
     job: &Job,
     counted: impl FnOnce(&Job) -> Contested,

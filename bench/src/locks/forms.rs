@@ -40,8 +40,8 @@ async fn perform_async<T: AsyncTurns, const TIMED: bool>(
     }
 }
 
-/// A contest of threads. They take long to start, beside what they are to do, so all are there
-/// before it begins.
+/// A contest of threads. They take long to start, beside their work, so all are there before it
+/// begins.
 pub(crate) fn threads<T: BlockingTurns, const TIMED: bool>(job: &Job) -> Outcome {
     let turns = T::new(job);
     let outcome = Contest::hold(job, |contest| {

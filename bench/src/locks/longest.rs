@@ -32,7 +32,7 @@ impl Longest {
         other.0.iter().for_each(|&time| self.note(time));
     }
 
-    /// Those that there were.
+    /// The times noted so far.
     pub(crate) fn times(&self) -> impl Iterator<Item = u64> {
         self.0.into_iter().take_while(|&time| time > 0)
     }

@@ -1,4 +1,5 @@
-//! Whose turn is next, and what each waits for, where performers hand over by condition variables.
+//! The order of turns, and the condition variable of each performer, where performers hand over by
+//! condition variables.
 
 use super::studies::{HERD, QUEUE, RING};
 use crate::job::Job;
@@ -25,7 +26,7 @@ impl Order {
         }
     }
 
-    /// Returns `true` if the performer of that number may have its turn after so many.
+    /// Returns `true` if the performer of that number may have its turn after `turns` turns.
     pub(crate) fn is_turn(self, number: usize, turns: u64) -> bool {
         let kinds = self.kinds as u64;
         number as u64 % kinds == turns % kinds
@@ -60,7 +61,7 @@ mod tests {
         })
     }
 
-    /// Those that may have their turn after so many.
+    /// The performers that may have their turn after `turns` turns.
     fn who(order: Order, performers: usize, turns: u64) -> Vec<usize> {
         (0..performers).filter(|&number| order.is_turn(number, turns)).collect()
     }

@@ -1,5 +1,5 @@
-//! What one performer of a contest does: for how long it holds the lock, what it does between two
-//! locks, and what the kernel is told about its thread.
+//! The part of one performer of a contest: how long it holds the lock, its work between two locks,
+//! and the facts that the kernel is told about its thread.
 
 use super::studies::{BESIDE, HERD, MIX, QUEUE, RING, WRITER};
 use crate::job::Job;
@@ -19,9 +19,9 @@ pub(crate) fn work(steps: u64) {
 const SOME: u64 = 500;
 /// And "much": nearly eight microseconds.
 const MUCH: u64 = 10_000;
-/// For how long who holds it long does: nearly eighty microseconds.
+/// A long hold: nearly eighty microseconds.
 const LONG: u64 = 100_000;
-/// Of so many turns in a row some are for reading.
+/// Of this many turns in a row some are for reading.
 const TURNS: u64 = 10;
 
 /// The part of one performer.
@@ -36,7 +36,7 @@ pub(crate) struct Part {
     pub(crate) policy: Policy,
 }
 
-/// What an unprivileged thread may tell the kernel about itself.
+/// The facts that an unprivileged thread may tell the kernel about itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Policy {
     /// Nothing: `SCHED_OTHER`.
@@ -50,7 +50,7 @@ pub(crate) enum Policy {
 }
 
 impl Part {
-    /// What the performer of that number does in this case.
+    /// Returns the part of the performer of that number in this case.
     pub(crate) fn of(job: &Job, number: usize) -> Self {
         let part = |inside, between| Part { inside, between, reads: 0, policy: Policy::Other };
         let second = !number.is_multiple_of(2);

@@ -1,5 +1,5 @@
-//! What one performer does, in a loop, whatever it is and whichever lock it uses: it asks for the
-//! lock, holds it, lets it go, and works. And what it sees of that.
+//! The loop of one performer, of any kind and for any lock: it asks for the lock, holds it, lets it
+//! go, and works. And its records.
 //!
 //! A performer that times itself reads the clock before it asks, when it has the lock, and before
 //! it lets it go. The clock costs about as much as an uncontended lock, so how many locks there are
@@ -35,20 +35,21 @@ pub(crate) struct Performer<const TIMED: bool> {
     waited: u64,
 }
 
-/// What a performer has seen.
+/// The records of a performer.
 pub(crate) struct Seen {
     /// How often it has had the lock at all, and changed the number.
     pub(crate) turns: u64,
     /// And how often it has had the lock while that was counted.
     pub(crate) locks: u64,
-    /// In how many of those it has read.
+    /// In how many of these locks it has read.
     pub(crate) reads: u64,
     /// How long it waited each time to change the number. Empty if it is not timed.
     pub(crate) waits: Waits,
     /// And to read it.
     pub(crate) read_waits: Waits,
     /// How long the lock lay idle before this performer had it, though somebody wanted it. Where
-    /// some read, this says nothing: only who changes the number says when it lets the lock go.
+    /// some read, this means nothing: only a performer that changes the number notes when it lets
+    /// the lock go.
     pub(crate) longest_idle: Longest,
 }
 
@@ -137,14 +138,14 @@ impl<const TIMED: bool> Performer<TIMED> {
         }
         work(self.part.inside);
         if TIMED {
-            // Last of all: what follows is part of the time for which the lock lies idle.
+            // Last of all: the steps after it are part of the time for which the lock lies idle.
             self.contest.released.store(self.contest.now(), Relaxed);
         }
         phase != Phase::Over
     }
 
-    /// The phase has changed since its last lock. What it has seen before all began does not count,
-    /// nor do waits as far as they were before that.
+    /// The phase has changed since its last lock. Records from before all performers began do not
+    /// count, nor does the part of a wait before that.
     #[cold]
     fn enter(&mut self, phase: Phase) {
         if self.phase == Phase::WarmUp {
@@ -161,7 +162,7 @@ impl<const TIMED: bool> Performer<TIMED> {
         let now = self.contest.now();
         self.waited = now.saturating_sub(self.asked);
         let released = self.contest.released.load(Relaxed);
-        // Most times are short, and who wanted the lock in them need not be known.
+        // Most idle times are short; for these it does not ask which performers wanted the lock.
         if self.phase == Phase::Counted
             && released > self.contest.counted_from()
             && self.seen.longest_idle.would_keep(now.saturating_sub(released))

@@ -109,8 +109,8 @@ const fn own<L: Lock>(system: &'static str) -> Program {
     library::<Guarded<L>>(system)
 }
 
-/// A lock of fibers, tasks or futures. Their threads are not theirs, so nothing is said of them to
-/// the kernel.
+/// A lock of fibers, tasks or futures. The threads are the runtime's, so the kernel is told nothing
+/// about them.
 const fn runtime(system: &'static str, code: fn(&Job) -> Outcome) -> Program {
     const fn has_no_policy(case: &Case) -> bool {
         !matches!(case.variant.as_bytes(), b"other" | b"batch" | b"nice" | b"idle")

@@ -1,5 +1,5 @@
-//! What performers contest for, and how one of them has its turn: it has a mutex; it reads or
-//! writes under a readers-writer lock; or it waits for its condition, and hands over.
+//! The turns that performers contest for. A performer has a mutex; it reads or writes under a
+//! readers-writer lock; or it waits for its condition, and hands over.
 
 use super::{order::Order, performer::Performer, wait::is_over};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 };
 use std::future::Future;
 
-/// What performers contest for that wait in place.
+/// Turns of performers that wait in place.
 pub(crate) trait BlockingTurns: Send + Sync + 'static {
     fn new(job: &Job) -> Self;
 
@@ -19,7 +19,7 @@ pub(crate) trait BlockingTurns: Send + Sync + 'static {
     fn changes(&self) -> u64;
 }
 
-/// What performers contest for that await it.
+/// Turns of performers that await them.
 pub(crate) trait AsyncTurns: Send + Sync + 'static {
     fn new(job: &Job) -> Self;
 
@@ -119,7 +119,7 @@ impl<C, M> HandingOver<C, M> {
         HandingOver { order, mutex, condvars: (0..order.condvars()).map(|_| condvar()).collect() }
     }
 
-    /// What the performer of that number waits for.
+    /// The condition variable of the performer of that number.
     fn condvar(&self, number: usize) -> &C {
         &self.condvars[self.order.condvar(number)]
     }

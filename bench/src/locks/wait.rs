@@ -1,8 +1,8 @@
 //! How a spin lock passes its time, and in which phase the contest is: all performers learn that
 //! here.
 //!
-//! The algorithms are written for any way of waiting, so that what a queue costs can be told from
-//! what a processor costs that is not given back. With more threads than cores a queue of spinning
+//! The algorithms are written for any way of waiting. So the cost of a queue can be told from the
+//! cost of a processor that is not given back. With more threads than cores a queue of spinning
 //! threads goes on only when the kernel happens to run the next in line: sixty of them would take
 //! seconds to leave it. So all ways of waiting but [`Nothing`] give the processor back once the
 //! [contest is over](is_over). The phase is written twice in a contest.
@@ -52,7 +52,7 @@ pub(crate) fn is_over() -> bool {
     Phase::now() == Phase::Over
 }
 
-/// What a thread does between two looks at a lock.
+/// The way in which a thread passes the time between two looks at a lock.
 pub(crate) trait Wait: 'static {
     /// Before the first look.
     fn new() -> Self;
@@ -127,7 +127,7 @@ impl Wait for PauseAndYield {
 impl BackOff {
     /// The steps that pause, the last of them 64 times.
     const PAUSING: u32 = 7;
-    /// And those that sleep, from 8 µs to 1 ms.
+    /// The steps that sleep, from 8 µs to 1 ms.
     const SLEEPING: u32 = 8;
     const SHORTEST_SLEEP: Duration = Duration::from_micros(8);
 }

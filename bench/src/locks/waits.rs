@@ -29,7 +29,7 @@ impl Waits {
         self.longest.merge(&other.longest);
     }
 
-    /// How long of so many in a hundred nobody has waited longer; `None` if nobody has waited.
+    /// The time that `percent` in a hundred waits do not exceed; `None` if nobody has waited.
     pub(crate) fn percentile(&self, percent: f64) -> Option<u64> {
         // One of few is the longest of them, which the histogram has rounded.
         let most = self.longest.times().next()?;

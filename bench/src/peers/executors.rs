@@ -37,7 +37,8 @@ pub(crate) struct TokioCurrentThread(tokio::runtime::Runtime);
 /// tokio's default runtime.
 pub(crate) struct TokioMultiThread(tokio::runtime::Runtime);
 
-/// tokio as somebody would choose it for so many workers; for channels that bring no executor.
+/// tokio as somebody would choose it for the number of workers; for channels that bring no
+/// executor.
 pub(crate) enum Tokio {
     One(TokioCurrentThread),
     Several(TokioMultiThread),

@@ -18,7 +18,7 @@ pub(crate) fn spawn<T: Send + 'static>(
     unsafe { may::coroutine::spawn(body) }
 }
 
-/// What a program that asks for a crowd notes.
+/// The note of a program that asks for a crowd.
 pub(crate) const CROWD: &str = "as many as vm.max_map_count allows, by default 32,000";
 
 /// How many of `tasks` coroutines there can be at once. The stack of each ends in a guard page, so
@@ -29,7 +29,7 @@ pub(crate) fn crowd(tasks: u64) -> u64 {
     tasks.min(mappings.saturating_sub(1_000) / 2)
 }
 
-/// Has may make so many stacks at its start, and keep them. Comes before the first coroutine.
+/// Has may make `count` stacks at its start, and keep them. Comes before the first coroutine.
 pub(crate) fn keep_stacks(count: u64) {
     may::config().set_pool_capacity(count as usize);
 }

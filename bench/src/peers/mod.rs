@@ -1,5 +1,5 @@
-//! What the programs of several workloads share: how each system starts tasks, and how its channels
-//! are called.
+//! The common parts of the programs of several workloads: each system's spawns, and the calls of
+//! its channels.
 //!
 //! A system in Rust is an executor of futures with a channel of futures, or plain threads with a
 //! blocking channel. The traits here are resolved when this is compiled; a program written against
@@ -36,6 +36,6 @@ pub(crate) use semaphores::{AsyncLockSemaphore, LisleSemaphore, TokioSemaphore};
 /// Ends the sample since the system cannot do it, for this reason.
 pub(crate) fn cannot(why: &str) -> ! {
     eprintln!("{why}");
-    // What the runner takes for a limit rather than a failure.
+    // The runner takes this status for a limit rather than a failure.
     std::process::exit(3)
 }

@@ -1,8 +1,8 @@
 //! Pools of threads for loops, and how each writes a loop.
 //!
 //! A workload of loops is written once, against [`Pool`], and so the rows, steps and items of all
-//! systems in Rust are the same code. What a pool does here is the form that its own documentation
-//! has.
+//! systems in Rust are the same code. Each operation of a pool has the form that the pool's own
+//! documentation shows.
 
 mod chili;
 mod lisle;
@@ -14,7 +14,7 @@ pub(crate) use serial::Serial;
 
 use std::{iter::Sum, ops::Add};
 
-/// What can be added up in any order: numbers.
+/// Numbers, which can be added up in any order.
 pub(crate) trait Number:
     Copy + Default + Send + Sync + Add<Output = Self> + Sum + for<'a> Sum<&'a Self> + 'static
 {
@@ -26,10 +26,10 @@ impl Number for f64 {}
 
 /// A pool of threads that run loops. All but `run` is called within it.
 pub(crate) trait Pool {
-    /// Starts a pool of so many workers, and runs `main` as one of them.
+    /// Starts a pool of `workers` workers, and runs `main` as one of them.
     fn run<T: Send>(workers: usize, main: impl FnOnce() -> T + Send) -> T;
 
-    /// What `combine` makes of both, which run at the same time if that can be.
+    /// Runs two functions, at the same time if possible, and combines their results.
     fn join<A: Send, B: Send, R>(
         a: impl FnOnce() -> A + Send,
         b: impl FnOnce() -> B + Send,
@@ -39,12 +39,12 @@ pub(crate) trait Pool {
     /// Each item, with its number.
     fn each<T: Send>(items: &mut [T], item: impl Fn(usize, &mut T) + Send + Sync);
 
-    /// Each row of so many cells, with its number.
+    /// Calls `row` with each row of `width` cells, and its number.
     fn rows<T: Send>(cells: &mut [T], width: usize, row: impl Fn(usize, &mut [T]) + Send + Sync);
 
     fn sum<T: Number>(numbers: &[T]) -> T;
 
-    /// The sum of what `item` makes of each.
+    /// The sum of the results of `item`.
     fn sum_of<T: Sync>(items: &[T], item: impl Fn(&T) -> u64 + Send + Sync) -> u64;
 
     /// Puts the sum of `numbers` up to each into the same place of `sums`.

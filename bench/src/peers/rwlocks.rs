@@ -49,7 +49,7 @@ blocking!(LisleRwLock, |lock| lock.read(), lock.write());
 blocking!(ParkingLotRwLock, |lock| lock.read(), lock.write());
 blocking!(StdRwLock, |lock| lock.read().expect("no holder panics"), lock.write().expect("no holder panics"));
 
-/// The same for those whose guards are awaited.
+/// The same for locks whose guards are awaited.
 macro_rules! awaited {
     ($lock:ident, $read:ident, $write:ident) => {
         impl AsyncRwLock for $lock {

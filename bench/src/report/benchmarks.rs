@@ -31,8 +31,9 @@ enum Part {
     Plots(String),
 }
 
-/// Writes the document, and if none but the repository's files are read, its rows in the README and
-/// their picture; and the page if one is asked for. Or checks that they are what would be written.
+/// Writes the document, and the page if one is asked for. If only the repository's files are read,
+/// also writes its rows in the README and their picture. With `--check` it only compares the files
+/// with these texts.
 pub(crate) fn report(options: &ReportOptions) -> Result<(), String> {
     let folder = repository().join("bench");
     let template = template::parse(TEMPLATE)?;
@@ -65,7 +66,7 @@ pub(crate) fn report(options: &ReportOptions) -> Result<(), String> {
     Ok(())
 }
 
-/// The template, with what the results say in the place of its directives.
+/// The template, with the results in the place of its directives.
 fn document(template: &[Piece], all: &[Results]) -> Result<Vec<Part>, String> {
     let mut parts = Vec::new();
     let mut chapters = Some(chapter::chapters(template, all));

@@ -56,7 +56,7 @@ pub(super) const HOW_TO_READ: &str = "<p>A bar is the median of a system's sampl
     least to the greatest. Each sample is a process of its own, pinned to as many cores as it has workers; the \
     systems take turns. The ratio after a value says how far it is from the best.</p>";
 
-/// What a link to a table's plot leads to.
+/// The anchor for links to a table's plot.
 fn anchor(table: usize) -> String {
     format!("table-{table}")
 }

@@ -18,7 +18,7 @@ use super::{
 use crate::locks::figures::{SLOWED, readers::WRITES};
 use columns::{Column, columns};
 
-/// The tables of one group: a figure each, that of the throughput first.
+/// The tables of one group: a figure each, the throughput first.
 struct Contest<'a>(&'a [Table]);
 
 /// All groups of a run, in its order.

@@ -24,12 +24,12 @@ use setting::Setting;
 use std::path::Path;
 use summary::Table;
 
-/// Returns the facts about a run of so many rounds, as they head a file of results.
+/// Returns the facts about a run of `rounds` rounds, as they head a file of results.
 pub(crate) fn facts(rounds: u32) -> String {
     Setting::now().text(&Findings { rounds, warnings: Vec::new(), groups: Vec::new() })
 }
 
-/// What the command line asks for, ready to be written.
+/// The outputs that the command line asks for, ready to be written.
 pub(crate) struct Report {
     table: Option<Output>,
     json: Option<Output>,

@@ -10,7 +10,7 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
-/// By how much, at most, what [`number`] writes differs from the value, as a part of it.
+/// The largest error of the text of [`number`], as a part of the value.
 pub(super) fn rounding(value: f64) -> f64 {
     let last_digit = match value {
         ..1.0 => 1e-3,
@@ -34,19 +34,19 @@ fn grouped(value: f64) -> String {
     text
 }
 
-/// What [`number`] has written; `None` if it would not have written that.
+/// Reads a text of [`number`]; `None` if [`number`] would not write this text.
 pub(super) fn parse(text: &str) -> Option<f64> {
     written_by(number, text, plain(text)?)
 }
 
-/// The number that digits, points and commas may be.
+/// Reads a text of digits, points and commas.
 fn plain(text: &str) -> Option<f64> {
     let is_plain = |byte: u8| byte.is_ascii_digit() || matches!(byte, b',' | b'.');
     text.bytes().all(is_plain).then(|| text.replace(',', "").parse().ok())?
 }
 
-/// `value`, or the one before it, which is rounded up to it: `1000.0` is a little less than
-/// `1,000`.
+/// Returns `value`, or the float before it, if `write` writes it as `text`. The float before it may
+/// be rounded up: a little less than `1,000` is written `1000.0`.
 fn written_by(write: fn(f64) -> String, text: &str, value: f64) -> Option<f64> {
     [value, value.next_down()].into_iter().find(|value| write(*value) == text)
 }
@@ -60,7 +60,7 @@ pub(super) fn short(value: f64) -> String {
     }
 }
 
-/// How many times one is ahead of another.
+/// By which factor one system is ahead of another.
 pub(super) fn ratio(value: f64) -> String {
     match value {
         99.95.. => grouped(value),
@@ -70,7 +70,7 @@ pub(super) fn ratio(value: f64) -> String {
     }
 }
 
-/// Three of them, of a number from 1 to 999.
+/// The first three digits of a number from 1 to 999.
 fn digits(value: f64) -> String {
     match value {
         99.95.. => format!("{value:.0}"),
@@ -100,7 +100,7 @@ pub(super) fn bytes(value: f64) -> String {
     }
 }
 
-/// What [`bytes()`] has written.
+/// Reads a text of [`bytes()`].
 pub(super) fn parse_bytes(text: &str) -> Option<f64> {
     let (number, unit) = text.split_once(' ')?;
     let unit = match unit {

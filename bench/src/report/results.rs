@@ -1,6 +1,6 @@
-//! Files of results: what the bench has written to a terminal, kept. They are read strictly: each
-//! line must be one that the bench writes, about a workload, case and system that it knows, or a
-//! fact about the run.
+//! Files of results: they keep the text that the bench has written to a terminal. They are read
+//! strictly: each line must be one that the bench writes, about a workload, case and system that it
+//! knows, or a fact about the run.
 //!
 //! A file has one run or several. A run begins with its facts (`Date: …`); then come its tables,
 //! and the table of its threads if it has one.
@@ -19,7 +19,7 @@ pub(super) struct Results {
     pub(super) name: String,
     /// Of each run; there may be none.
     pub(super) facts: Vec<Facts>,
-    /// In the order of the file. What several runs have measured is put together.
+    /// In the order of the file. Tables of several runs are merged.
     pub(super) tables: Vec<Table>,
     pub(super) threads: Vec<threads::Entry>,
 }

@@ -1,4 +1,4 @@
-//! Where, when and of what a run was made.
+//! The setting of a run: machine, time and commit.
 
 mod date;
 
@@ -36,8 +36,9 @@ impl Setting {
     }
 }
 
-/// What a report may say of a run, in its order. The bench writes `Date` to `Warning`; `Others`,
-/// versions of compilers and libraries, and `Note` are for who keeps a file of results.
+/// The facts that a report may tell of a run, in its order. The bench writes `Date` to `Warning`.
+/// The keeper of a file of results adds `Others`, the versions of compilers and libraries, and
+/// `Note`.
 pub(super) const FACTS: [&str; 10] =
     ["Date", "Machine", "Kernel", "Compiler", "Commit", "Rounds", "Command", "Warning", "Others", "Note"];
 
@@ -101,7 +102,7 @@ fn kernel() -> String {
     format!("Linux {release} {}", env::consts::ARCH)
 }
 
-/// What follows `name` and a colon in a file of the kernel; the first line, without a name.
+/// The text after `name` and a colon in a file of the kernel; the first line, without a name.
 fn field(path: &str, name: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let mut lines = text.lines();
@@ -120,7 +121,7 @@ fn commit() -> Option<String> {
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
     };
     let commit = git(&["rev-parse", "--short=12", "HEAD"])?;
-    // Only what the program is made of: the report of an earlier run is no change.
+    // Only the sources of the program: the report of an earlier run is no change.
     let changes = git(&[
         "status",
         "--porcelain",

@@ -12,7 +12,7 @@ pub(crate) struct Table {
     pub(crate) group: Group,
     /// Which figure of the samples; empty if there is only one.
     pub(crate) figure: String,
-    /// The best first; what failed last.
+    /// The best first; failures last.
     pub(crate) rows: Vec<Line>,
 }
 
@@ -51,7 +51,7 @@ impl Table {
         self.measured().any(|(_, stats)| stats.to_limit.is_some())
     }
 
-    /// What a system counts as in this table: one that does something else here is a reference.
+    /// The kind of a system in this table: a system that does something else here is a reference.
     pub(crate) fn kind(&self, system: &str) -> Option<Kind> {
         let does_something_else = |program: &&Program| (program.does_something_else)(self.group.case);
         let program = self.group.workload.programs.iter().find(|program| program.system == system);
@@ -123,7 +123,7 @@ fn table(group: &Group, found: &[Found], figure: String) -> Table {
     Table { group: group.clone(), figure, rows }
 }
 
-/// Puts the best first and what failed last, and says how far each is from the best, and from the
+/// Puts the best first and failures last, and computes how far each is from the best, and from the
 /// limit.
 pub(super) fn rank(rows: &mut [Line], best: Best) {
     let better = |a: f64, b: f64| match best {

@@ -1,5 +1,5 @@
-//! What the threads of a program were, and how much they said to each other: table 2 of the paper
-//! that [`forms`](crate::forms) follows, for the rows that tell.
+//! Statistics of the threads of a program and their messages: table 2 of the paper that
+//! [`forms`](crate::forms) follows, for the rows that have them.
 
 use crate::{
     job::Threads,
@@ -17,7 +17,7 @@ pub(super) struct Entry {
 
 pub(super) const TITLE: &str = "Threads and messages of one run";
 
-/// What the numbers of an entry are, in their order.
+/// The heads of an entry's numbers, in their order.
 pub(super) const HEADS: [&str; 8] =
     ["fibers", "tasks", "reified", "inflated", "migrations", "messages", "bytes", "largest"];
 

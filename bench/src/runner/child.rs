@@ -1,4 +1,4 @@
-//! One sample: a pinned process, and what it answers.
+//! One sample: a pinned process, and its answer.
 
 use super::{Group, cores, process};
 use crate::job::Outcome;
@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-/// Runs `command` for one sample of `group`. The error says what went wrong, for the table.
+/// Runs `command` for one sample of `group`. The error is a text for the table.
 pub(super) fn sample(
     mut command: Command,
     group: &Group,
@@ -75,8 +75,8 @@ fn reason(stderr: &str) -> Option<&str> {
     panic.or_else(|| lines().find(names_it)).or_else(|| lines().next_back())
 }
 
-/// So much of a line as fits a table, in words with one blank between two: more than one tells the
-/// columns of a row apart, in a file of results.
+/// Cuts a line so that it fits a table, and leaves one blank between two words: two blanks would
+/// begin a column in a file of results.
 fn cut(line: &str) -> String {
     const MOST: usize = 120;
     let words: Vec<&str> =

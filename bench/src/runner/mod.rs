@@ -1,4 +1,4 @@
-//! Takes the samples: plans them, runs each in a process of its own, and gathers what they answer.
+//! Takes the samples: plans them, runs each in a process of its own, and gathers their answers.
 
 mod child;
 pub(crate) mod cores;
@@ -31,7 +31,7 @@ pub(crate) fn alone(mut command: Command, limit: Duration) -> io::Result<process
     process::run(&mut command, limit)
 }
 
-/// What a run has found.
+/// The results of a run.
 pub(crate) struct Findings {
     pub(crate) rounds: u32,
     pub(crate) warnings: Vec<String>,
@@ -46,7 +46,7 @@ pub(crate) struct Found {
     pub(crate) failure: Option<String>,
 }
 
-/// Runs the plan. What fails is reported in its row and stops nothing else.
+/// Runs the plan. A failure is reported in its row and stops nothing else.
 pub(crate) fn run(plan: &Plan) -> Findings {
     interrupt::watch();
     for warning in &plan.warnings {
@@ -88,7 +88,7 @@ fn measure(group: &Group, plan: &Plan, programs: &Programs, progress: &Progress)
     all
 }
 
-/// Compares the checksum of an outcome with that of the first in its group that had one.
+/// Compares the checksum of an outcome with the first checksum of its group.
 fn agree(expected: &mut Option<u64>, outcome: Outcome) -> Result<Outcome, String> {
     match (outcome.checksum, *expected) {
         (Some(checksum), Some(expected)) if checksum != expected => Err(format!(

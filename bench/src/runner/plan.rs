@@ -23,7 +23,7 @@ pub(crate) struct Plan {
     pub(crate) warnings: Vec<String>,
 }
 
-/// One case of a workload with a number of workers: what one plot shows. Its samples are
+/// One case of a workload with a number of workers: the content of one plot. Its samples are
 /// interleaved.
 #[derive(Clone)]
 pub(crate) struct Group {
@@ -131,8 +131,8 @@ impl Group {
     }
 }
 
-/// A system with one worker, or for which there have to be two, may still take part where that is
-/// what the case is about.
+/// A case that sets its own number of workers takes all systems, also a system with one worker or
+/// with at least two.
 fn workers_fit(case: &Case, workers: usize, system: &systems::System) -> bool {
     (system.least_workers..=system.most_workers).contains(&workers) || case.workers != Workers::Asked
 }

@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How much is kept of what a process prints to each of its outputs.
+/// How many bytes are kept of each output of a process.
 const KEPT: u64 = 64 * 1024;
 
 pub(crate) struct Ended {

@@ -13,8 +13,8 @@ pub(super) struct Programs {
 }
 
 impl Programs {
-    /// Builds what the plan needs, before the first sample: a compiler heats the cores, and takes
-    /// its time.
+    /// Builds the programs of the plan before the first sample: a compiler heats the cores, and
+    /// takes its time.
     pub(super) fn prepare(plan: &Plan, progress: &Progress) -> Self {
         let mut built = BTreeMap::new();
         let rows = plan.groups.iter().flat_map(|group| &group.rows);
@@ -27,7 +27,7 @@ impl Programs {
         Programs { built }
     }
 
-    /// What runs the row's program; the error says why it is missing.
+    /// The command that runs the row's program; the error says why it is missing.
     pub(super) fn command(&self, row: &Row) -> Result<Command, String> {
         let Program { system, starts_own, ref code, .. } = *row.program;
         let own = starts_own.then(|| self.built[system].as_ref().map_err(ToString::to_string)).transpose()?;

@@ -5,8 +5,8 @@ use crate::{
     workload::{Case, Param, Workers, Workload},
 };
 
-/// The cases of `workload`, with each of the values of each parameter that is asked for. Those that
-/// are then the same are one.
+/// The cases of `workload`, with each of the values of each parameter that is asked for. Equal
+/// cases are merged.
 pub(super) fn cases(workload: &'static Workload, asked: &[Values]) -> Vec<&'static Case> {
     let mut cases: Vec<&'static Case> = Vec::new();
     for case in workload.cases.iter().flat_map(|case| with_values(case, asked)) {

@@ -1,8 +1,7 @@
 //! Which cores the server has, and which the load.
 //!
-//! The runner has pinned this process to the server's cores. The load may have what the runner
-//! itself may use: its set respects whatever confines it, a cpuset of a container or the user's
-//! `taskset`.
+//! The runner has pinned this process to the server's cores. The load may have the cores that the
+//! runner itself may use: the runner's set respects a container's cpuset and the user's `taskset`.
 
 use rustix::{
     process::getppid,

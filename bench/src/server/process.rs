@@ -1,4 +1,5 @@
-//! A server as a child process: started, asked what it has used, and gone at the end.
+//! A server as a child process: it is started, its use of time and memory is read, and it is gone
+//! at the end.
 
 use super::site::Site;
 use crate::runner::process::end_with_us;
@@ -28,7 +29,7 @@ pub(crate) struct Server {
     address: SocketAddr,
 }
 
-/// What a server and its workers have used.
+/// The time and memory that a server and its workers have used.
 pub(crate) struct Usage {
     pub(crate) cpu_seconds: f64,
     pub(crate) peak_bytes: u64,

@@ -32,7 +32,7 @@ impl Site {
         Ok(Site { work, folder })
     }
 
-    /// What the server serves.
+    /// The folder that the server serves.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }

@@ -14,7 +14,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// Why a system cannot be measured here, and what would help.
+/// Why a system cannot be measured here, and a remedy.
 #[derive(Clone, Debug)]
 pub(crate) struct Missing {
     why: String,
@@ -57,7 +57,7 @@ pub(crate) fn prepare(system: &str) -> Result<Vec<OsString>, Missing> {
     }
 }
 
-/// What tells a sample the words of the command of its system's own program, a line each.
+/// The variable that tells a sample the command of its system's own program, a word on each line.
 const OWN: &str = "LISLE_BENCH_OWN";
 
 /// Has the sample that `sample` runs know the `words` of its system's own program: a sample builds
@@ -126,8 +126,8 @@ fn libmpeff() -> Result<Vec<OsString>, Missing> {
     cpp("libmpeff", HOW, &["-DSYSTEM=\"libmpeff\"", "-O2"], &["-lmpeff", "-lmprompt", "-Wl,-z,noexecstack"])
 }
 
-/// As much is asked of the compiler as Cargo asks of its own, and that sums are those which the
-/// program says.
+/// The optimization level is Cargo's, and the compiler may not contract floating-point operations:
+/// the sums must be the program's.
 const LOOPS: [&str; 2] = ["-O3", "-ffp-contract=off"];
 
 /// Its loops have the one partitioner or the other.
@@ -181,8 +181,8 @@ fn java() -> Result<Vec<OsString>, Missing> {
         compiler.arg("-d").arg(&classes).args(files(sources, "java"));
         compiler
     })?;
-    // The parallel collector has the least to do in the background of those that a small machine is
-    // offered.
+    // Of the collectors that a small machine is offered, the parallel one has the least to do in
+    // the background.
     let java = home.join("bin/java");
     Ok(vec![java.into(), "-XX:+UseParallelGC".into(), "-cp".into(), classes.into(), "Main".into()])
 }
@@ -212,7 +212,7 @@ fn java_version(home: &Path) -> Option<u32> {
     version.trim_matches('"').split('.').next()?.parse().ok()
 }
 
-/// OCaml's compiler leaves what it makes beside its sources, so these are copied.
+/// OCaml's compiler leaves its outputs beside its sources, so these are copied.
 fn ocaml() -> Result<Vec<OsString>, Missing> {
     const HOW: &str =
         "install OCaml 5.3 or later (opam switch create 5.3.0), and set OCAMLOPT or PATH if it is not found";

@@ -1,10 +1,10 @@
-//! Messages that their producer sends without waiting until they are taken: what that costs beside
-//! sending them synchronously.
+//! Messages that their producer sends without waiting until they are taken: the cost of that,
+//! beside sending them synchronously.
 //!
-//! An asynchronous send is a thread that sends, or what the system has for it: with Lisle a message
-//! that waits in line, of which so many may be under way. Of threads no more than a batch are under
-//! way: the producer waits for all of a batch before it goes on. With Lisle that is a scope; with
-//! tokio it waits for the last task first, by which the others most often have ended as well.
+//! An asynchronous send is a thread that sends, or the system's own form: with Lisle a message that
+//! waits in line, where a limited number may wait. At most a batch of threads is under way: the
+//! producer waits for all of a batch before it goes on. With Lisle a batch is a scope; with tokio
+//! the producer waits for the last task first, because most often the others have ended by then.
 
 use crate::{
     job::{Job, Outcome, timed},

@@ -1,5 +1,5 @@
-//! A choice among many channels, one of which is ready at a time: what an alternative costs that is
-//! not taken.
+//! A choice among many channels, one of which is ready at a time: the cost of an alternative that
+//! is not taken.
 //!
 //! A partner turns to one arm after the other, in an order that visits all. With rendezvous
 //! channels each of its steps makes one arm ready. A channel of one slot lets it run ahead by a
@@ -78,7 +78,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
 /// Never over.
 const TIMEOUT: Duration = Duration::from_secs(100);
 
-/// What a choice that timed out gives.
+/// The value of a choice that timed out.
 fn timed_out() -> u64 {
     panic!("a timeout of 100 s expired")
 }
@@ -87,7 +87,7 @@ fn timed_out() -> u64 {
 #[derive(Clone, Copy)]
 struct Plan {
     arms: u64,
-    /// The chooser sends on the odd arms, and what it sends there is the arm's number.
+    /// The chooser sends on the odd arms; its message is the arm's number.
     both: bool,
     timeout: bool,
 }

@@ -1,9 +1,9 @@
 //! Gathering a message from each of several producers, again and again.
 //!
-//! `threads`: a thread for each receive, which is how a choice of all is made of threads. An end of
-//! a channel goes along with its receive and comes back with the message, which is less than
-//! sharing it. `together`: without threads, by what the system has to wait for all of several;
-//! where it has nothing, one after the other.
+//! `threads`: a thread for each receive, the way to make a choice of all from threads. An end of a
+//! channel goes along with its receive and comes back with the message, which costs less than
+//! sharing it. `together`: without threads, by the system's own wait for all of several events;
+//! where it has none, one after the other.
 
 use crate::{
     job::{Job, Measured, Outcome, timed},
@@ -58,12 +58,12 @@ fn together(case: &Case) -> bool {
     case.variant == "together"
 }
 
-/// What each producer sends adds up to this.
+/// The sum of each producer's messages.
 fn sum_below(n: u64) -> u64 {
     n * (n - 1) / 2
 }
 
-/// Measures `run`, in which each producer sends so many messages, with a hundredth of them as a
+/// Measures `run`, in which each producer sends a number of messages, with a hundredth of them as a
 /// warm-up.
 fn measure(job: &Job, run: impl Fn(u64, u64) -> Duration) -> Outcome {
     let (producers, messages) = (job.param("producers"), job.param("messages"));
@@ -74,8 +74,8 @@ fn measure(job: &Job, run: impl Fn(u64, u64) -> Duration) -> Outcome {
     Measured { operations: measured.operations * producers * messages, ..measured }.nanoseconds()
 }
 
-/// Measures `gather`, which receives so many rounds and returns the sum, beside producers that are
-/// fibers.
+/// Measures `gather`, which receives a number of rounds and returns the sum, beside producers that
+/// are fibers.
 fn measure_fibers(job: &Job, gather: fn(u64, Vec<Receiver<u64>>) -> u64) -> Outcome {
     fn produce(messages: u64, tx: Sender<u64>) {
         lisle::spawn(move || (0..messages).for_each(|message| tx.send(message).unwrap()));

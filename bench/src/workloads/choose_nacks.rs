@@ -2,9 +2,9 @@
 //! its answer was taken.
 //!
 //! A round trip is: the request goes to each server, one answer comes back, and the others are
-//! told. A server that does not know yet what became of its answer takes no other request. So
-//! nothing is left over from one round to the next, and at the end the servers have counted as many
-//! answers taken, and as many not, as there must be.
+//! told. A server takes no other request before it knows the fate of its answer. So nothing is left
+//! over from one round to the next, and at the end the servers' counts of taken and refused answers
+//! must be exact.
 
 #[path = "choose_nacks/crossbeam.rs"]
 mod crossbeam;

@@ -56,8 +56,8 @@ impl Graph {
         self.extensions(&mut images, 1, all & !(1 << image))
     }
 
-    /// In how many ways the images of the first so many vertices can be extended by those that are
-    /// `free`.
+    /// In how many ways the images of the first `mapped` vertices can be extended by vertices that
+    /// are `free`.
     fn extensions(&self, images: &mut [usize; 32], mapped: usize, free: u32) -> u64 {
         if mapped == self.vertices() {
             return 1;

@@ -1,5 +1,4 @@
-//! Calls in a row, all on the same memory: what it costs when they are made by another core than
-//! those before.
+//! Calls in a row, all on the same memory: the cost of a call on another core than the call before.
 
 use super::dew::{lisle, looped};
 use crate::{

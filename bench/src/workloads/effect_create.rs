@@ -1,4 +1,4 @@
-//! A computation under a handler that performs nothing: what it costs to begin and to end one.
+//! A computation under a handler that performs nothing: the cost to begin and to end one.
 
 use crate::{
     job::{Job, Outcome, timed},

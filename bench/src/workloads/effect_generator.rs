@@ -1,5 +1,5 @@
-//! A generator that walks a tree, and what one would write in its place: an iterator with a stack
-//! of its own, or a thread that sends what it comes to through a channel.
+//! A generator that walks a tree, and its substitutes: an iterator with a stack of its own, or a
+//! thread that sends the values through a channel.
 
 use crate::{
     effects::{Node, balanced},
@@ -55,7 +55,7 @@ fn measure(job: &Job, sum: impl Fn(&Arc<Option<Box<Node>>>) -> u64) -> Outcome {
     measured.figure(nanoseconds)
 }
 
-/// Those to the left of the way to where it is, from the root on.
+/// The nodes still to be given on the way from the root to the current place.
 struct InOrder<'a> {
     path: Vec<&'a Node>,
 }

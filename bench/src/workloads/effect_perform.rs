@@ -1,5 +1,5 @@
-//! An effect and its answer, again and again: what two switches cost, and what the handlers cost
-//! that lie between.
+//! An effect and its answer, again and again: the cost of two switches, and of the handlers that
+//! lie between.
 
 use crate::{
     job::{Job, Outcome, timed},
@@ -95,7 +95,7 @@ impl Effect for Other {
 }
 
 fn lisle<const IN_PLACE: bool>(job: &Job) -> Outcome {
-    /// Performs below so many handlers of another effect.
+    /// Performs below `between` handlers of another effect.
     fn below<const IN_PLACE: bool>(between: u64, n: u64) -> Duration {
         if between == 0 {
             return ask(n, |number| perform(Ask(number)));
@@ -120,7 +120,7 @@ fn lisle<const IN_PLACE: bool>(job: &Job) -> Outcome {
 }
 
 fn corosensei(job: &Job) -> Outcome {
-    /// Asks below so many coroutines that do not know the answer.
+    /// Asks below `between` coroutines that do not know the answer.
     fn below(between: u64, n: u64, perform: &dyn Fn(u64) -> u64) -> Duration {
         if between == 0 {
             return ask(n, perform);

@@ -1,5 +1,4 @@
-//! The programs of the effect handlers' suite, by handlers and by what one would write without
-//! them.
+//! The programs of the effect handlers' suite, by handlers, and by their substitutes.
 
 #[path = "effect_suite/chameneos.rs"]
 mod chameneos;

@@ -1,5 +1,5 @@
-//! A flock: each of 50,000 birds looks at those around it in each frame, as a game's agents do. The
-//! birds around are found in a grid, which is built anew for each frame.
+//! A flock: each of 50,000 birds looks at the birds around it in each frame, as a game's agents do.
+//! The birds around are found in a grid, which is built anew for each frame.
 //!
 //! With one worker there is the thread of the frame and no other. With more, that thread is one of
 //! them. All systems build the same grid in the same way, on one thread.

@@ -50,7 +50,7 @@ const SERVER: &str = "server";
 /// The variant that makes the sample a client.
 const LOAD: &str = "load";
 
-/// So many take two minutes and 47 seconds.
+/// 10,000 frames take two minutes and 47 seconds.
 const FRAMES: Param = size("frames", 10_000, 120);
 const SECONDS: u64 = 170;
 const STREAMS: Param = param("streams", 20_000);
@@ -59,7 +59,7 @@ const CALLS: Param = param("calls", 1_000);
 /// From one frame to the next.
 const PERIOD: Duration = Duration::from_nanos(1_000_000_000 / 60);
 
-/// How many frames come before those that are counted.
+/// How many frames come before the frames that are counted.
 const WARM_UP: usize = 30;
 
 fn lisle(job: &Job) -> Outcome {

@@ -44,8 +44,8 @@ fn compute(steps: u64) -> u64 {
     })
 }
 
-/// Measures `burst`, which has so many threads compute so many steps each, and returns the sum of
-/// what they got.
+/// Measures `burst`, which has a number of threads compute a number of steps each, and returns the
+/// sum of their results.
 fn measure(job: &Job, burst: impl Fn(u64, u64) -> u64) -> Outcome {
     let (threads, steps) = (job.param("threads"), job.param("steps"));
     let result = compute(steps);
@@ -84,8 +84,8 @@ fn tasks(job: &Job) -> Outcome {
     })
 }
 
-/// The charge is a fiber's, or a task's, for those that it spawns itself. So each is spawned by a
-/// fiber that has spawned none before, and what this adds is a fiber for every 2 ms.
+/// A fiber or a task is charged for the tasks that it spawns itself. So each task is spawned by a
+/// fiber that has spawned none before. This adds a fiber for every 2 ms.
 fn inline(job: &Job) -> Outcome {
     let spawn = |steps| {
         let task = lisle::spawn_task(async move { compute(steps) });

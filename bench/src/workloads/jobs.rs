@@ -33,7 +33,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
     ],
 };
 
-/// What a job is to do: a number to begin with, and how many steps to take.
+/// A job: the number that it begins with, and the number of its steps.
 type Piece = (u64, u64);
 
 /// From one half to one and a half times as many steps as the case says.

@@ -51,7 +51,8 @@ fn row(now: &[u8], y: usize, next: &mut [u8]) {
     }
 }
 
-/// Does a cell live next, that lives or does not, and has so many neighbours that do?
+/// Returns whether a cell lives next: `cell` tells whether it lives now, `around` how many
+/// neighbours do.
 fn lives(cell: u8, around: u8) -> u8 {
     u8::from((around | cell) == 3)
 }

@@ -1,10 +1,10 @@
-//! What bounds the other workloads: how long a cache line takes from core to core, and what the
-//! kernel takes. No system is here, and no library is used.
+//! The bounds of the other workloads: the time of a cache line from core to core, and the times of
+//! the kernel. No system takes part, and no library is used.
 //!
-//! A message between two workers that are awake cannot be faster than `line-one-word`, and one to a
-//! worker that sleeps not than `futex` or `event`, by which it is woken; with one worker both
-//! threads share a core, and no core is woken. A fiber's stack takes a `page` when it is first
-//! used. `locked` is what each step of a protocol between cores takes even if nobody else is there.
+//! A message between two workers that are awake cannot be faster than `line-one-word`. A message to
+//! a worker that sleeps cannot be faster than `futex` or `event`, which wake it; with one worker
+//! both threads share a core, and no core is woken. A fiber's stack takes a `page` when it is first
+//! used. Each step of a protocol between cores takes `locked`, also if no other core is there.
 
 use crate::{
     job::{Job, Outcome},

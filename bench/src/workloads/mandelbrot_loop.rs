@@ -1,5 +1,5 @@
 //! The Mandelbrot set, a loop over the rows of the picture. Rows through the set take many times as
-//! long as those at the edge.
+//! long as rows at the edge.
 
 use super::mandelbrot::escape;
 use crate::{

@@ -31,7 +31,7 @@ struct MatMult {
     columns: Vec<f64>,
 }
 
-/// Where in the product, row after row, and what.
+/// The place in the product, row after row, and the value.
 type Element = (usize, f64);
 
 impl MatMult {

@@ -1,5 +1,5 @@
 //! A server that answers while all its cores are at work in a loop: how late its answers are, and
-//! what they cost the loop.
+//! how much they slow the loop.
 //!
 //! The server is a child of the sample, on the sample's cores, where it draws one picture of the
 //! Mandelbrot set after the other. The client has other cores, as in `serve`, where the machine has
@@ -74,7 +74,7 @@ fn go(job: &Job) -> Outcome {
     sample(job, systems::own_command())
 }
 
-/// Asks the server that `command` is, with what a peer is told.
+/// Asks the server that `command` starts, with the arguments of a peer.
 fn sample(job: &Job, mut command: Command) -> Outcome {
     command.args([WORKLOAD.name, SERVER, &job.workers.to_string(), "0"]);
     command.args(job.params.iter().map(|(name, value)| format!("{name}={value}")));
@@ -111,8 +111,8 @@ fn measure(job: &Job, command: Command) -> Result<Outcome, String> {
     })
 }
 
-/// Which row is drawn in the place of row `y`: all in some other order, so that no part of the loop
-/// takes longer than another and the rate of rows is that of work.
+/// Which row is drawn in the place of row `y`. The other order makes all parts of the loop take
+/// equally long, so that the rate of rows is the rate of work.
 fn shuffled(view: View, y: usize) -> usize {
     y * 7919 % view.height
 }

@@ -1,7 +1,8 @@
-//! One mutex and many who want it for a moment: how many a second have it, and how long each waits.
+//! One mutex and many tasks that want it for a moment: how many a second have it, and how long each
+//! waits.
 //!
-//! Those are two ends: a mutex that always goes to the task that has waited longest makes each wait
-//! for a wake.
+//! The two aims conflict: a mutex that always goes to the task that has waited longest makes each
+//! task wait for a wake.
 
 use crate::{
     job::{Figure, Job, Outcome, timed},
@@ -55,7 +56,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
 /// For how long a task holds the mutex that tells how long it has waited.
 const HOLD: Duration = Duration::from_micros(1);
 
-/// What a task has to tell: how long it waited, each time, in nanoseconds. Empty if nobody asks.
+/// The records of a task: how long it waited, each time, in nanoseconds. Empty if nobody asks.
 type Waits = Vec<u64>;
 
 /// How often each task locks, for `n` of all.
@@ -70,8 +71,8 @@ fn hold() {
     }
 }
 
-/// Measures `run`, which locks so often in all, tells how long the tasks waited if it is asked to,
-/// and how long all of it took.
+/// Measures `run`, which locks a given number of times in all, tells how long the tasks waited if
+/// it is asked to, and how long all of it took.
 fn measure(job: &Job, mut run: impl FnMut(u64, bool) -> (Duration, Waits)) -> Outcome {
     let asks = job.variant == "wait";
     let mut waits = Vec::new();
@@ -96,7 +97,7 @@ fn measure(job: &Job, mut run: impl FnMut(u64, bool) -> (Duration, Waits)) -> Ou
     measured.figures(vec![figure("p50", 50.0), figure("p99", 99.0), figure("longest", 100.0)])
 }
 
-/// What a task does that waits in place.
+/// The loop of a task that waits in place.
 fn add(mutex: &impl BlockingMutex, times: u64, asks: bool) -> Waits {
     if !asks {
         (0..times).for_each(|_| mutex.with(|value| *value += 1));
@@ -180,8 +181,7 @@ fn futures<E: Executor, M: AsyncMutex>(job: &Job) -> Outcome {
     })
 }
 
-/// Threads take long to start, beside what they are to do, so all are there before the clock
-/// starts.
+/// Threads take long to start, beside their work, so all are there before the clock starts.
 fn threads<M: BlockingMutex>(job: &Job) -> Outcome {
     let tasks = job.param("tasks");
     measure(job, |n, asks| {

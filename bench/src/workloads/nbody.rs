@@ -31,7 +31,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
 /// How long a step is.
 const TIME: f64 = 0.001;
 
-/// Keeps those that meet from flying off, and a body from attracting itself.
+/// Keeps bodies that meet from flying off, and a body from attracting itself.
 const SOFTENING: f64 = 0.01;
 
 struct Nbody {
@@ -63,7 +63,7 @@ impl Velocity {
     }
 }
 
-/// A velocity after what `other` does to the body at `place`.
+/// A velocity after the pull of `other` on the body at `place`.
 fn pulled(velocity: [f64; 3], place: &[f64; 3], other: &Body) -> [f64; 3] {
     let [x, y, z] = [0, 1, 2].map(|axis| place[axis] - other.place[axis]);
     let square = x * x + y * y + z * z + SOFTENING;

@@ -1,4 +1,4 @@
-//! Many ping-pongs at once: what a scheduler does when there is always somebody to run.
+//! Many ping-pongs at once: a scheduler that always has a task to run.
 //!
 //! The task that asks spawns the one that answers. So each system may keep the two together, if it
 //! knows how.
@@ -129,8 +129,8 @@ fn may(job: &Job) -> Outcome {
 
     let pairs = job.param("pairs");
     peers::may::start(job.workers);
-    // Room for all stacks. Else those beyond the default of 1,000 would be mapped and unmapped in
-    // each run.
+    // Room for all stacks. Otherwise stacks beyond the default of 1,000 would be mapped and
+    // unmapped in each run.
     may::config().set_pool_capacity(2 * pairs as usize + 1);
     let measured = job.measure(|n| {
         peers::may::run(move || {
@@ -144,8 +144,7 @@ fn may(job: &Job) -> Outcome {
     measured.per_second(2)
 }
 
-/// Threads take long to start, beside what they are to do, so all are there before the clock
-/// starts.
+/// Threads take long to start, beside their work, so all are there before the clock starts.
 fn threads<C: BlockingChannel>(job: &Job) -> Outcome {
     let pairs = job.param("pairs");
     let measured = job.measure(|n| {

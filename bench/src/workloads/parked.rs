@@ -3,8 +3,8 @@
 //! All wait at one channel, if the system has one for several receivers. Nothing is sent: they are
 //! released by closing it.
 //!
-//! `beyond-future` leaves out what the program itself asks for: the size of a task's future, which
-//! holds its variables and the receive. What remains is the system's part.
+//! `beyond-future` leaves out the program's own part: the size of a task's future, which holds its
+//! variables and the receive. The rest is the system's part.
 
 use crate::{
     job::{Job, Measured, Outcome, cpu_seconds, resident_bytes},
@@ -54,8 +54,8 @@ fn is_whole(case: &Case) -> bool {
     case.variant == "-"
 }
 
-/// For those whose million takes more memory, or more of what the system limits, than most machines
-/// have to spare.
+/// For systems whose million tasks take more memory, or more of a limited resource, than most
+/// machines have to spare.
 fn is_moderate(case: &Case) -> bool {
     is_whole(case) && case.param("tasks").is_some_and(|tasks| tasks <= 100_000)
 }
@@ -103,7 +103,7 @@ impl Grown {
     }
 }
 
-/// Measures `park`, which parks so many tasks, and returns by how much the process has grown then.
+/// Measures `park`, which parks `tasks` tasks, and returns by how much the process has grown then.
 ///
 /// It has to be done only once after the warm-up, since a second time would find the memory of the
 /// first.
@@ -116,8 +116,8 @@ fn bytes_each(job: &Job, tasks: u64, park: impl Fn(u64) -> Grown) -> Outcome {
     measured.figure((bytes as f64 - left_out as f64) / tasks as f64)
 }
 
-/// For systems in direct style. `spawn_all` spawns the tasks and returns what releases them when it
-/// is dropped.
+/// For systems in direct style. `spawn_all` spawns the tasks and returns a value that releases them
+/// when it is dropped.
 fn park<Release>(tasks: u64, sleep: fn(Duration), spawn_all: impl FnOnce(&Arc<Tasks>) -> Release) -> Grown {
     let all = Arc::<Tasks>::default();
     let before = resident_bytes();

@@ -1,4 +1,4 @@
-//! A message there and one back, again and again: what two tasks pay to talk.
+//! A message there and one back, again and again: the cost of a talk of two tasks.
 //!
 //! Channels are rendezvous where the system has them. With one message under way at a time a buffer
 //! would not be used, so a system without is not at a disadvantage.

@@ -50,8 +50,8 @@ pub(crate) static WORKLOAD: Workload = Workload {
     ],
 };
 
-/// Checks and measures `sieve`, which gives the last of so many primes, and how long it took to
-/// find it.
+/// Checks and measures `sieve`, which gives the last of a number of primes, and the time to find
+/// it.
 fn measure(job: &Job, sieve: impl Fn(u64) -> (u64, Duration)) -> Outcome {
     let checked = |primes| {
         let (last, elapsed) = sieve(primes);
@@ -92,8 +92,8 @@ fn limit(job: &Job) -> Outcome {
     measured.figure(figures[0].value / 1e6)
 }
 
-/// Each number is divided by the primes before it until one divides it: what the filters do, and
-/// nothing else.
+/// Each number is divided by the primes before it until one divides it. This is the work of the
+/// filters alone.
 fn serial(job: &Job) -> Outcome {
     fn sieve(primes: u64) -> (u64, Duration) {
         let start = Instant::now();
@@ -166,7 +166,7 @@ fn tasks(job: &Job) -> Outcome {
             last = tail.recv().unwrap();
         }
         let elapsed = start.elapsed();
-        // The end runs down the chain, as that of the fibers.
+        // The end runs down the chain, as it does with fibers.
         numbers.close();
         tail.iter().for_each(drop);
         (last, elapsed)

@@ -1,5 +1,5 @@
-//! Very many tasks that sleep at the same time: what timers cost. The clock says little here, since
-//! everybody sleeps; the processor's time does.
+//! Very many tasks that sleep at the same time: the cost of timers. The clock tells little here,
+//! since all tasks sleep; the processor's time tells it.
 
 use crate::{
     job::{Job, Measured, Outcome, timed},
@@ -34,7 +34,7 @@ fn nap(i: u64) -> Duration {
     Duration::from_millis(500 + i * 7919 % 1000)
 }
 
-/// Measures so many sleepers: processor time for each, to be spawned, to sleep and to be waited
+/// Measures `tasks` sleepers: processor time for each, to be spawned, to sleep and to be waited
 /// for.
 fn sleepers(job: &Job, tasks: u64, sleep_all: impl Fn(u64) -> Duration) -> Outcome {
     let warm_up = || {

@@ -1,5 +1,4 @@
-//! Very many tasks at once, which do next to nothing: what a task costs when there is a crowd of
-//! them.
+//! Very many tasks at once, which do next to nothing: the cost of a task in a crowd.
 
 use crate::{
     job::{Job, Measured, Outcome, timed},
@@ -29,7 +28,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
     ],
 };
 
-/// Measures bursts of so many tasks.
+/// Measures bursts of `tasks` tasks.
 fn bursts(job: &Job, tasks: u64, burst: impl Fn(u64) -> Duration) -> Outcome {
     let warm_up = || {
         burst(tasks.div_ceil(100));
@@ -50,8 +49,8 @@ fn lisle(job: &Job) -> Outcome {
     peers::runtime(job.workers).run(|| bursts(job, job.param("tasks"), burst))
 }
 
-/// A list of handles here too: it is less than a set of tasks (tokio's `JoinSet`) or a future that
-/// polls them all (`join_all`), which are for those who want to know which task ends first.
+/// A list of handles here too: it costs less than a set of tasks (tokio's `JoinSet`) or a future
+/// that polls them all (`join_all`), which tell which task ends first.
 fn futures<E: Executor>(job: &Job) -> Outcome {
     let executor = E::start(job.workers);
     let burst = |tasks| {

@@ -54,7 +54,7 @@ impl Left {
     }
 }
 
-/// Measures `spawn_all`, which spawns so many and waits until all have run.
+/// Measures `spawn_all`, which spawns a number of tasks and waits until all have run.
 fn measure(job: &Job, tasks: u64, spawn_all: impl Fn(u64) -> Duration) -> Outcome {
     let warm_up = || {
         spawn_all(tasks.div_ceil(100));
@@ -141,8 +141,8 @@ fn threads(job: &Job) -> Outcome {
     })
 }
 
-/// Spawns a thread, as soon as the system has one: it lets a process have so many at a time, and
-/// those that have ended may not be gone.
+/// Spawns a thread, as soon as the system allows it. The system limits the threads of a process,
+/// and may still count threads that have ended.
 fn spawn_thread(left: &Arc<Left>, spawner: &thread::Thread) {
     loop {
         let (left, spawner) = (left.clone(), spawner.clone());

@@ -1,4 +1,4 @@
-//! A task and its result, one at a time: what a task costs that another waits for.
+//! A task and its result, one at a time: the cost of a task that another waits for.
 
 use crate::{
     job::{Job, Outcome, timed},

@@ -1,5 +1,5 @@
-//! A file is asked for its size, again and again, as a program does that walks a disk: what each
-//! way takes to a system call that usually need not wait for anything.
+//! A file is asked for its size, again and again, as a program does that walks a disk: the cost of
+//! each way to a system call that usually need not wait for anything.
 //!
 //! `call` and `threads` make it where they are, and so does a fiber of `lisle`, which keeps its
 //! domain for as long. The others hand it to a pool of threads, as every runtime of futures does
@@ -57,7 +57,7 @@ fn size(path: &Path) -> io::Result<u64> {
     Ok(fs::metadata(path)?.len())
 }
 
-/// Asks so often, and adds up the sizes.
+/// Asks `times` times, and adds up the sizes.
 fn ask(times: u64, mut size: impl FnMut() -> io::Result<u64>) -> u64 {
     (0..times).map(|_| size().expect("the file is there")).sum()
 }

@@ -1,8 +1,8 @@
-//! Half a million streams that do very little: what a stream costs in a frame, on one core.
+//! Half a million streams that do very little: the cost of a stream in a frame, on one core.
 //!
-//! `simple`: each takes a step of its own. `shuffled`: so they do, after each has been removed and
+//! `simple`: each takes a step of its own. `shuffled`: the same, after each has been removed and
 //! made again in a random order, as after a long game. `tree`: of seven streams one reads two, and
-//! each of these two others. `two-others`: each reads two of those made before it, at random.
+//! each of these two others. `two-others`: each reads two random streams that were made before it.
 
 #[path = "streams/bevy.rs"]
 mod bevy;

@@ -39,7 +39,7 @@ struct Sum<T> {
     sum: T,
 }
 
-/// What can be added up, and is whole: so a sum of floats is the same in whichever order.
+/// Whole numbers: so a sum of floats is the same in each order.
 trait Whole: Number + From<u32> {
     fn whole(self) -> u64;
 }

@@ -2,7 +2,7 @@
 //! each file that is read.
 //!
 //! - The *listener* accepts a connection when it has leave to.
-//! - The *connection manager* gives leave, to so many connections at once.
+//! - The *connection manager* admits a limited number of connections at once.
 //! - A *connection* reads a request, has the file read, writes the answer, and has it logged.
 //! - The *file processor* starts a reader for each file that is asked for, which sends the file in
 //!   pieces.
@@ -140,7 +140,7 @@ fn measure(job: &Job, mut command: Command) -> Result<Outcome, String> {
     })
 }
 
-/// Whether there are so many lines in the log. The last may come after the answers.
+/// Checks that the log has `lines` lines. The last may come after the answers.
 fn logged(site: &Site, lines: u64) -> Result<(), String> {
     let begun = Instant::now();
     loop {

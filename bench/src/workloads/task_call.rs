@@ -1,5 +1,5 @@
-//! A thread that does not wait, beside a plain call of the function that it runs: what it costs to
-//! be a thread.
+//! A thread that does not wait, beside a plain call of the function that it runs: the cost of a
+//! thread as such.
 //!
 //! `joined`: each is waited for before the next one. `detached`: nobody waits for any of them, and
 //! their spawner lets them run each time that it has spawned some, so that they do not become a
@@ -34,11 +34,11 @@ pub(crate) static WORKLOAD: Workload = Workload {
     ],
 };
 
-/// How many are spawned before those that are detached get to run.
+/// How many threads are spawned before the detached threads get to run.
 const BATCH: u64 = 64;
 
-/// What every thread does: a function that is really called, with an argument that is not known
-/// before.
+/// The work of every thread: a function that is really called, with an argument that the compiler
+/// does not know.
 #[inline(never)]
 fn work(i: u64) -> u64 {
     black_box(i)
@@ -70,13 +70,13 @@ fn check_count(n: u64) {
     assert_eq!((ENDED.load(Relaxed), SUM.load(Relaxed)), (n, sum_below(n)));
 }
 
-/// Have those before this one to be let run now?
+/// Whether a batch is full, so that its threads are to run now.
 fn is_batch(spawned: u64, n: u64) -> bool {
     spawned.is_multiple_of(BATCH) || spawned == n
 }
 
-/// Times `n` threads in direct style: `joined` returns what `work` makes of its argument,
-/// `detached` only has it done.
+/// Times `n` threads in direct style: `joined` returns the result of `work`, `detached` only has it
+/// done.
 fn measure(job: &Job, joined: impl Fn(u64) -> u64, detached: impl Fn(u64), let_run: impl Fn()) -> Outcome {
     let run_joined = |n| timed(|| assert_eq!((0..n).map(&joined).sum::<u64>(), sum_below(n)));
     let run_detached = |n| {

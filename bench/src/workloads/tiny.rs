@@ -1,5 +1,5 @@
-//! A loop of about a microsecond, again and again: what it costs to have a loop at all, where it is
-//! not worth it.
+//! A loop of about a microsecond, again and again: the cost of a loop as such, where it does not
+//! pay.
 
 use crate::{
     forms::Numbers,

@@ -33,7 +33,7 @@ struct Node {
 }
 
 impl Node {
-    /// A full tree of so many nodes, one less than a power of two. The values are the sizes of the
+    /// A full tree of `nodes` nodes, one less than a power of two. The values are the sizes of the
     /// trees below.
     fn tree(nodes: u64) -> Self {
         let mut root = Node { value: nodes, left: None, right: None };
@@ -41,8 +41,7 @@ impl Node {
         root
     }
 
-    /// Makes a node before those below it, and those to the left before those to the right: no
-    /// order of visiting them has the memory all to itself.
+    /// Makes a node before the nodes below it, and the left side before the right.
     fn grow(&mut self) {
         if self.value > 1 {
             for side in [&mut self.left, &mut self.right] {

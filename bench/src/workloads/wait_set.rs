@@ -1,5 +1,5 @@
-//! One receiver waits for messages from many sources, a random one of which has something: what a
-//! source costs that stays silent.
+//! One receiver waits for messages from many sources, a random one of which has something: the cost
+//! of a source that stays silent.
 //!
 //! Every source is a channel of one slot. The receiver tells by which source a message has come,
 //! and gives it back as the answer, on a channel that all share. Which source is next is known to
@@ -95,9 +95,9 @@ impl Plan {
     }
 }
 
-/// Who sends the messages and waits for the answers. The first one is not timed. It comes by the
-/// last source, hence a receiver that begins by enlisting with each of them has done so when it
-/// answers.
+/// The sender of the messages, which waits for the answers. The first message is not timed. It
+/// comes by the last source. So a receiver that begins by enlisting with each source has done so
+/// when it answers.
 struct Asker<S, R> {
     plan: Plan,
     senders: Vec<S>,
@@ -127,7 +127,7 @@ impl Iterator for Route {
     }
 }
 
-/// What the receiver has received.
+/// The count and the sum of the received messages.
 #[derive(Default, Debug, PartialEq, Eq)]
 struct Tally {
     sources: u64,
@@ -141,9 +141,9 @@ impl Tally {
     }
 }
 
-/// What an asker does with `n` messages after the first, the steps being macros or functions of the
-/// system: sends, and takes an answer first where so many messages are on their way already. Gives
-/// the time.
+/// The loop of an asker over `n` messages after the first; its steps are macros or functions of the
+/// system. It sends a message, but first takes an answer where `in_flight` messages are on their
+/// way already. Gives the time.
 macro_rules! ask {
     ($asker:ident, $n:ident, send $send:expr, receive $receive:expr $(, $await:ident)?) => {{
         let in_flight = $asker.plan.in_flight;

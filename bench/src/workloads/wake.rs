@@ -1,9 +1,9 @@
 //! A message from a plain thread to a task whose worker has gone to sleep: how long it takes until
 //! the task runs.
 //!
-//! The thread has a core for itself and busy-waits between its messages, so that it is never what
-//! sleeps. On its core the kernel could also run the task at once, in its place; therefore the
-//! worker is kept to the other one.
+//! The thread has a core for itself and busy-waits between its messages, so that it never sleeps.
+//! On this core the kernel could run the worker at once, in the place of the thread; therefore the
+//! worker is kept to the other core.
 
 use crate::{
     job::{Figure, Job, Measured, Outcome, cpu_seconds},
@@ -86,7 +86,7 @@ fn keep_to(cores: &CpuSet) {
     sched_setaffinity(None, cores).expect("these cores are the process's own");
 }
 
-/// Messages for a while: what the two sides share.
+/// Messages for a while: the common state of the two sides.
 struct Exchange {
     sender_core: CpuSet,
     period: Duration,
@@ -95,7 +95,7 @@ struct Exchange {
     received: Arc<AtomicU64>,
 }
 
-/// What the receiving side has to tell.
+/// The records of the receiving side.
 struct Receipts {
     epoch: Instant,
     received: Arc<AtomicU64>,
@@ -151,7 +151,7 @@ impl Receipts {
     }
 }
 
-/// What a time stamp is.
+/// Returns a time stamp.
 fn nanoseconds(epoch: Instant) -> u64 {
     epoch.elapsed().as_nanos() as u64
 }

@@ -1,5 +1,5 @@
-//! Two tasks on one worker that give way to each other: what a scheduler takes to go from one task
-//! to the next.
+//! Two tasks on one worker that give way to each other: the time of a scheduler from one task to
+//! the next.
 
 use crate::{
     job::{Job, Outcome, timed},
@@ -35,7 +35,7 @@ fn halves(n: u64) -> [u64; 2] {
     [n / 2, n - n / 2]
 }
 
-/// Yields so often, and says how often that was.
+/// Yields `times` times, and returns the count.
 fn give_way(times: u64, yield_now: fn()) -> u64 {
     (0..times).map(|_| yield_now()).count() as u64
 }
@@ -75,8 +75,9 @@ fn futures<E: Executor>(job: &Job) -> Outcome {
     measured.nanoseconds()
 }
 
-/// Both are spawned by a third, which then waits: may's workers look for new coroutines only when
-/// those that they have wait, so one that yields does not let begin what it has spawned.
+/// A third coroutine spawns both, and then waits: may's workers look for new coroutines only when
+/// all of theirs wait. So a coroutine that yields does not let the coroutines begin that it has
+/// spawned.
 fn may(job: &Job) -> Outcome {
     peers::may::start(job.workers);
     let measured = job.measure(|n| {

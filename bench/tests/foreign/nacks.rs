@@ -161,10 +161,12 @@ async fn a_server_serves_exactly_those_that_stayed(cx: Cx) {
     assert!(served >= clients / 2, "every second one is patient");
 }
 
-/// What a lock server is asked: whom to tell that it has the lock, and whether it still wants it.
+/// A request to a lock server: the channel that tells the client that it has the lock, and the
+/// event that the client has given up.
 type Request = (Sender<()>, Nack);
 
-/// Serves one lock: to one at a time, in the order of asking, and to those only who still wait.
+/// Serves one lock: to one client at a time, in the order of asking, and only to clients that still
+/// wait.
 async fn lock_server(requests: Receiver<Request>, releases: Receiver<()>) {
     let mut queue = VecDeque::<Request>::new();
     let mut held = false;

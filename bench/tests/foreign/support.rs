@@ -1,4 +1,4 @@
-//! The executors, and what the cases ask of them.
+//! The executors, and the operations that the cases need of them.
 
 use crate::watch::watched;
 use futures::FutureExt;
@@ -14,13 +14,13 @@ use std::time::Duration;
 pub(crate) enum Executor {
     /// tokio's current-thread runtime.
     TokioCurrent,
-    /// tokio's multi-thread runtime with so many workers.
+    /// tokio's multi-thread runtime with this many workers.
     Tokio(usize),
     /// smol, on two threads.
     Smol,
 }
 
-/// What a case spawns by and sleeps by.
+/// The spawns and sleeps of a case.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cx(Executor);
 

@@ -1,5 +1,5 @@
-//! What only tokio has: `select!`, `timeout`, tasks that stay on their thread, threads for what
-//! blocks.
+//! Features that only tokio has: `select!`, `timeout`, tasks that stay on their thread, threads for
+//! blocking work.
 
 use crate::support::{runtime, scaled};
 use crate::watch::watched;
@@ -59,9 +59,9 @@ fn tokios_select_over_pinned_events_loses_nothing() {
     });
 }
 
-/// What a choice is for: futures are offered to partners one by one, so two of them may be taken
-/// before the task is polled, and the message of the one that `tokio::select!` drops then is lost.
-/// A choice is taken once.
+/// The use of a choice: futures are offered to partners one by one, so two of them may be taken
+/// before the task is polled. `tokio::select!` drops one of these, and its message is lost. A
+/// choice is taken once.
 #[test]
 fn a_choice_takes_one_where_tokios_select_takes_both() {
     let _watched = watched();

@@ -58,7 +58,7 @@ impl Worlds {
         Worlds { fibers, tokio: runtime(2) }
     }
 
-    /// Starts a performer, and gives what waits for its value.
+    /// Starts a performer, and returns a receiver of its value.
     fn spawn<F, T>(&self, kind: Kind, performer: F) -> Receiver<T>
     where
         F: Future<Output = T> + Send + 'static,

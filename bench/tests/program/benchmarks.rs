@@ -55,8 +55,8 @@ fn a_line_that_is_not_understood_is_an_error_with_its_place() {
     assert!(stderr(&output).contains("results.txt:4: '  ns/yields' is not"), "{}", stderr(&output));
 }
 
-/// The README of the package `lisle`, whose program is a doctest, begins with the program of that
-/// of the repository, which no package contains.
+/// The README of the package `lisle`, whose program is a doctest, begins with the same program as
+/// the README of the repository, which no package contains.
 #[test]
 fn the_program_of_the_readme_is_the_one_that_is_tested() {
     let program = |name: &str| {

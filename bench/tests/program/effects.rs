@@ -1,4 +1,4 @@
-//! The command `effects`: every system comes to the same results.
+//! The command `effects`: every system has the same results.
 
 use super::{rows, run, stderr, stdout};
 use std::collections::BTreeSet;

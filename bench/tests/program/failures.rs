@@ -1,9 +1,9 @@
-//! What fails is in its row, and the others are measured.
+//! A failure stands in its row, and the other rows are measured.
 
 use super::{bench, peers::Peers, processes::Run, rows};
 use serde_json::Value;
 
-/// What the row of Go says, when Lisle is measured beside it.
+/// The error in the row of Go, when Lisle is measured beside it.
 fn error(peers: &Peers, path: Option<&str>) -> String {
     let mut bench = peers.bench(&SMALL);
     if let Some(path) = path {

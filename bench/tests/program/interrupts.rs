@@ -39,7 +39,7 @@ fn a_hangup_that_was_ignored_from_the_beginning_stays_so() {
     let run = Run::start_deaf_to_hangups(long());
     until(|| run.child());
     run.signal(Signal::HUP);
-    // If it had been heeded, the status would be that of the signal that came first.
+    // If it had been heeded, the status would be the first signal's.
     assert_eq!(end(run, Signal::TERM).code(), Some(143));
 }
 

@@ -1,4 +1,4 @@
-//! The command `limit`: what bounds messages between cores, and those beside it.
+//! The command `limit`: the bounds of messages between cores, and the workloads beside them.
 
 use super::{rows, run, stderr, stdout};
 use rustix::thread::sched_getaffinity;

@@ -72,7 +72,7 @@ const CONDVARS: [&str; 6] = [
     "tokio-notify",
 ];
 
-/// Those that every row of a contest has. Of waits there may be fewer than four.
+/// The figures that every row of a contest has. Of waits there may be fewer than four.
 const FIGURES: [&str; 10] =
     ["", "test", "p50", "p90", "p99", "p99.9", "p99.99", "longest wait", "fairness", "processor time"];
 
@@ -136,7 +136,7 @@ fn each_lock_has_all_figures() {
     }
 }
 
-/// What nobody else wants has only one figure, and is compared on one core.
+/// A lock that nobody else wants has only one figure, and is compared on one core.
 #[test]
 fn a_lock_that_nobody_else_wants_has_a_cost() {
     let rows = rows(&run(&["locks", "alone", "--quick", "--json", "-"]));
@@ -241,7 +241,7 @@ fn threads_take_part_under_each_policy() {
     }
 }
 
-/// More threads than cores, which stand in line and spin: they end all the same. There may be too
+/// Threads that stand in line and spin end also if they are more than the cores. There may be too
 /// few locks for idle times, or none for seconds, and then the row says so.
 #[test]
 fn a_queue_of_spinning_threads_ends_in_time() {

@@ -28,8 +28,8 @@ fn every_system_gives_the_result_of_the_others() {
     measure(&WORKLOADS, &[1, 2], &ELSEWHERE);
 }
 
-/// Runs the workloads, and looks whether each is done by those systems, and right, with so many
-/// workers; by those `elsewhere`, too, if they are here.
+/// Runs the workloads, and asserts that the systems named with each do it, with right results, with
+/// each number of `workers`. The systems `elsewhere` need not be here.
 pub(crate) fn measure(workloads: &[(&str, &[&str])], workers: &[u64], elsewhere: &[&str]) {
     let names: Vec<&str> = workloads.iter().map(|(name, _)| *name).collect();
     let rows = rows(&run(&[&names, &["--quick", "--json", "-"][..]].concat()));

@@ -1,4 +1,4 @@
-//! The program beside a Go compiler that does what a test wants.
+//! The program beside a Go compiler that behaves as a test wants.
 
 use std::{fs, os::unix::fs::PermissionsExt, process::Command};
 use tempfile::TempDir;
@@ -11,8 +11,8 @@ impl Peers {
     /// No compiler is found, and nothing has been built before.
     pub(crate) fn without_compiler() -> Self {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        // The program keeps what it builds in its own folder. It is no copy: a file that has just
-        // been written may not be run while another thread's child still has it open.
+        // The program keeps its builds in its own folder. It is no copy: a file that has just been
+        // written may not be run while another thread's child still has it open.
         fs::hard_link(env!("CARGO_BIN_EXE_lisle-bench"), folder.path().join("lisle-bench")).unwrap();
         Peers { folder }
     }

@@ -66,7 +66,7 @@ impl Run {
         let pids = entries.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?));
         let mark = format!("{NAME}={}", self.mark).into_bytes();
         let is_marked = |pid: &Pid| {
-            // That of a process which has ended is empty.
+            // The environment of a process that has ended is empty.
             let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
             environment.split(|byte| *byte == 0).any(|variable| variable == mark)
         };
@@ -79,7 +79,7 @@ impl Run {
     }
 }
 
-/// What a signal does in this process, and in what it becomes.
+/// Sets the effect of a signal on this process, also after an `exec`.
 fn dispose(signal: i32, disposition: libc::sighandler_t) -> io::Result<()> {
     // SAFETY: the disposition is one of the two that name no function: no code of ours is run by
     // it.

@@ -99,8 +99,8 @@ fn frames_are_plotted_over_workers() {
     let (_, plot) = page.split_once("<article class=\"trend\">").unwrap();
     let (plot, _) = plot.split_once("</article>").unwrap();
     assert!(plot.contains("streams=200, over workers</h3>") && plot.contains("worst of ten"), "{plot}");
-    // Dots with their values, and lines between the worst; the serial form is what they are divided
-    // by.
+    // Dots with their values, and lines between the worst; the values are divided by the serial
+    // form's.
     let count = |system: &str| plot.matches(&format!("<title>{system}, ")).count();
     assert_eq!(["serial", "rayon", "lisle-loop"].map(count), [0, 3, 3]);
     assert_eq!(page.matches("class=\"trend\"").count(), 1);

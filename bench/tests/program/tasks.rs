@@ -1,4 +1,4 @@
-//! The workloads about tasks: every system does each of its cases, and comes to the right result.
+//! The workloads about tasks: every system runs each of its cases, and has the right result.
 
 use super::{rows, run};
 use std::collections::BTreeSet;
@@ -72,7 +72,7 @@ fn tasks_and_fibers_stand_side_by_side() {
     }
 }
 
-/// Each way comes to the right sizes, or the system refuses it.
+/// Each way has the right sizes, or the system refuses it.
 #[test]
 fn a_file_is_asked_for_its_size_in_each_way() {
     let systems = "call,lisle,lisle-blocking,lisle-uring,tokio-ct,tokio-mt,smol,threads,io-uring";

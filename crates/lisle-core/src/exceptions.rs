@@ -39,7 +39,8 @@ impl Default for Exceptions {
 /// Unlike a fiber, a computation is a call: as long as it has caught nothing itself, it may rethrow an
 /// exception that the code around it handles. An exception that it catches is then linked to the exceptions
 /// that the code around it handles. So it must be resumed only while those handlers run. A computation that
-/// may go on elsewhere is set apart, or is not kept while its exceptions are linked.
+/// may go on elsewhere has its words apart from the beginning, or cannot be kept while its exceptions are
+/// linked.
 #[derive(Debug)]
 pub struct Suspended {
     /// Tells which words are used. `words` is not written before the computation has its own.

@@ -367,8 +367,9 @@ impl<A, R> Continuation<'_, 'static, A, R> {
 }
 
 impl<A, R> Drop for Continuation<'_, '_, A, R> {
-    /// Unwinds the computation. In a fiber of a runtime that the clause has started, and if the computation
-    /// is being unwound already, the computation is unwound at the end of the clause.
+    /// Unwinds the computation. Two drops leave that to the end of the clause: a drop on another stack,
+    /// such as a fiber's of a runtime that the clause has started, and a drop while the computation is
+    /// being unwound.
     fn drop(&mut self) {
         if self.is_ending() || !self.header.is_on(this_stack().state()) {
             return;

@@ -54,7 +54,8 @@ use std::ptr::NonNull;
 /// do not run, and a line on standard error says so.
 ///
 /// A continuation that was kept in a task, on a plain thread, or in a hook, and that is dropped where it must
-/// not be resumed, is left in the same way. So is a continuation that is forgotten there, without the line.
+/// not be resumed, is left in the same way. So is a continuation that is forgotten there, but no line says
+/// so.
 ///
 /// Frames that are left may have lent values to other threads, such as the threads of a
 /// [`std::thread::scope`], which go on. Therefore, if a computation is left, the values of `fiber_local!` and

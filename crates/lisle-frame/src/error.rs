@@ -67,9 +67,9 @@ pub enum Failure {
     Removed {
         /// The stream.
         stream: Origin,
-        /// Whether this is the reason: the body that made the stream is run anew in each frame,
-        /// and has run again. The reason is known until another stream is made in the same place
-        /// in memory; after that this is `false`.
+        /// Whether the stream was removed because the body that made it has run again, as some
+        /// bodies do in each frame. This is known until another stream takes the same place in
+        /// memory; after that it is `false`.
         maker_ran_again: bool,
     },
     /// The stream was made after the last frame, or in it, and has not run yet.

@@ -1,4 +1,4 @@
-//! Sources and adapters, each beside what it is to give.
+//! Sources and adapters, each beside its expected items.
 
 use crate::erased::{Exact, Loose};
 use lisle::par::iter::{empty, once, repeat_n};
@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 type Of<I> = (I, Vec<i64>);
 
-/// What slices are of.
+/// The items of slices.
 static DATA: LazyLock<Vec<i64>> = LazyLock::new(|| (0..400).map(|n| n * n * 37 % 101 - 50).collect());
 
 /// A source that knows its length.
@@ -151,7 +151,7 @@ pub(crate) fn loose_adapter(draw: &mut Draw<'_>, iter: Loose, items: Vec<i64>) -
         8 => (Loose::new(iter.inspect(|_| ()).update(|x| *x += 1)), items.map(|x| x + 1).collect()),
         9 => (Loose::new(iter.map_init(|| 1, |one, x| x + *one)), items.map(|x| x + 1).collect()),
         _ => {
-            // What comes of runs, if there is something in them, is an iterator, too.
+            // The results of runs that have items are an iterator, too.
             let any = Loose::new(iter.fold(|| 0, |_, _| 1).filter(|any| *any > 0));
             assert_eq!(any.chain([]).count() > 0, items.len() > 0);
             (Loose::new([n].into_par_iter()), vec![n])

@@ -10,8 +10,7 @@ pub(crate) struct Divided<I> {
     base: I,
     /// How it is divided, unless that is the library's business.
     bytes: Option<Vec<u8>>,
-    /// Whether it tells how many items there are: what is collected is then written where it
-    /// belongs.
+    /// Whether it tells how many items there are: collected items are then written to their places.
     tells: bool,
 }
 
@@ -47,8 +46,8 @@ impl<I: ParallelIterator> ParallelIterator for Divided<I> {
     }
 }
 
-/// What there is when all of `part`, whose first step has the number `at`, has been fed on top of
-/// `acc`.
+/// Feeds all of `part`, whose first step has the number `at`, on top of `acc`, and returns the
+/// result.
 fn fed<P: Part, C: Consumer<Item = P::Item>>(
     draw: &mut Draw<'_>,
     depth: usize,
@@ -83,7 +82,7 @@ fn fed<P: Part, C: Consumer<Item = P::Item>>(
                 let first = fed(draw, depth + 1, first, consumer, acc, at);
                 return consumer.merge(first, rest);
             }
-            // A part of the rest, with more to be fed on top of what has been merged.
+            // A part of the rest; more is fed on top of the merged result.
             _ => {
                 let second = rest.len() / 2;
                 let (middle, rest) = rest.split_at(second);

@@ -1,4 +1,4 @@
-//! Ends of loops, each beside that of a standard iterator.
+//! Ends of loops, each beside the same end of a standard iterator.
 
 use crate::divided::Divided;
 use crate::erased::{Exact, Loose};
@@ -34,7 +34,7 @@ pub(crate) fn none_is_alive() {
     assert_eq!(ALIVE.load(Relaxed), 0);
 }
 
-/// One of those ends that are as different as can be. Tells whether each item had to be looked at.
+/// One of a few very different ends. Returns whether each item had to be looked at.
 pub(crate) fn common_end(
     draw: &mut Draw<'_>,
     iter: impl ParallelIterator<Item = i64>,
@@ -169,7 +169,7 @@ pub(crate) fn exact_end(draw: &mut Draw<'_>, iter: Exact, items: Vec<i64>) {
             assert!(b.iter().map(|item| item.0).eq(items));
         }
         _ => {
-            // What was made of it is written where it belongs.
+            // Each result is written to its place.
             let mut target = vec![0; items.len()];
             target.par_iter_mut().zip(iter).for_each(|(place, x)| *place = x);
             assert_eq!(target, items);

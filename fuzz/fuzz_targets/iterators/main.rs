@@ -1,5 +1,4 @@
-//! A source, some adapters, an end: what a parallel iterator makes of them, and what a standard one
-//! does.
+//! A source, some adapters, an end: a parallel iterator beside a standard one.
 //!
 //! The loop is divided where the fuzzer says, on this thread, or where other domains happen to ask
 //! for work.
@@ -27,7 +26,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 lisle_fuzz::with_fibers!();
 
-/// What an item panics with.
+/// The payload of an item's panic.
 struct Bad;
 
 fuzz_target!(|data: &[u8]| {
@@ -87,7 +86,7 @@ fn last(draw: &mut Draw<'_>, iter: Divided<Loose>, items: Vec<i64>) {
     }
 }
 
-/// An item panics: so does the loop, if it comes to that, and it does nothing else wrong.
+/// An item panics: so does the loop if it comes to the item, and it makes no other mistake.
 fn with_a_bad_one(draw: &mut Draw<'_>, iter: Divided<Loose>, items: Vec<i64>) {
     let bad = items.get(draw.below(items.len() + 1)).copied();
     let blown = iter.inspect(move |x| {

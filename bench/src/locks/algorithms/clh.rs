@@ -30,7 +30,7 @@ struct Node {
 }
 
 thread_local! {
-    /// What the last visit has left behind.
+    /// The node that the last visit has left behind.
     static SPARE: Cell<Option<Box<Node>>> = const { Cell::new(None) };
 }
 
@@ -40,10 +40,10 @@ impl Node {
     }
 }
 
-// SAFETY: each waits until the node before its own is free, which is stored with release after the
-// `f` of that one and loaded with acquire. The nodes form one queue, as each is made the tail by an
-// atomic exchange, which also acquires what the one before has written to its node; that of `new`
-// is free.
+// SAFETY: each thread waits until the node before its own is free. That is stored with release
+// after the `f` of that node's thread, and loaded with acquire. The nodes form one queue, as each
+// is made the tail by an atomic exchange, which also acquires the writes of the thread before to
+// its node. The node of `new` is free.
 unsafe impl<W: Wait> Lock for Clh<W> {
     fn new() -> Self {
         Clh { tail: AtomicPtr::new(Box::into_raw(Node::new())), wait: PhantomData }

@@ -31,8 +31,8 @@ thread_local! {
     static GRANT: Grant = const { Grant(AtomicUsize::new(0)) };
 }
 
-// SAFETY: the one that finds the tail null holds the lock, and each other is granted it by the one
-// before it, after that one's `f` and once only: the grant is taken away by the one behind. The
+// SAFETY: the thread that finds the tail null holds the lock. Each other thread is granted it once,
+// by the thread before it, after the `f` of that: the thread behind takes the grant away. The
 // threads form one queue, as each is made the tail by an atomic exchange, which acquires what the
 // compare-exchange has released that made it null. The grant is stored with release and taken with
 // acquire.

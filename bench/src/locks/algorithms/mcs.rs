@@ -27,10 +27,10 @@ struct Node {
     is_mine: AtomicBool,
 }
 
-// SAFETY: the one that finds the tail null holds the lock, and each other is told by the one before
-// it, after that one's `f` and once only. The nodes form one queue, as each is made the tail by an
-// atomic exchange. The exchange acquires what the compare-exchange has released that made the tail
-// null; `is_mine` is stored with release and loaded with acquire.
+// SAFETY: the thread that finds the tail null holds the lock. Each other thread is told once, by
+// the thread before it, after the `f` of that. The nodes form one queue, as each is made the tail
+// by an atomic exchange. The exchange acquires what the compare-exchange has released that made the
+// tail null; `is_mine` is stored with release and loaded with acquire.
 unsafe impl<W: Wait> Lock for Mcs<W> {
     fn new() -> Self {
         Mcs { tail: AtomicPtr::default(), wait: PhantomData }

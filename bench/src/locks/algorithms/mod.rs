@@ -29,8 +29,8 @@ use std::cell::UnsafeCell;
 ///
 /// # Safety
 ///
-/// While `f` of one call of [`with`](Lock::with) runs, that of no other call on the same lock does,
-/// and what the first has written is seen by the second.
+/// The calls of [`with`](Lock::with) on one lock run their `f`s one after the other, and each sees
+/// the writes of the `f`s before it.
 pub(crate) unsafe trait Lock: Send + Sync + 'static {
     fn new() -> Self;
 

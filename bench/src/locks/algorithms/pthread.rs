@@ -32,8 +32,7 @@ unsafe impl<K> Sync for Pthread<K> {}
 // thread may destroy it.
 unsafe impl<K> Send for Pthread<K> {}
 
-// SAFETY: POSIX guarantees both for what runs between `pthread_mutex_lock` and
-// `pthread_mutex_unlock`.
+// SAFETY: POSIX guarantees both for code between `pthread_mutex_lock` and `pthread_mutex_unlock`.
 unsafe impl<K: Kind> Lock for Pthread<K> {
     fn new() -> Self {
         let mut attributes = MaybeUninit::uninit();

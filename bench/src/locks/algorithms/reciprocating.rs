@@ -21,7 +21,8 @@ use std::{
 
 /// Fair to a factor of two; one word for the lock.
 pub(crate) struct Reciprocating<W> {
-    /// Who came last; null if the lock is free, [`NOBODY`] if it is held and nobody came since.
+    /// The element of the last thread to come; null if the lock is free, [`NOBODY`] if it is held
+    /// and nobody came since.
     arrivals: AtomicPtr<Element>,
     wait: PhantomData<fn(W)>,
 }
@@ -33,11 +34,11 @@ struct Element(AtomicPtr<Element>);
 /// The lock is held, and nobody has come since. No element has this address: they are aligned.
 const NOBODY: *mut Element = ptr::without_provenance_mut(1);
 
-// SAFETY: the one that finds `arrivals` null holds the lock. Each other is handed it once, by a
-// holder, after its `f`: by the one above it in its segment, or as the top of the stack that the
-// holder has taken over by an atomic exchange, which is possible only while there are arrivals. The
-// exchanges acquire what the compare-exchange has released that made `arrivals` null; an element is
-// stored to with release and loaded with acquire.
+// SAFETY: the thread that finds `arrivals` null holds the lock. Each other thread is handed it
+// once, by a holder, after the holder's `f`. This holder is above it in its segment, or has taken
+// over the stack whose top the thread is. A holder takes the stack over by an atomic exchange, and
+// only while there are arrivals. The exchanges acquire what the compare-exchange has released that
+// made `arrivals` null; an element is stored to with release and loaded with acquire.
 unsafe impl<W: Wait> Lock for Reciprocating<W> {
     fn new() -> Self {
         Reciprocating { arrivals: AtomicPtr::default(), wait: PhantomData }

@@ -1,7 +1,7 @@
 //! The figures of a contest for a readers-writer lock, for readers and for writers. Is a writer
 //! starved? Then its waits are long, and its share of the locks is small.
 //!
-//! There are no idle times: who reads does not know whether others still do.
+//! There are no idle times: a reader does not know whether others still read.
 
 use super::{
     DURATION, FAIRNESS, Figure, KEPT, PROCESSOR, THROUGHPUT, TIME, Unit, Waits, figure, named, percentiles,
@@ -18,13 +18,13 @@ pub(crate) struct Side {
     pub(crate) longest: [&'static str; KEPT],
 }
 
-/// Of those that read.
+/// The figures of readers.
 pub(crate) const READER: Side = Side {
     percentiles: [("read p50", 50.0), ("read p99", 99.0), ("read p99.9", 99.9)],
     longest: ["longest read wait", "2nd longest read wait", "3rd longest read wait", "4th longest read wait"],
 };
 
-/// And of those that write.
+/// The figures of writers.
 pub(crate) const WRITER: Side = Side {
     percentiles: [("write p50", 50.0), ("write p99", 99.0), ("write p99.9", 99.9)],
     longest: [
@@ -56,7 +56,7 @@ pub(in crate::locks) const UNITS: &[(&str, Unit)] = &[
     (PROCESSOR, Unit::lower_is_better("ns/lock")),
 ];
 
-/// What both contests tell of readers and writers.
+/// The figures of both contests for readers and writers.
 pub(super) fn figures(counted: &Contested, timed: &Contested) -> Vec<Figure> {
     let writes: u64 = counted.seen.iter().map(|seen| seen.locks - seen.reads).sum();
     let (mut read, mut write) = (Waits::new(), Waits::new());

@@ -1,4 +1,4 @@
-//! What a sample does: contests of threads, fibers, tasks or futures, or a lock that nobody else
+//! The code of a sample: a contest of threads, fibers, tasks or futures, or a lock that nobody else
 //! wants.
 
 use crate::{
@@ -64,8 +64,8 @@ pub(super) fn futures<E: Executor, M: AsyncMutex>(job: &Job) -> Outcome {
     of_futures::<E, Locking<M>>(job)
 }
 
-/// What a lock costs that nobody else wants. There is another thread, which sleeps: the C library's
-/// mutex uses no locked instructions in a process that has only one.
+/// Measures a lock that nobody else wants. Another thread sleeps meanwhile: in a process with one
+/// thread the C library's mutex uses no locked instructions.
 fn alone<M: BlockingMutex>(job: &Job) -> Outcome {
     let mutex = M::new();
     let (end, is_ended) = mpsc::channel::<()>();
@@ -91,5 +91,5 @@ fn alone_async<M: AsyncMutex>(job: &Job, run: impl Fn(LockTimes)) -> Outcome {
     measured.nanoseconds()
 }
 
-/// A future that locks so often.
+/// A future that locks a number of times.
 type LockTimes = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;

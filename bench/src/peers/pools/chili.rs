@@ -7,7 +7,7 @@ use std::num::NonZero;
 pub(crate) struct Chili;
 
 impl Chili {
-    /// Starts a pool of so many workers, the calling thread being one of them.
+    /// Starts a pool of `workers` workers, the calling thread being one of them.
     pub(crate) fn run<T>(workers: usize, main: impl FnOnce(&mut Scope<'_>) -> T) -> T {
         let pool =
             ThreadPool::with_config(Config { thread_count: NonZero::new(workers), ..Config::default() });

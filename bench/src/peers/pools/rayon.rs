@@ -39,7 +39,7 @@ impl Pool for Rayon {
     }
 
     /// In two passes, by hand: the sum of each piece, then the sums within each. A few pieces for
-    /// each worker even out what one of them is late.
+    /// each worker even out the delay of one.
     fn scan<T: Number>(numbers: &[T], sums: &mut [T]) {
         let piece = numbers.len().div_ceil(4 * rayon::current_num_threads()).max(1);
         let totals: Vec<T> = numbers.par_chunks(piece).map(|own| own.iter().sum()).collect();

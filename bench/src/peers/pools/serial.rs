@@ -48,7 +48,7 @@ impl Pool for Serial {
     }
 }
 
-/// The sums of a part of the numbers, when those before it come to `before`.
+/// Writes the sums of a part of the numbers; the numbers before it have the sum `before`.
 pub(super) fn scan_from<T: Number>(before: T, numbers: &[T], sums: &mut [T]) {
     let mut sum = before;
     for (number, own) in numbers.iter().zip(sums) {

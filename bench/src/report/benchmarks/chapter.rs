@@ -1,4 +1,4 @@
-//! What one file says.
+//! The chapter of one file of results.
 
 use super::{
     Part, comparison, middle,

@@ -86,8 +86,8 @@ fn value(stats: Option<Stats>) -> String {
     stats.map_or(String::new(), |stats| short(stats.median))
 }
 
-/// A peer: what it takes, and how many times Lisle is ahead of it, unless it does something else in
-/// this case.
+/// A peer's time, and the factor by which Lisle is ahead of it, unless the peer does something else
+/// in this case.
 fn beside(table: &Table, peer: &str) -> String {
     let Some(stats) = stats(table, peer) else { return String::new() };
     if table.kind(peer) == Some(Kind::Reference) {
@@ -125,7 +125,7 @@ fn speed_ups(table: &Table, alone: Option<&Table>) -> [String; 2] {
     [over(reference(table, alone, "serial")), over(itself)]
 }
 
-/// In what programs differ from the others.
+/// The differences of programs from the others.
 pub(super) fn notes(tables: &[Table]) -> String {
     let noted = tables.iter().flat_map(|table| &table.rows).filter(|line| !line.note.is_empty());
     let notes = together(noted.map(|line| (line.note.as_str(), line.system)));

@@ -1,9 +1,9 @@
 //! One row for many: the row in the middle, as they are ordered by how many times Lisle is ahead of
 //! the fastest other.
 //!
-//! The fastest other is the fastest program of a peer, also where it does something else in that
-//! case: a reader who looks for the fastest way is to see it. A star marks it, and a note says what it
-//! does.
+//! The fastest other is the fastest program of a peer, also where it does something else in that case:
+//! a reader who looks for the fastest way is to see it. A star marks it, and a note tells the
+//! difference.
 
 use super::{advantage, comparison, is_clear_loss};
 use crate::{
@@ -49,7 +49,7 @@ impl<'a> Compared<'a> {
         format!("{own} {unit} | {other} {unit}{star} | {}", comparison::times(self.times))
     }
 
-    /// Says what the other does, where it is no rival.
+    /// Tells the work of the other, where it is no rival.
     fn note(&self) -> Option<String> {
         let Line { system, note, .. } = self.other.0;
         self.is_no_rival.then(|| format!("\\* {system} does something else there: {note}."))

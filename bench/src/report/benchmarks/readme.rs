@@ -3,7 +3,7 @@
 const BEGIN: &str = "<!-- rows: written by `lisle-bench report` -->\n";
 const END: &str = "<!-- end of the rows -->\n";
 
-/// Returns the README with these rows in place of those it has.
+/// Returns the README with these rows in place of its own.
 pub(super) fn with_rows(readme: &str, rows: &str) -> Result<String, String> {
     let parts = readme.split_once(BEGIN).and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
     let (before, after) =

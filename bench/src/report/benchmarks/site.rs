@@ -27,7 +27,7 @@ pub(super) fn page(parts: &[Part]) -> String {
             Part::Plots(plots) => body += plots,
         }
     }
-    // The first heading is the page's own; what follows its first paragraph comes after the list.
+    // The first heading is the page's own. The text after its first paragraph comes after the list.
     let (start, rest) = body.split_once("</p>\n").unwrap_or((&body, ""));
     let start = start.replacen("<p>", "<p class=\"lead\">", 1);
     FRAME
@@ -38,7 +38,7 @@ pub(super) fn page(parts: &[Part]) -> String {
 /// The headings so far.
 #[derive(Default)]
 struct Contents {
-    /// Level, text, and what a link to it is.
+    /// Level, text, and anchor.
     headings: Vec<(HeadingLevel, String, String)>,
 }
 

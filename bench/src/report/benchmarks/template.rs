@@ -1,5 +1,5 @@
-//! The prose of the document, and what stands where in it. A directive is a comment on a line of
-//! its own:
+//! The prose of the document, and the places of the results in it. A directive is a comment on a
+//! line of its own:
 //!
 //! - `<!-- counts -->`: where Lisle stands, in each file
 //! - `<!-- middle -->`: of each file the row in the middle

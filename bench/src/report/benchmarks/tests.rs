@@ -56,7 +56,7 @@ fn document_of(template: &str) -> Result<Vec<Part>, String> {
     document(&template::parse(template)?, &[results("FILE", FILE)])
 }
 
-/// The document with what only the page has, too.
+/// The document, with the parts that only the page has.
 fn in_full(parts: &[Part]) -> String {
     let text = |part: &Part| match part {
         Part::Text(text) | Part::Detail(text) | Part::Numbers(text) => text.clone(),

@@ -67,7 +67,7 @@ fn failures(table: &Table) -> String {
     if entries.is_empty() { entries } else { format!("<ul class=\"failures\">\n{entries}</ul>\n") }
 }
 
-/// In what programs differ from the others; those with the same note together.
+/// The differences of programs from the others; programs with the same note stand together.
 fn notes(table: &Table) -> String {
     let mut notes: Vec<(&str, Vec<&str>)> = Vec::new();
     for line in table.rows.iter().filter(|line| !line.note.is_empty()) {

@@ -76,7 +76,7 @@ static READERS: [Column; 9] = [
 static SHARES: [Column; 2] =
     [column("fairness", 8, Cell::Index(FAIRNESS)), column("ns CPU", 11, Cell::Numbers(&[PROCESSOR]))];
 
-/// What a bystander has suffered.
+/// The losses of a bystander.
 static BYSTANDER: [Column; 1] =
     [column("bystander: slowed, running", 0, Cell::Numbers(&[SLOWED, SLOWED_RUNNING]))];
 

@@ -4,7 +4,7 @@ const UNITS: [(&str, f64); 4] = [("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1
 
 /// The greatest unit of which it is not less than one.
 fn unit(nanoseconds: f64) -> (&'static str, f64) {
-    // What would be rounded up to a thousand of a unit is one of the next.
+    // A value that would be rounded up to a thousand of a unit is one of the next unit.
     let of = UNITS.into_iter().find(|(_, each)| nanoseconds >= each * 0.9995);
     of.unwrap_or(("ns", 1.0))
 }

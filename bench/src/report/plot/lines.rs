@@ -40,7 +40,7 @@ pub(crate) fn lines(title: &str, unit: &str, parameter: &str, values: &[u64], al
     }
     let scale = Scale::covering(least, greatest);
     let log = if scale.is_log { ", log scale" } else { "" };
-    // What matters most is drawn last.
+    // Lisle is drawn last, over the others.
     let (lisle, others): (Vec<_>, Vec<_>) = all.iter().partition(|series| series.system == "lisle");
     let drawn: String = others.into_iter().chain(lisle).map(|series| line(series, values, &scale)).collect();
     let legend: String = all.iter().map(entry).collect();

@@ -55,12 +55,12 @@ impl Scale {
 fn round_numbers(least: f64) -> impl Iterator<Item = f64> {
     let decade = least.log10().floor() as i32;
     let numbers = (decade..).flat_map(|power| {
-        // Divided, a negative power comes out as the nearest number to the one that is meant.
+        // For a negative power a division gives the float nearest to the decimal number.
         let at =
             move |digit: f64| if power < 0 { digit / 10f64.powi(-power) } else { digit * 10f64.powi(power) };
         [at(1.0), at(2.0), at(5.0)]
     });
-    // A number that is meant to be round may be off by its last bits.
+    // A round number may be off by its last bits.
     numbers.skip_while(move |number| *number < least * (1.0 - 1e-9))
 }
 

@@ -15,7 +15,7 @@ pub(super) fn merge(runs: Vec<Vec<Table>>) -> Vec<Table> {
     same.into_iter().map(one).collect()
 }
 
-/// One table of those that have the same title.
+/// Merges the tables that have the same title.
 fn one(mut tables: Vec<Table>) -> Table {
     if tables.len() == 1 {
         // As it is: rounded figures must not be rounded again.
@@ -32,7 +32,7 @@ fn one(mut tables: Vec<Table>) -> Table {
     Table { group, figure, rows }
 }
 
-/// The row of one system. What failed in some of the runs only is left out of those.
+/// The row of one system. If it failed in some of the runs only, these are left out.
 fn row(system: &'static str, tables: &[Table]) -> Line {
     let lines: Vec<&Line> =
         tables.iter().flat_map(|table| &table.rows).filter(|line| line.system == system).collect();

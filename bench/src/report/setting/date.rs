@@ -1,6 +1,6 @@
 //! Dates, of which the standard library knows none.
 
-/// The date and time of day of so many seconds after the beginning of 1970: `2026-02-14 12:30 UTC`.
+/// The date and time of day `seconds` after the beginning of 1970: `2026-02-14 12:30 UTC`.
 pub(super) fn utc(seconds: u64) -> String {
     const DAY: u64 = 24 * 60 * 60;
     let (mut days, time) = (seconds / DAY, seconds % DAY);

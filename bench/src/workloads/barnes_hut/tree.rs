@@ -4,7 +4,7 @@ use std::array;
 
 pub(super) type Vector = [f64; 3];
 
-/// So many bodies are not divided any further.
+/// This many bodies are not divided any further.
 const FEW: usize = 8;
 /// Bodies are pulled by a cube as a whole if the square of its side is less than this part of their
 /// squared distance.

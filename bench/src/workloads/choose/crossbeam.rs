@@ -18,7 +18,7 @@ pub(super) fn crossbeam(job: &Job) -> Outcome {
     measured.nanoseconds()
 }
 
-/// What the partner does.
+/// The partner's loop.
 fn serve(plan: Plan, n: u64, arms: &[Counterpart<Sender<u64>, Receiver<u64>>]) -> u64 {
     let mut sum = 0;
     for i in 0..n {

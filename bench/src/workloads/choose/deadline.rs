@@ -42,7 +42,7 @@ impl Deadline for Smol {
         smol::Timer::after(TIMEOUT)
     }
 
-    // A reset enters the timer into the reactor at once, a new one only if it comes to be polled.
+    // A reset enters the timer into the reactor at once, a new timer only if it is polled.
     fn restart(mut timer: Pin<&mut smol::Timer>) {
         timer.set(smol::Timer::after(TIMEOUT));
     }

@@ -1,7 +1,7 @@
 //! The forms that a choice among futures takes.
 //!
 //! Few arms: `select!`, which polls all of them. Many arms: that takes time in proportion to their
-//! number, each time. `FuturesUnordered` polls only those that have been woken, and keeps the
+//! number, each time. `FuturesUnordered` polls only futures that have been woken, and keeps the
 //! others from choice to choice. (`stream::select_all` is that inside; tokio's `StreamMap` polls
 //! all.)
 
@@ -21,8 +21,9 @@ pub(super) trait Form: 'static {
     ) -> impl Future<Output = u64> + Send;
 }
 
-/// tokio's `select!` as its documentation has it: it polls in random order, and drops what loses. A
-/// message of a send that loses is dropped, but not sent, and these messages can be made again.
+/// tokio's `select!` as its documentation has it: it polls in random order, and drops the futures
+/// that lose. A message of a send that loses is dropped, but not sent, and these messages can be
+/// made again.
 pub(super) struct Select;
 
 /// `select!` over futures that are kept from choice to choice; the macro needs no runtime of

@@ -37,7 +37,7 @@ pub(super) fn futures<E: Deadline, C: Channel, F: Form>(job: &Job) -> Outcome {
     measured.nanoseconds()
 }
 
-/// What the partner does.
+/// The partner's loop.
 async fn serve<C: Channel>(plan: Plan, n: u64, arms: &mut [Counterpart<C::Sender, C::Receiver>]) -> u64 {
     let mut sum = 0;
     for i in 0..n {

@@ -1,7 +1,7 @@
 //! Systems of futures. Their channels hand nothing over at a rendezvous that a `select!` can safely
-//! leave, so an answer lies in its slot until the client looks. It carries what the server waits
-//! for: a oneshot that the client completes when it takes the answer, and that is dropped along
-//! with an answer that nobody takes.
+//! leave, so an answer lies in its slot until the client looks. It carries a oneshot, for which the
+//! server waits: the client completes it when it takes the answer, and it is dropped along with an
+//! answer that nobody takes.
 
 use super::Counts;
 use crate::{

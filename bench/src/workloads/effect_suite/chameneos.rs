@@ -1,4 +1,5 @@
-//! Creatures that meet in pairs, and change their colours: what all forms of the program share.
+//! Creatures that meet in pairs, and change their colours: the common part of all forms of the
+//! program.
 //!
 //! After C. Kaiser and J.-F. Pradat-Peyre, *Chameneos, a Concurrency Game for Java, Ada and Others*
 //! (2003), with the ten creatures of the benchmarks game. A creature asks for a partner, and waits
@@ -15,7 +16,7 @@ use Colour::{Blue, Red, Yellow};
 
 pub(super) const COLOURS: [Colour; 10] = [Blue, Red, Yellow, Red, Yellow, Blue, Red, Yellow, Red, Blue];
 
-/// What a creature becomes that meets another: the third colour, if theirs differ.
+/// The colour of a creature after it has met another: the third colour, if theirs differ.
 pub(super) fn changed(own: Colour, other: Colour) -> Colour {
     match (own, other) {
         (Blue, Blue) | (Red, Yellow) | (Yellow, Red) => Blue,

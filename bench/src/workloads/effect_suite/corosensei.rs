@@ -1,5 +1,5 @@
-//! By corosensei alone: a handler is what resumes a coroutine, and an effect is what the coroutine
-//! yields. What the handler does not handle it has to yield itself.
+//! By corosensei alone: a handler is the code that resumes a coroutine, and an effect is a value
+//! that the coroutine yields. The handler has to yield other handlers' effects itself.
 
 use crate::effects::{
     Path, Tree,
@@ -30,7 +30,7 @@ fn stack() -> DefaultStack {
     DefaultStack::default()
 }
 
-/// Runs `body` on this stack, and answers what it asks.
+/// Runs `body` on this stack, and answers its questions.
 fn handle<Q, A: Default, R>(
     stack: &mut DefaultStack,
     body: impl FnOnce(&Yielder<A, Q>) -> R,

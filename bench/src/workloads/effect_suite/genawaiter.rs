@@ -1,5 +1,5 @@
-//! By genawaiter: generators out of what the compiler makes of `async`. What they call cannot yield
-//! unless it is `async`, too, and recursion takes a box for each call; so only programs that are
+//! By genawaiter: generators made of `async` blocks. A function that they call cannot yield unless
+//! it is `async`, too, and recursion takes a box for each call. So only programs are here that are
 //! one function, or call one.
 
 use crate::effects::{
@@ -28,7 +28,7 @@ pub(super) fn run(program: &str, n: u64) -> u64 {
     }
 }
 
-/// Answers what a generator asks, until it returns.
+/// Answers the questions of a generator, until it returns.
 macro_rules! handle {
     ($generator:ident, $question:pat => $answer:expr) => {{
         let mut answer = Default::default();

@@ -1,4 +1,4 @@
-//! The birds and their grid, for all systems, and what they must come to.
+//! The birds and their grid, for all systems, and their expected positions.
 
 use crate::{
     forms::{Numbers, checksum},
@@ -33,7 +33,7 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// Makes an empty grid, for so many birds.
+    /// Makes an empty grid, for `birds` birds.
     pub(super) fn new(birds: usize) -> Self {
         let side = ((birds as f32 / DENSITY).sqrt() as usize).max(3);
         Grid { side, starts: vec![0; side * side + 1], birds: Vec::with_capacity(birds) }
@@ -67,7 +67,7 @@ impl Grid {
         self.starts[0] = 0;
     }
 
-    /// Returns what becomes of a bird in a frame.
+    /// Returns a bird after a frame.
     pub(super) fn step(&self, bird: Bird) -> Bird {
         let width = self.side as f32 * SIGHT;
         let (mut count, mut apart, mut heading, mut centre) = (0.0_f32, [0.0; 2], [0.0; 2], [0.0; 2]);
@@ -119,8 +119,8 @@ fn shortest(way: f32, width: f32) -> f32 {
     }
 }
 
-/// The frames of a sample. What all birds come to in the first is for the other systems to compare;
-/// after the last, they must be where one loop brings them.
+/// The frames of a sample. The birds after the first frame are compared with the other systems'.
+/// After the last, they must be where one loop brings them.
 pub(super) struct Run {
     frames: Frames,
     first: Vec<Bird>,

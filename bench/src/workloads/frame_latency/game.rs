@@ -9,7 +9,7 @@ pub(super) struct Game {
     calls: Vec<Stream<u64>>,
 }
 
-/// What a call computes: some thousands of instructions, each of which waits for the one before.
+/// The work of a call: some thousands of instructions, each of which waits for the one before.
 fn computed(seed: u64) -> u64 {
     const STEPS: u64 = 1_500;
     (0..STEPS).fold(seed, |number, _| (number ^ number >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd))
@@ -38,7 +38,7 @@ impl Game {
         self.world.frame();
     }
 
-    /// Has each stream been evaluated in each of so many frames?
+    /// Checks that each stream has been evaluated in each of `frames` frames.
     pub(super) fn check(&self, frames: usize) {
         for &stream in &self.steps {
             assert_eq!(self.world.get(stream).expect("it steps"), frames as u64);

@@ -44,7 +44,7 @@ impl Load {
         }))
     }
 
-    /// Waits for its end, and returns what it has found.
+    /// Waits for its end, and returns its result.
     pub(super) fn end(self) -> Outcome {
         while !self.0.is_finished() {
             // Fibers of this domain have the last requests to answer.
@@ -57,7 +57,7 @@ impl Load {
     }
 }
 
-/// What the process does that [`Load`] starts.
+/// The work of the process that [`Load`] starts.
 pub(super) fn ask(job: &Job) -> Outcome {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, job.param("port") as u16));
     let asked = Client::connect(address, job.param("rate")).and_then(|mut client| {

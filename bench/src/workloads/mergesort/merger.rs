@@ -1,7 +1,7 @@
-//! Merges two sorted sequences that come in pieces to one that goes in pieces. It says what it
-//! needs next, so that those who wait in different ways can use it.
+//! Merges two sorted sequences that come in pieces to one that goes in pieces. It tells which input
+//! it needs next, so that programs can wait for that in different ways.
 
-/// So many numbers are sent at once.
+/// How many numbers are sent at once.
 pub(super) const PIECE: usize = 8;
 pub(super) type Piece = [u32; PIECE];
 

@@ -1,11 +1,11 @@
-//! What a server says: how far its loop is.
+//! A server's answer: how far its loop is.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 pub(crate) const REQUEST: usize = 8;
 pub(crate) const ANSWER: usize = 24;
 
-/// What the loop has done.
+/// The progress of the loop.
 pub(crate) struct Progress {
     rows: AtomicU64,
     /// Of the first picture; 0 as long as there is none.

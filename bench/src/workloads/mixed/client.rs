@@ -25,7 +25,7 @@ pub(crate) struct Client {
     period: Duration,
 }
 
-/// What came of asking. All answers were right.
+/// The result of asking. All answers were right.
 pub(crate) struct Asked {
     pub(crate) requests: u64,
     /// The 50th, 99th and 99.9th, in microseconds.
@@ -163,7 +163,7 @@ impl Connection {
         Ok(Connection { stream, expected: VecDeque::new(), received: Vec::new() })
     }
 
-    /// So few bytes always fit what the kernel keeps of them.
+    /// This few bytes always fit the kernel's buffer.
     fn ask(&mut self, number: u64) -> io::Result<()> {
         self.expected.push_back(number);
         let request: [u8; REQUEST] = number.to_le_bytes();

@@ -27,8 +27,8 @@ pub(super) fn beside_rayon(job: &Job) -> ! {
     serve(&runtime(job))
 }
 
-/// The loop is on tokio's own pool for what blocks, a task for some rows: `spawn_blocking` is for
-/// work that ends, and its documentation has one limit how much of it there is at once.
+/// The loop is on tokio's own pool for blocking work, a task for some rows: `spawn_blocking` is for
+/// work that ends, and its documentation asks programs to limit how much of it runs at once.
 pub(super) fn blocking(job: &Job) -> ! {
     let runtime = runtime(job);
     runtime.spawn(draw_blocking(View::of(job)));

@@ -1,4 +1,4 @@
-//! The session, and what the things are, for all systems.
+//! The session and its things, for all systems.
 
 use super::{COME_AND_GO, STEADY};
 use crate::{
@@ -8,10 +8,10 @@ use crate::{
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// So many frames the session goes back.
+/// How many frames the session goes back.
 const BACK: usize = 7;
 
-/// What a thing has.
+/// The state of a thing.
 pub(super) type State = [u64; 2];
 
 pub(super) fn begun(key: u64) -> State {
@@ -33,7 +33,7 @@ pub(super) fn sum(states: impl IntoIterator<Item = State>) -> u64 {
 #[derive(Clone, Copy)]
 pub(super) struct Plan {
     things: u64,
-    /// So many go in each frame, and as many come.
+    /// How many things go in each frame; as many come.
     pub(super) turnover: u64,
 }
 
@@ -65,7 +65,8 @@ pub(super) trait Game {
     fn sum(&mut self) -> u64;
 }
 
-/// Measures the frames of a session. The sum of all states must be that of things that never went back.
+/// Measures the frames of a session. The sum of all states must be the sum of things that never went
+/// back.
 pub(super) fn measure<G: Game>(job: &Job, plan: Plan, mut game: G) -> Outcome {
     let (mut frames, mut checksum) = (Frames::new(job), 0);
     let mut saved = VecDeque::with_capacity(BACK + 1);

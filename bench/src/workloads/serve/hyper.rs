@@ -1,4 +1,4 @@
-//! The server on hyper: what its guide has one write, with the file in memory.
+//! The server on hyper, as hyper's guide writes it, with the file in memory.
 
 use super::site::FILE;
 use bytes::Bytes;

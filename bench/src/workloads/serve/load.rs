@@ -26,7 +26,7 @@ pub(super) struct Load {
     pub(super) threads: usize,
 }
 
-/// What came of it. All answers were right.
+/// The result. All answers were right.
 #[derive(Debug)]
 pub(super) struct Answers {
     pub(super) requests: u64,

@@ -14,8 +14,8 @@ use std::{
     time::Duration,
 };
 
-/// Says at the end what we want to know, as JSON. A script without functions for requests and
-/// answers does not slow wrk down.
+/// Prints the results at the end, as JSON. A script without functions for requests and answers does
+/// not slow wrk down.
 const SCRIPT: &str = r#"
 done = function(summary, latency)
   local errors = summary.errors
@@ -73,7 +73,7 @@ fn parse(output: &str) -> Result<Answers, String> {
     if !errors.is_empty() {
         return Err(format!("wrk counts errors: {}", errors.join(", ")));
     }
-    // It does not look at what it gets.
+    // wrk does not look at the answers.
     if summary.requests == 0 || summary.bytes < summary.requests * LENGTH as u64 {
         return Err(format!("wrk got {} bytes in {} answers", summary.bytes, summary.requests));
     }

@@ -19,7 +19,7 @@ impl Sized {
         self.0.path()
     }
 
-    /// Is this the sum of what `n` questions are answered?
+    /// Checks that this is the sum of the answers to `n` questions.
     pub(super) fn check(&self, n: u64, sum: u64) {
         assert_eq!(sum, n * SIZE, "the sum of the sizes");
     }

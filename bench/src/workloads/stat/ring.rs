@@ -1,8 +1,8 @@
 //! io_uring: questions are written into a ring, and a system call has the kernel look at it.
 //!
 //! A question for a file's attributes may have to wait for a disk, so the kernel does not try it in
-//! place: it hands each to threads of its own. What the ring spares is the threads of a pool, and a
-//! system call for each of those that go together.
+//! place: it hands each to threads of its own. The ring spares the threads of a pool, and one
+//! system call for each of the questions that go together.
 
 use super::Sized;
 use crate::{
@@ -74,8 +74,8 @@ impl Questions {
         Questions { path, answers: vec![empty; count as usize] }
     }
 
-    /// Asks `n` times, as many at a time as there are questions. `finish` has the kernel answer so
-    /// many.
+    /// Asks `n` times, as many at a time as there are questions. `finish` has the kernel answer the
+    /// given number.
     fn ask(&mut self, n: u64, ring: &Ring, finish: impl Fn(usize)) -> u64 {
         let (mut sum, mut left) = (0, n as usize);
         while left > 0 {

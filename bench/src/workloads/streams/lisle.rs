@@ -1,4 +1,5 @@
-//! Lisle's streams: what steps lives over frames, and what reads is run anew in each.
+//! Lisle's streams: a stream that steps lives over frames, and a stream that reads is run anew in
+//! each.
 
 use super::{
     Job, Outcome, Plan, Run, of_size,

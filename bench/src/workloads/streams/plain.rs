@@ -26,14 +26,14 @@ impl<const WORDS: usize> Machine<WORDS> {
     }
 }
 
-/// All streams. Those that step are in one row, and those that read in another, in the order of
+/// All streams. Streams that step are in one row, and streams that read in another, in the order of
 /// their making.
 pub(super) struct Plain<const WORDS: usize> {
     machines: Vec<Machine<WORDS>>,
     readers: Vec<Reader>,
-    /// What the streams that are read have given, and those that read.
+    /// The values of the streams that are read, and of the streams that read.
     values: Vec<u64>,
-    /// Where in `values` each machine puts what it gives; empty if no stream is read.
+    /// The place in `values` of each machine's value; empty if no stream is read.
     places: Vec<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! What the streams are, for all systems, and what they must come to.
+//! The streams, for all systems, and their expected values.
 
 use super::{SHUFFLED, SIMPLE, TREE, TWO_OTHERS, plain::Plain};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     job::{Job, Outcome},
 };
 
-/// What a stream is.
+/// The kind of a stream.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
     /// It takes a step in each frame, from this number.
@@ -81,7 +81,7 @@ pub(super) fn step<const WORDS: usize>(state: &mut [u64; WORDS]) -> u64 {
     state[0] >> 32
 }
 
-/// What a stream makes of two others.
+/// The value of a stream that reads two others.
 pub(super) fn combined(a: u64, b: u64) -> u64 {
     a.rotate_left(1) ^ b
 }
@@ -92,7 +92,7 @@ pub(super) fn sum(values: impl IntoIterator<Item = u64>) -> u64 {
 }
 
 /// The frames of a sample. After the first the values of all streams are added up, for the other
-/// systems to compare; after the last, their sum must be that of plain state machines.
+/// systems to compare; after the last, their sum must be the sum of plain state machines.
 pub(super) struct Run<const WORDS: usize> {
     frames: Frames,
     plain: Plain<WORDS>,

@@ -10,7 +10,7 @@ use std::sync::{
 };
 use tokio::{runtime, sync::Notify};
 
-/// What the tasks of all streams share.
+/// The state that the tasks of all streams share.
 struct Shared {
     /// Tells them that a frame begins.
     begins: Notify,

@@ -1,4 +1,4 @@
-//! What the forms have in common: a request's head, the answer, a line of the log. Only
+//! The common parts of the forms: a request's head, the answer, a line of the log. Only
 //! `Request::read` waits.
 
 use std::{
@@ -13,7 +13,7 @@ const PIECE: usize = 4096;
 
 /// A request as it comes.
 pub(super) struct Request {
-    /// Not a part of who reads it: a task should be small.
+    /// On the heap, and not a part of the task that reads it: a task should be small.
     bytes: Vec<u8>,
     filled: usize,
 }
@@ -39,7 +39,8 @@ impl Request {
         &mut self.bytes[self.filled..]
     }
 
-    /// So many bytes have come. The path that is asked for, once the head is whole.
+    /// Notes that `count` bytes have come. Returns the path that is asked for, once the head is
+    /// whole.
     pub(super) fn came(&mut self, count: usize) -> io::Result<Option<String>> {
         self.filled += count;
         let mut fields = [httparse::EMPTY_HEADER; 16];

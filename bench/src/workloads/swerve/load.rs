@@ -20,7 +20,8 @@ pub(super) struct Load {
 }
 
 impl Load {
-    /// Asks so many times, and checks each answer. How many bytes of the file have come in all.
+    /// Asks `requests` times, and checks each answer. Returns how many bytes of the file have come
+    /// in all.
     pub(super) fn run(&self, requests: u64) -> io::Result<u64> {
         let begun = AtomicU64::new(0);
         let client = || -> io::Result<u64> {

@@ -2,7 +2,7 @@
 
 use std::{array, cmp::Reverse};
 
-/// Through so many cities the shortest tour is found, by trying.
+/// Through this many cities the shortest tour is found by trying all.
 const FEW: usize = 8;
 
 /// Where each city is.

@@ -1,4 +1,4 @@
-//! Systems of futures: `FuturesUnordered`, which polls only those that have been woken, and keeps
+//! Systems of futures: `FuturesUnordered`, which polls only futures that have been woken, and keeps
 //! the others. A future that is done gives its receiver back, and a new one takes its place.
 //! (tokio's `StreamMap` and `select_all` poll every source, each time; `stream::select_all` is
 //! `FuturesUnordered` inside.)

@@ -1,10 +1,10 @@
 //! Fibers and tasks are exchangeable: the outcomes of a program do not depend on which of its
 //! threads are fibers and which are tasks.
 //!
-//! The second seed of the library says so of its semantics (KC Sivaramakrishnan, L. Ziarek and S.
-//! Jagannathan, *Featherweight Threads for Communication*, 2011, section 3). Here it is shown of
-//! the implementation, for *all* programs of two threads of so many operations each, in all
-//! schedules.
+//! The paper that the library's tasks follow proves this of its semantics (KC Sivaramakrishnan, L.
+//! Ziarek and S. Jagannathan, *Featherweight Threads for Communication*, 2011, section 3). These
+//! tests show it of the implementation, in all schedules, for *all* programs of two threads with a
+//! given number of operations each.
 //!
 //! A task begins as a call of its spawner's, and the spawner goes on when it waits or has ended. So
 //! a program whose tasks begin like that has some of the outcomes that it has with fibers: the
@@ -56,7 +56,7 @@ impl World {
         World { channels: [bounded(0), bounded(1)], count: Mutex::new(0), permits: Semaphore::new(0) }
     }
 
-    /// Returns an operation as an event, whose value says what came of it.
+    /// Returns an operation as an event; the value tells its result.
     fn event(&self, operation: Operation, message: u32) -> BoxEvent<'_, String> {
         let send = |channel: usize| {
             self.channels[channel]
@@ -164,7 +164,8 @@ fn programs(alphabet: &[Operation], threads: usize, length: usize) -> Vec<Vec<Bo
     })
 }
 
-/// Asserts that each way to make the threads of a program fibers and tasks comes to the same.
+/// Asserts that a program has the same outcomes whichever of its threads are fibers and which are
+/// tasks.
 fn is_exchangeable(program: &[Body]) -> usize {
     let of_fibers = outcomes(program, &vec![Kind::Fiber; program.len()]);
     for assignment in 1..1 << program.len() {

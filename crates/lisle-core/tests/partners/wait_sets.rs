@@ -43,7 +43,7 @@ fn sources_are_committed_while_the_set_is_open_closed_and_performed_elsewhere() 
                     break;
                 }
                 if turn == count {
-                    // It is performed by another thread from here on, for once.
+                    // Another thread performs the set once.
                     std::thread::scope(|scope| drop(scope.spawn(|| set.poll().map(|_| received += 1))));
                     if received == 3 * count {
                         break;
@@ -60,7 +60,7 @@ fn sources_are_committed_while_the_set_is_open_closed_and_performed_elsewhere() 
     messages.assert_all_dropped();
 }
 
-/// Two sets that meet: the partner of a source is a source.
+/// Two sets meet: a source of one is the partner of a source of the other.
 #[test]
 fn sets_meet_sets() {
     let messages = Messages::default();

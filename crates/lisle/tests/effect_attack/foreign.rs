@@ -141,7 +141,8 @@ const CALLS: [(&str, extern "C" fn()); 8] = [
     ("resume", resumes),
 ];
 
-/// Returns those that are seen to be such functions although they copy much, as all but two do.
+/// Returns the cases in which the library recognizes such a function. All but two of them copy
+/// much; these it recognizes only on x86-64 Linux.
 fn calls() -> &'static [(&'static str, extern "C" fn())] {
     if cfg!(all(target_os = "linux", target_arch = "x86_64")) { &CALLS } else { &CALLS[..2] }
 }
@@ -182,7 +183,7 @@ fn a_deadline_unwinds_what_it_can() {
         assert_eq!((ended, after.get()), (Err(DeadlinePassed), false));
         let ended = with_deadline(LONG, || with_deadline(SOON, || generator(gives).count()));
         assert_eq!(ended, Ok(Err(DeadlinePassed)));
-        // Below such a function, as far as that.
+        // Below such a function, a deadline unwinds up to the function.
         extern "C" fn has_a_deadline() {
             let _counts = Counts;
             assert_eq!(with_deadline(SOON, || generator(gives).count()), Err(DeadlinePassed));
@@ -211,7 +212,7 @@ fn a_deadline_unwinds_what_it_can() {
     });
 }
 
-/// A destructor that runs because of a panic has its items, whatever the time.
+/// A destructor that a panic runs gets all its items, also after the deadline.
 #[test]
 fn a_deadline_waits_for_a_destructor_that_takes() {
     struct Takes;

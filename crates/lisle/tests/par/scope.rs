@@ -411,8 +411,8 @@ fn until(done: impl Fn() -> bool) {
     }
 }
 
-/// The job may be on another domain, or may have been taken by the caller that waits here for
-/// another job. In the second case it waits for a job that is spawned only after that wait.
+/// The caller waits for one job, and then spawns the job that the others wait for. While it waits,
+/// it may have begun one of these others.
 #[test]
 fn a_task_may_wait_for_what_comes_after_a_wait() {
     for domains in [1, 2, 4] {
@@ -422,7 +422,8 @@ fn a_task_may_wait_for_what_comes_after_a_wait() {
                 let sum: u64 = scope(|s| {
                     let first = s.spawn(|| plain_fibonacci(16));
                     let hear = || rx.recv().unwrap();
-                    // In one of two cases the wait is not interrupted at the end of a runtime.
+                    // Every other job waits by a fiber of a scope. The end of a runtime does not
+                    // interrupt that wait.
                     let masked = move || lisle::fiber::scope(|fibers| fibers.spawn(hear).join().unwrap());
                     let job = |i| s.spawn(move || if i % 2 == 0 { hear() } else { masked() });
                     let told: Vec<_> = (0..10).map(job).collect();

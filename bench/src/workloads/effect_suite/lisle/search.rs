@@ -9,7 +9,7 @@ use crate::effects::{
 use lisle::effect::{Effect, handle, perform};
 use std::cell::{Cell, RefCell};
 
-/// Which of so many options?
+/// Which of this many options?
 struct Choose(u64);
 
 impl Effect for Choose {

@@ -2,8 +2,8 @@
 //!
 //! Events are numbered across the threads. First comes a write of the initial value of each cell,
 //! then each thread's events in the order of its program. If some address depends on a read, or
-//! belongs to nothing, there is one more cell, *nowhere*: only when the model has allowed the whole
-//! execution is such an address the test's error.
+//! belongs to no cell, there is one more cell, *nowhere*. An access to it is an error of the test,
+//! but only if the model allows the whole execution.
 
 use super::cells::{Cells, Target};
 use super::relation::{EVENTS, Relation, Set, members};

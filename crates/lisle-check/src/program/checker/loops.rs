@@ -45,17 +45,18 @@ impl Checker {
         self
     }
 
-    /// Sets the number of rounds in vain that are explored of a loop that gives up; 10 if it is not
-    /// set. This is for loops as `for _ in 0..3 { if is_so() { return } yield_now() }`. Each round
-    /// costs executions of its own. If a loop asks more often, the checker explores the schedules
-    /// in which its condition comes true, and the schedules in which the loop gives up when nothing
-    /// else can run. With `u32::MAX` no loop waits, and all go on for ever: use this with schedules
-    /// that are [drawn at random](Checker::random), which let others run by themselves.
+    /// Sets how many rounds in vain are explored of a loop that gives up after some; 10 if it is
+    /// not set. This is for loops as `for _ in 0..3 { if is_so() { return } yield_now() }`. Each
+    /// round costs executions of its own. If a loop asks more often, the checker explores the
+    /// schedules in which its condition comes true, and the schedules in which the loop gives up
+    /// when nothing else can run. With `u32::MAX` the checker explores every round. Use this with
+    /// schedules that are [drawn at random](Checker::random): these let other threads run between
+    /// the rounds.
     ///
     /// A round may take locks and release them. The checker does not see the data under a lock, so such a
     /// loop may change it although its rounds look alike. If the loop ends by itself, whatever others do,
     /// all of its rounds are explored. If several such loops end only together, this number of rounds of
-    /// each is told apart, and after these they go on in turn.
+    /// each is explored in every order, and after these the loops go on in turn.
     ///
     /// A loop asks again where it calls [`yield_now`](lisle::fiber::yield_now) or
     /// [`spin_loop`](crate::hint::spin_loop).

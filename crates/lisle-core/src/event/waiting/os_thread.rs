@@ -59,7 +59,7 @@ impl OsThread {
     #[cfg(not(lisle_loom))]
     fn sleep(&self, ends: Ends) -> Unparked {
         if IS_ALONE {
-            // Others have places of this thread, which stay: it does not unwind.
+            // Queues refer to this thread's offers, so it must not unwind.
             abort::if_it_unwinds("a wait without end", || {
                 panic!(
                     "this wait has no end: no other thread is there that could end it (await the event, or try)"

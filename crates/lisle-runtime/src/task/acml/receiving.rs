@@ -133,8 +133,8 @@ impl<T: Send + 'static> UnderWay<Received<T>> for Receive<T> {
         &self.place
     }
 
-    /// When this returns, no sender can meet the receive any more, unless the task was queued or
-    /// runs elsewhere. That is so when a sender has met it, or something has woken it in vain.
+    /// When this returns, no sender can meet the receive any more. The exception is a task that is
+    /// queued or runs elsewhere, because a sender has met it, or something has woken it in vain.
     fn take_back(&self) {
         self.task.cancel_here();
     }
@@ -171,8 +171,8 @@ impl<T: Send + 'static> Drop for Gone<T> {
 /// As an event it yields the message, once. **Dropping it cancels the receive**, so no message goes
 /// to a receiver that does not want one. Only a message that a sender has given to it before is
 /// dropped with it. To keep such a message, [cancel](AsyncRecv::cancel) the receive and perform the
-/// event. (If its task was woken in vain a moment ago, which a race with an earlier user of its
-/// memory may cause, "before" is before its next turn.)
+/// event. (A race with an earlier user of its memory may wake its task in vain. After such a wake,
+/// a sender may still give it a message until the task's next turn.)
 ///
 /// # Errors
 ///
