@@ -16,8 +16,8 @@
 //! - `dartagnan/src/test/resources/*-expected.csv` in the folder that was named: the path, and 1 if
 //!   the condition holds.
 //!
-//! A test in the words of Linux, or from its tests, is run under `sc`, `tso` and `arm8`. Linux allows what any of its
-//! processors does, so what Linux forbids must be forbidden by all three.
+//! A test in the words of Linux, or from its tests, is run under `sc`, `tso` and `arm8`. Linux allows every
+//! outcome of any of its processors. So all three must forbid an outcome that Linux forbids.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

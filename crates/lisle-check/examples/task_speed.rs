@@ -6,7 +6,7 @@ use lisle_check::task::{
 };
 use std::time::Instant;
 
-/// So many tasks, each of which adds to one place so many times.
+/// `tasks` tasks, each of which adds `times` times to one place.
 fn counters(tasks: usize, times: usize) -> Task {
     mem(0_usize).and_then(move |place| {
         let add = repeat(times, place.fetch_add(1).map(drop));
@@ -14,13 +14,13 @@ fn counters(tasks: usize, times: usize) -> Task {
     })
 }
 
-/// So many tasks, each of which adds to a place of its own.
+/// `tasks` tasks, each of which adds to a place of its own.
 fn apart(tasks: usize, times: usize) -> Task {
     let task = mem(0_usize).and_then(move |place| repeat(times, place.fetch_add(1).map(drop)));
     sequence((0..tasks).map(|_| fork(task.clone().then(die()))).collect()).then(die())
 }
 
-/// So many tasks that read and write under a lock.
+/// `tasks` tasks that read and write under a lock.
 fn locked(tasks: usize) -> Task {
     fn increment(lock: Mutex, count: Place<usize>) -> Op {
         lock.with(count.load().and_then(move |n| count.store(n + 1)))

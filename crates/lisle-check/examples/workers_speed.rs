@@ -26,7 +26,7 @@ fn measure(name: &str, program: impl Fn() + Clone + Send + Sync + 'static) {
     numbers.dedup();
     let mut seconds = vec![Vec::new(); numbers.len()];
     let mut executions = 0;
-    // In turn, so that what else the machine does is the same for all.
+    // In turn, so that the machine's other load is the same for all.
     for _ in 0..RUNS {
         for (number, seconds) in numbers.iter().zip(&mut seconds) {
             let begin = Instant::now();

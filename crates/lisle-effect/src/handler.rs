@@ -299,11 +299,11 @@ impl<'env, F, T, R, C, V> Handler<'env, F, T, R, C, V> {
     ///
     /// `clause` runs when the computation has ended, in the code around the handler, as
     /// [`returning`](Handler::returning) does. It may raise the panic again, by
-    /// [`resume_unwind`](std::panic::resume_unwind). The clause sees the panics of the computation's own code,
-    /// and also panics that [`Continuation::resume_unwind`] or a clause given to [`answer`](Handler::answer)
-    /// has raised there. It does not see the panics of other clauses. It does not see an unwinding that is not
-    /// a panic: that of a dropped continuation, of a [deadline](lisle_core::time::with_deadline), or of the
-    /// end of the runtime.
+    /// [`resume_unwind`](std::panic::resume_unwind). The clause sees the panics of the computation's own
+    /// code, and also panics that [`Continuation::resume_unwind`] or a clause given to
+    /// [`answer`](Handler::answer) has raised there. It does not see the panics of other clauses. It does not
+    /// see an unwinding that is not a panic: of a dropped continuation, of a
+    /// [deadline](lisle_core::time::with_deadline), or of the end of the runtime.
     ///
     /// If a handler has several such clauses, it uses the one that was added last.
     ///

@@ -60,7 +60,7 @@ fn my_turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// So many frames are watched.
+/// How many frames are watched.
 const FRAMES: usize = 200;
 
 /// Asserts that frames allocate nothing.
@@ -70,7 +70,7 @@ fn allocates_nothing(workers: usize, fill: impl Fn(&World)) -> Report {
     report
 }
 
-/// Makes a world with so many workers, watches the threads, and warms it up. Returns how many of
+/// Makes a world with `workers` workers, watches the threads, and warms it up. Returns how many of
 /// the frames after that have allocated, and the report of the last.
 fn allocating_frames(workers: usize, fill: impl Fn(&World)) -> (Report, usize) {
     let _turn = my_turn();

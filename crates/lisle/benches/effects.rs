@@ -205,7 +205,8 @@ fn tree_by_hand(n: u64) -> u64 {
     nodes.take(n as usize).sum()
 }
 
-/// The memory of so many kept computations, one of them: how much more of the process is resident.
+/// The memory of one of `many` kept computations, measured by the growth of the process's resident
+/// memory.
 fn kept_bytes(many: usize) -> f64 {
     let resident = || {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -2,7 +2,7 @@
 //!
 //! Each case is a process of its own. Its only threads are the runtime's and the threads that the
 //! case starts. The process runs this program again, with the name of the case in its environment.
-//! The parent checks how it ends and what it prints.
+//! The parent checks how it ends and its output.
 
 use lisle::net::Pollable;
 use lisle::sync::Condition;

@@ -1,4 +1,4 @@
-//! Effects beside what the facade has besides them: loops, sockets, processes. In a process of its
+//! Effects beside the other features of the facade: loops, sockets, processes. In a process of its
 //! own, since a debugger runs it, too.
 
 #[path = "effects/debugger.rs"]

@@ -22,7 +22,7 @@ const PATIENCE: u32 = 60;
 const LIMIT: u32 = 600;
 const SHORT: Duration = Duration::from_millis(1);
 
-/// A child's end, and what it has written to standard error.
+/// A child's end, and its standard error.
 struct Ended {
     status: libc::c_int,
     said: String,
@@ -273,8 +273,8 @@ fn waits_in_vain(reader: &Pollable<PipeReader>) {
     assert!(!ready.sync());
 }
 
-/// Where the parent has waited, the kernel would tell the parent; and what the child ends there, it
-/// would end for the parent.
+/// For a descriptor that the parent has registered, the kernel would tell the parent. And if the
+/// child ended the registration, it would end for the parent.
 fn descriptors_that_the_parent_has_waited_for_are_waited_for() {
     let (reader, writer) = std::io::pipe().unwrap();
     let mut reader = Some(Pollable::new(reader).unwrap());

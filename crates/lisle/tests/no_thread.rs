@@ -105,7 +105,7 @@ fn panic_of<R>(f: impl FnOnce() -> R) -> String {
     *panic.downcast::<String>().expect("it has a message that was made for it")
 }
 
-/// Checks that a text names what a thread was for, the cause and the limit.
+/// Checks that a text names the purpose of a thread, the cause and the limit.
 #[track_caller]
 fn names(text: &str, purpose: &str) {
     for part in [&format!("no thread for {purpose}"), "os error 11", "ulimit -u is 1", "pids.max"] {
@@ -113,7 +113,7 @@ fn names(text: &str, purpose: &str) {
     }
 }
 
-/// Returns a builder of a runtime of one domain, and what it reports.
+/// Returns a builder of a runtime of one domain, and a receiver of its reports.
 fn reporting() -> (lisle::Builder, mpsc::Receiver<Report>) {
     let (tx, rx) = mpsc::channel();
     let builder = Runtime::builder().domains(1).on_report(move |report| drop(tx.send(report.clone())));

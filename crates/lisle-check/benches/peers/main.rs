@@ -4,9 +4,9 @@
 //! threads, mutexes, condition variables and atomics. Channels are left out, since loom has none
 //! that wait: the bounded buffer is made of a mutex and two condition variables everywhere.
 //!
-//! An execution is one run of the program, for all tools: those that find out that they need not go
-//! on, and those with which an exploration begins anew, count. A process takes one sample, since a
-//! tool may leave something behind, or not come to an end.
+//! An execution is one run of the program, for all tools. Executions that are given up count, and
+//! so do executions with which an exploration begins anew. A process takes one sample, since a tool
+//! may leave something behind, or not come to an end.
 //!
 //! ```sh
 //! cargo bench -p lisle-check --bench peers -- list

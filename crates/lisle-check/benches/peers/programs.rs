@@ -53,7 +53,7 @@ fn join_all<T: Threads>(threads: impl IntoIterator<Item = T::Thread>) {
     threads.into_iter().for_each(T::join);
 }
 
-/// Threads that add to one number under a mutex, so many times each.
+/// Threads that add to one number under a mutex, `times` times each.
 fn counter<T: Threads>(threads: u32, times: u32) {
     let count = Arc::new(T::mutex(0));
     let adders: Vec<_> = (0..threads)

@@ -1,4 +1,4 @@
-//! Taking a sample: how many executions, in what time, and whether something was found.
+//! Taking a sample: the number of executions, their time, and whether a failure was found.
 
 use lisle_core::panics::message;
 use std::panic;
@@ -42,7 +42,7 @@ pub(crate) fn begun() -> u64 {
     BEGUN.load(Ordering::Relaxed)
 }
 
-/// Prints what the exploration has come to, unless that has been printed.
+/// Prints the result of the exploration, unless that has been printed.
 pub(crate) fn answer(found: Option<&str>, ended: bool, executions: u64) {
     if ANSWERED.swap(true, Ordering::Relaxed) {
         return;

@@ -61,7 +61,7 @@ enum Part {
 }
 
 impl Divided {
-    /// Creates an exploration by these strategies in turn, of so many executions at most.
+    /// Creates an exploration by these strategies in turn, of at most `most` executions.
     pub fn new(strategies: &[Drawn], most: u64) -> Self {
         let members = strategies.iter().copied().map(Member::new).collect();
         Self::of(Shared::new(State { members, most, ..State::default() }))

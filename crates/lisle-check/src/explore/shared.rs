@@ -33,7 +33,7 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    /// Returns `true` if another execution may begin while so many are in progress.
+    /// Returns `true` if another execution may begin while `in_progress` executions run.
     pub(crate) fn has_room(&self, in_progress: u32) -> bool {
         !self.stopped && self.counts.all() + u64::from(in_progress) < self.most
     }

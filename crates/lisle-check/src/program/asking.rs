@@ -238,8 +238,8 @@ impl Asking {
         touched
     }
 
-    /// Ends a round of a process, after so many steps of the execution. `sees_old` tells that it
-    /// has read something that is not the newest.
+    /// Ends a round of a process, after `steps` steps of the execution. `sees_old` tells that it
+    /// has read a value that is not the newest.
     pub(super) fn asks_again(
         &mut self,
         process: Process,

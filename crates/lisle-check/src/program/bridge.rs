@@ -52,7 +52,7 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    /// Returns `true` if an execution that has taken so many steps is to be given up.
+    /// Returns `true` if an execution that has taken `steps` steps is to be given up.
     #[inline]
     fn is_now(&self, steps: usize) -> bool {
         self.over.load(Relaxed)

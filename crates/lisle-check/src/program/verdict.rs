@@ -17,7 +17,7 @@ pub(super) enum How {
     Exhaustive,
     /// A part of these.
     Part,
-    /// Every schedule with at most so many interruptions.
+    /// Every schedule with at most this many interruptions.
     Preemptions(u32),
     /// A part of these, among them all with at most `explored` interruptions.
     PartOfPreemptions { most: u32, explored: Option<u32> },

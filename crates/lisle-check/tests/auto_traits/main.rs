@@ -81,7 +81,7 @@ auto_traits! {
         lisle_check::cell::Cell<T>;
         lisle_check::cell::UnsafeCell<T>;
     }
-    // `std::io::Error` is neither, and what a task or its values hold is not known.
+    // `std::io::Error` is neither, and the contents of a task and of its values are not known.
     [] yes yes yes no no {
         lisle_check::ResumeError;
         lisle_check::task::Datum;

@@ -1,9 +1,9 @@
 //! The orders of the buffer that differ, by hand: a thread that puts two messages into one place,
 //! and one that takes them, with a condition variable each, in all interleavings of their steps.
 //!
-//! A *section* is what a thread does under the lock. Two interleavings are the same if each
-//! thread's sections follow the same ones, its notifications come after the same looks and waits,
-//! and it is woken by the same notification.
+//! A *section* is the code of a thread under the lock. Two interleavings are the same if each
+//! section follows the same section, each notification comes after the same looks and waits, and
+//! each wait is ended by the same notification.
 
 use std::collections::BTreeSet;
 

@@ -41,7 +41,7 @@ impl Brute {
         self.decisions[self.position - 1].0
     }
 
-    /// Returns what all executions that are equivalent to this one have in common, and no other.
+    /// Returns a hash that is the same for all executions equivalent to this one, and for no other.
     fn class(&self) -> u64 {
         let mut counts = BTreeMap::new();
         let mut parts = BTreeMap::new();

@@ -34,7 +34,7 @@ fn run<S: Strategy>(program: &Program, make: impl Fn() -> S) -> (f64, f64, Optio
 /// Prints how fast the program is explored, and how much of a step's time is the engine's.
 fn measure(name: &str, program: &Program) {
     let (step, executions, whole) = run(program, Exhaustive::new);
-    // A random walk costs what the interpreter does, and little more.
+    // A random walk costs little more than the interpreter.
     let (interpreter, ..) = run(program, || Random::new(1, u64::MAX));
     println!(
         "{name}: {executions:.0} executions/s, {step:.0} ns a step ({interpreter:.0} without the engine), {whole:?}"

@@ -18,7 +18,7 @@ fn lost_update() -> Program {
     Program { processes: vec![vec![Op::Read(0), Op::WriteRegister(0)]; 2] }
 }
 
-/// Returns what the program comes to under this schedule, and the schedule that was really run.
+/// Returns the program's ending under this schedule, and the schedule that was really run.
 fn replay(program: &Program, schedule: &Schedule) -> (Ending, Final, Schedule) {
     let mut strategy = Recorded::new(Replay::new(schedule.clone()));
     let mut machine = Machine::new();
@@ -28,7 +28,7 @@ fn replay(program: &Program, schedule: &Schedule) -> (Ending, Final, Schedule) {
     (ending, machine.seen(), strategy.schedule())
 }
 
-/// Runs all that the strategy has, and returns what can be seen at the ends.
+/// Runs all executions of the strategy, and returns the observable states at the ends.
 fn all_finals(program: &Program, strategy: &mut dyn Strategy) -> HashSet<Final> {
     let mut machine = Machine::new();
     let mut finals = HashSet::new();

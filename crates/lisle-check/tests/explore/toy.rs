@@ -35,7 +35,7 @@ pub(crate) enum Op {
     Send(usize),
     /// Receives into the register.
     Receive(usize),
-    /// Chooses one of so many values for the register, then reads the variable with that number.
+    /// Chooses one of this many values for the register, then reads the variable with that number.
     Choose(usize),
     /// Starts this process.
     Spawn(usize),

@@ -40,9 +40,9 @@ fn no_ticket_is_lost_with_a_client() {
     assert!(verdict.counts().complete > 2);
 }
 
-/// Two clients, one of whom goes while both wait: the other is served, and the manager is told of
-/// the first. There are too many schedules for each time the tests run: those with one interruption
-/// are looked at.
+/// Two clients wait, and one of them goes: the other is served, and the manager is told of the
+/// first. All schedules would take too long for a test; it explores the schedules with one
+/// interruption.
 #[test]
 fn the_client_that_stays_is_served() {
     let verdict = Checker::new().preemptions(1).explore(|| {

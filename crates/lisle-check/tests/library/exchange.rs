@@ -141,7 +141,7 @@ async fn by_task(world: &World, body: &[Operation], thread: usize, notes: &Notes
     }
 }
 
-/// Returns all bodies of so many operations.
+/// Returns all bodies of `length` operations.
 fn bodies(alphabet: &[Operation], length: usize) -> Vec<Body> {
     (0..length).fold(vec![Vec::new()], |shorter, _| {
         let longer =
@@ -150,8 +150,8 @@ fn bodies(alphabet: &[Operation], length: usize) -> Vec<Body> {
     })
 }
 
-/// Returns all programs of so many threads, of so many operations each. The order of threads does
-/// not matter.
+/// Returns all programs of `threads` threads with `length` operations each. The order of threads
+/// does not matter.
 fn programs(alphabet: &[Operation], threads: usize, length: usize) -> Vec<Vec<Body>> {
     let bodies = bodies(alphabet, length);
     (0..threads).fold(vec![Vec::new()], |shorter, _| {

@@ -50,8 +50,8 @@ fn who_reads_both_halves_reads_them_at_once() {
 
 #[test]
 fn a_part_that_is_observed_orders_the_whole() {
-    // The reader of one byte has seen the store, so it is before what follows; and the store's other
-    // bytes are, too.
+    // The reader of one byte has seen the store. So the store, with its other bytes, comes before
+    // the reader's next accesses.
     let text = |second: &str| {
         format!(
             "AArch64 parts\n{{ uint32_t x; 0:X5=x; 1:X5=x; }}\n P0 | P1 ;\n MOVZ W1,#0x0101 | LDRB W2,[X5] ;\n \

@@ -1,6 +1,6 @@
-//! Exchanges, which do something else in another place: they succeed, fail, or fail without a
-//! reason. The exploration has to find out what a reversed one does before it knows what it
-//! commutes with.
+//! Exchanges have another result in another place: they succeed, fail, or fail without a reason.
+//! The exploration has to find the result of a reversed exchange before it knows which steps the
+//! exchange commutes with.
 
 use super::language::{Op, Program, Value, compare};
 use lisle_check::Memory;

@@ -1,5 +1,5 @@
 //! A small language of programs that share atomics. A program is run by the checker, with the
-//! checker's atomics, and written as a litmus test in C, so that both can be asked what it can do.
+//! checker's atomics, and written as a litmus test in C. So its outcomes can be found in both ways.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -17,7 +17,7 @@ pub(crate) enum Value {
     Register(usize),
 }
 
-/// An operation. Each that reads puts what it has read into the next register of its thread.
+/// An operation. Each operation that reads puts the value into the next register of its thread.
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
     Load(usize, Ordering),
@@ -36,7 +36,7 @@ pub(crate) enum Op {
         weak: bool,
     },
     Fence(Ordering),
-    /// Does what follows if a register has this value.
+    /// Runs these operations if a register has this value.
     If(usize, u32, Vec<Op>),
 }
 
@@ -104,7 +104,7 @@ fn run(ops: &[Op], memory: &[AtomicU32], registers: &mut [u32], next: &mut usize
 }
 
 impl Program {
-    /// Lets the checker explore the program. Returns what it has come to.
+    /// Lets the checker explore the program. Returns the verdict and the outcomes.
     pub(crate) fn explore(&self, checker: &Checker) -> (Verdict, BTreeSet<Outcome>) {
         let found = Arc::new(Mutex::new(BTreeSet::new()));
         let (program, of_program) = (Arc::new(self.clone()), found.clone());
@@ -130,7 +130,8 @@ impl Program {
         (verdict, found)
     }
 
-    /// Returns what the axioms allow, and the number of executions that they distinguish.
+    /// Returns the number of executions that the axioms distinguish, and the outcomes that they
+    /// allow.
     pub(crate) fn litmus(&self, model: Model) -> (u64, BTreeSet<Outcome>) {
         let text = self.text();
         let test = Test::parse(&text).unwrap_or_else(|error| panic!("{text}\n{error}"));

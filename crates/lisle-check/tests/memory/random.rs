@@ -11,7 +11,7 @@ struct Series {
     threads: usize,
     locations: usize,
     operations: usize,
-    /// Of so many operations one is sequentially consistent.
+    /// One of this many operations is sequentially consistent.
     strong: usize,
 }
 
@@ -84,7 +84,8 @@ impl Maker {
     }
 }
 
-/// Compares so many programs of a series, and prints how many executions were run for each graph.
+/// Compares `programs` programs of a series, and prints how many executions were run for each
+/// graph.
 fn compare_series(series: Series, programs: usize, memory: Memory, seed: u64) {
     let mut maker = Maker { random: fastrand::Rng::with_seed(seed), series, has_weak: false };
     let mut sums = (0, 0, 0);

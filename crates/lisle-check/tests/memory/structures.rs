@@ -75,8 +75,7 @@ fn peterson_needs_an_order_of_all() {
         is_clean(memory, peterson(Doorway { exchanges: true, ..FENCED }));
     }
     is_clean(Memory::Tso, peterson(FENCED));
-    // A release does not hold what comes before it back from those who only overwrite what it
-    // stores.
+    // A release orders nothing before a thread that only overwrites its value.
     fails(Memory::Rc11, peterson(FENCED));
     is_clean(Memory::Sc, peterson(WEAK));
     fails(Memory::Tso, peterson(WEAK));

@@ -14,7 +14,8 @@ pub(crate) mod rendezvous;
 pub(crate) mod rwlock;
 pub(crate) mod semaphore;
 
-/// An operation: its name, and what a thread of this number does, which returns what came of it.
+/// An operation: its name, and the function that a thread of this number calls, which returns the
+/// outcome.
 pub(crate) type Operation<W> = (&'static str, fn(&W, u32) -> String);
 
 /// The clients of a primitive, which is in a `W`.
@@ -45,7 +46,7 @@ impl<W> Client<W> {
         program.each_ref().map(body).join(" | ")
     }
 
-    /// Does what a thread of a program does, and returns what came of it.
+    /// Performs the operations of one thread of a program, and returns their outcomes.
     pub(crate) fn run(&self, world: &Arc<W>, program: &Program, thread: usize) -> String {
         let operations = program[thread].iter().map(|operation| self.operations[*operation].1);
         operations.map(|operation| operation(world, thread as u32)).collect::<Vec<_>>().join(",")

@@ -10,7 +10,7 @@ use lisle_check::{Checker, Counts};
 use std::mem::forget;
 use std::sync::Arc;
 
-/// Explores a program of so many fibers. Each takes the lock of a number, adds one, and keeps the
+/// Explores a program of `fibers` fibers. Each takes the lock of a number, adds one, and keeps the
 /// lock if `keeps` returns `true` for the fiber and the number before. Returns how many executions
 /// come to an end, and in how many the others wait for ever.
 fn executions(fibers: usize, keeps: fn(usize, usize) -> bool) -> (u64, u64) {

@@ -75,7 +75,7 @@ fn a_panic_that_ends_the_process_is_told() {
     assert!(text.contains("was unwound, because nothing could go on"), "{text}");
 }
 
-/// Returns the token in what a child has written.
+/// Returns the token in a child's output.
 fn token(text: &str) -> &str {
     let (_, token) = text.split_once("LISLE_CHECK_REPLAY=").unwrap_or_else(|| panic!("no token: {text}"));
     token.lines().next().unwrap()

@@ -51,7 +51,7 @@ fn litmus_tests() {
 
 #[test]
 fn a_counter_is_observed_by_who_reads_it() {
-    // Each that takes the lock sees what the one before has left.
+    // Each fiber that takes the lock sees the value that the one before has left.
     let program = |observe: bool| {
         move || {
             let count = Arc::new((Mutex::new(0), AtomicU32::new(0)));

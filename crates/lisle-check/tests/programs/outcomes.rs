@@ -183,7 +183,7 @@ fn incremented(mut count: MutexGuard<'_, u32>) -> u32 {
     *count
 }
 
-/// An event behind a pointer says what it is about before it is tried, too.
+/// An event behind a pointer, too, names its object before it is tried.
 #[test]
 fn boxed_events_come_in_any_order() {
     all_are_found(6, || {

@@ -152,7 +152,7 @@ fn outcomes_end_at_a_failure() {
     assert!(outcomes.iter().all(|outcome| *outcome.result() == 1));
 }
 
-/// Returns what an exploration tells of each execution, and what it counts.
+/// Returns the ending of each execution, and the counts of the exploration.
 fn endings(checker: &Checker) -> (Vec<Ending>, Counts) {
     let mut endings = Vec::new();
     let program = || assert_eq!(received()[0], 1);

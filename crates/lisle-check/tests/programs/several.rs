@@ -1,4 +1,4 @@
-//! Several workers find what one does, and explorations are ended, saved and gone on with.
+//! Several workers find the same as one, and explorations end early, are saved, and go on.
 
 use lisle::sync::{Condvar, IVar, Mutex, RwLock, Semaphore};
 use lisle::time::after;

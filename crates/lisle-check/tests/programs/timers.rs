@@ -24,8 +24,9 @@ fn keeps_the_order() {
     assert!(never.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
 }
 
-/// Returns what a program may come to. It is the same if all timers keep their order, and nothing
-/// else is found by chance. Tokens of both give their results.
+/// Returns the outcomes of a program. Asserts that they are the same if all timers keep their
+/// order, that chance finds no others, and that tokens of both explorations give the same results
+/// again.
 #[track_caller]
 fn comes_to<P: Fn() -> String + Send + Sync + Copy + 'static>(program: P) -> BTreeSet<String> {
     let ordered = move || {
@@ -62,7 +63,7 @@ fn are<const N: usize>(found: &BTreeSet<String>, expected: [&str; N]) {
     assert_eq!(found, &BTreeSet::from(expected.map(String::from)));
 }
 
-/// Returns what fibers write that sleep for so long before.
+/// Returns the text that fibers write which first sleep for these times.
 fn written_after<const N: usize>(durations: [u64; N]) -> String {
     let written = Arc::new(Mutex::new(String::new()));
     let fibers = durations.map(|duration| {
@@ -76,8 +77,7 @@ fn written_after<const N: usize>(durations: [u64; N]) -> String {
     written.lock().clone()
 }
 
-/// Returns what a future comes to that is begun before a signal, upon which `then` runs elsewhere, and
-/// what that comes to.
+/// Begins a future before a signal, after which `then` runs elsewhere. Returns both results.
 fn begun_before<T: Debug + Send + 'static>(
     future: impl Future<Output = T> + Send + 'static,
     then: impl FnOnce() -> String + Send + 'static,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
-/// Returns what a program, in which nothing goes wrong, has come to in the executions of a checker.
+/// Returns the results of a program without failures in the executions of a checker.
 pub(crate) fn outcomes<T>(
     checker: Checker,
     program: impl Fn() -> T + Send + Sync + 'static,

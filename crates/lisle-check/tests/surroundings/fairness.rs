@@ -81,7 +81,7 @@ fn a_choice_with_a_default_polls() {
     });
 }
 
-/// Two that ask, and one that is to set what they ask for.
+/// Two fibers ask for a value, and one is to set it.
 #[test]
 fn those_that_ask_do_not_keep_each_other_from_ending() {
     let count = executions(|| {

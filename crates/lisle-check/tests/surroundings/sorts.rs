@@ -150,7 +150,8 @@ fn a_scan_of_what_is_not_associative_differs_by_its_division() {
         outcomes.iter().map(|outcome| *outcome.result()).collect::<BTreeSet<_>>()
     };
     assert_eq!(of(Checker::new().parts(1)), [[9, 5, 3, 2]].into());
-    // The last one is what comes before its chunk less the sum of that, if somebody adds it up.
+    // The last sum is the sum before its chunk, less the chunk's sum if some worker adds the chunk
+    // up.
     assert_eq!(
         of(Checker::new().every_division()).len(),
         1,

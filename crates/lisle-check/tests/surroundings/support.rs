@@ -1,4 +1,4 @@
-//! Running a program through its schedules, and what it comes to.
+//! Runs a program through its schedules, for its outcomes.
 
 use crate::found;
 use lisle_check::{Checker, Verdict};

@@ -20,7 +20,7 @@ struct Cells {
 
 type Request = fn(Cells) -> Task;
 
-/// Two tasks that can ask for this at the same time, beside a place where what they find is put.
+/// Two tasks that can make these requests at the same time, beside a place for their results.
 fn meet(first: Request, second: Request) -> Verdict {
     let program = steps! {
         let place = mem(0);

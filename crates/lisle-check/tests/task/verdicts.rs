@@ -159,9 +159,9 @@ fn the_same_program_has_the_same_verdict_and_counts() {
     assert_eq!(first, check(program()));
     let same = program();
     assert_eq!(check(same.clone()), check(same), "a value may be interpreted many times");
-    // By how far the two are, 0 to 3, with the values that they have loaded and what memory holds:
-    // 00 1, 10 1, 20 1, 30 1, 11 1, 21 2, 31 2, 22 3, 32 3, and the reverse of those that differ;
-    // 33 2.
+    // The states, counted by the progress of the two tasks, 0 to 3 each. A progress may have
+    // several, with other values loaded or in memory: 00 1, 10 1, 20 1, 30 1, 11 1, 21 2, 31 2, 22
+    // 3, 32 3, the same for 01, 02 and so on; 33 2.
     assert_eq!(first.states, 27);
 }
 

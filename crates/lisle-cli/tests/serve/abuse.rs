@@ -1,4 +1,4 @@
-//! Clients that do what they should not, one at a time.
+//! Clients that break the rules, one at a time.
 
 use super::support::{Server, Site};
 

@@ -50,7 +50,7 @@ impl Client {
 
     /// As much as the server takes before it closes the connection.
     pub(crate) fn try_send(&mut self, bytes: &[u8]) {
-        // That the server has stopped listening is what some tests are about.
+        // In some tests the server stops listening.
         let _ = self.stream.write_all(bytes);
     }
 

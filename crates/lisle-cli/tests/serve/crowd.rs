@@ -1,4 +1,4 @@
-//! Many clients at once, and what happens when there are too many.
+//! Many clients at once, and too many.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -11,7 +11,7 @@ fn crowd(wanted: usize) -> usize {
     wanted.min((descriptors_for_tests() / 4) as usize)
 }
 
-/// So many clients, each of which has sent another part of a request, but none a whole one.
+/// Creates `count` clients. Each has sent another part of a request, and none a whole request.
 fn half_requests(server: &Server, count: usize) -> Vec<Client> {
     let text = "GET / HTTP/1.1\r\nHost: test\r\nX: a-long-one";
     (0..count)

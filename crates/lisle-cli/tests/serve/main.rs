@@ -1,8 +1,8 @@
 //! `lisle serve` from outside: the real program on a port of its own, driven by an HTTP client that
-//! knows nothing of it (`ureq`) and by raw sockets that do what no client should.
+//! knows nothing of it (`ureq`) and by raw sockets that break the rules for clients.
 //!
 //! No test waits for a guessed time: each waits until something can be observed, with a generous
-//! limit, and what the server does by the clock is made short by its options.
+//! limit, and options make the server's time limits short.
 
 mod abuse;
 mod basics;

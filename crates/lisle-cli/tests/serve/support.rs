@@ -226,14 +226,14 @@ impl Drop for Server {
 
 /// The program with `serve`, its standard error piped.
 ///
-/// Signals do to it what they do by default, whatever these tests have inherited: under `nohup`
-/// SIGHUP is ignored, in the background of a script SIGINT and SIGQUIT are, and the program takes
-/// note.
+/// Signals have their default effects on it, whatever these tests have inherited: under `nohup`
+/// SIGHUP is ignored, in the background of a script SIGINT and SIGQUIT are, and the program
+/// respects that.
 pub(crate) fn command() -> Command {
     command_with_hang_up(libc::SIG_DFL)
 }
 
-/// The same, but what SIGHUP does at its start is given.
+/// The same, with the given effect of SIGHUP at its start.
 pub(crate) fn command_with_hang_up(hang_up: libc::sighandler_t) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lisle"));
     command.arg("serve").stdin(Stdio::null()).stderr(Stdio::piped());
@@ -269,7 +269,7 @@ pub(crate) fn command_with_descriptors(soft: u64, hard: u64) -> Command {
     command
 }
 
-/// Raises this process's own limit on descriptors, and says what it is now.
+/// Raises this process's own limit on descriptors, and returns the new limit.
 pub(crate) fn descriptors_for_tests() -> u64 {
     let limit = rustix::process::getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };

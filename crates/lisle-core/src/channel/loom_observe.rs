@@ -1,6 +1,6 @@
 //! Loom models of watchers that wait until a channel can be used or is closed.
 //!
-//! See `loom_tests.rs` for what each model asserts.
+//! `loom_tests.rs` tells the assertions of each model.
 
 use super::loom_tests::{Channel, explore_channels, number};
 use super::unbounded;

@@ -300,8 +300,8 @@ pub(super) fn within<T>(
     .sync()
 }
 
-/// Returns `true` if the channel's hint says that a receive need not wait, and no model decides what
-/// runs here.
+/// Returns `true` if the channel's hint says that a receive need not wait, and the code does not run
+/// in a model.
 #[inline(always)]
 pub(super) fn may_receive<T>(shared: &Shared<T>) -> bool {
     !is_modelled() && shared.hint().is_receivable()

@@ -31,14 +31,15 @@ pub enum Touch {
     /// It has changed a count from one or to one. It commutes with other changes, but the next
     /// change of the count may do more than it would have done before.
     CountNearZero,
-    /// It has put a message into a queue with so many places left, which it had waited for.
+    /// It has put a message into a queue with this many places left, and had waited for a place.
     Put(usize),
-    /// It has taken the first of so many messages out of a queue, which it had waited for.
+    /// It has taken the first of this many messages out of a queue, and had waited for a message.
     Take(usize),
-    /// It has put a message into a queue with so many places left, and would not have waited for
-    /// one.
+    /// It has put a message into a queue with this many places left, and would not have waited for
+    /// a place.
     TryPut(usize),
-    /// It has taken the first of so many messages out of a queue, and would not have waited for it.
+    /// It has taken the first of this many messages out of a queue, and would not have waited for a
+    /// message.
     TryTake(usize),
     /// It had waited for a message, and there are none any more.
     TakeEnd,

@@ -88,7 +88,7 @@ fn a_condition_variable_wakes_one_and_all() {
                 if *mutex.lock() >= count {
                     return;
                 }
-                // Those ways that do not give up wait for a notification that comes for certain only
+                // The ways that do not give up wait for a notification. It is sure to come only
                 // while the others count.
                 if matches!(way % WAYS, 1 | 3 | 5 | 7 | 9 | 13 | 14 | 15 | 18 | 20) {
                     perform(way, changed.notified_evt());

@@ -21,7 +21,7 @@ mod ways;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
 
-/// Returns how often a test repeats what it does, on the machine and in an interpreter.
+/// Returns how many rounds a test runs: `on_the_machine`, or `in_an_interpreter`.
 fn rounds(on_the_machine: usize, in_an_interpreter: usize) -> usize {
     if cfg!(miri) { in_an_interpreter } else { on_the_machine }
 }

@@ -139,7 +139,7 @@ fn a_computation_within_a_destructor_is_dropped_and_performs_itself() {
 
 type Slot<A> = Rc<RefCell<Option<Suspended<A, u32>>>>;
 
-/// Begins a computation that holds what adds, and is kept at `Ask`.
+/// Begins a computation whose destructor adds, and that is kept at `Ask`.
 fn kept(seen: &'static RefCell<Vec<u32>>) -> Slot<u32> {
     let slot = Slot::default();
     let (keeps, mut sum) = (slot.clone(), 0);

@@ -143,7 +143,7 @@ fn of_a_kept_computation() {
     assert_eq!(kept.resume(()), 2);
 }
 
-/// Deadlines and the end of a runtime unwind what waits, and are no panics.
+/// Deadlines and the end of a runtime unwind waiters, and are no panics.
 #[test]
 fn interruptions_pass_by() {
     let caught = Arc::new(AtomicU32::new(0));

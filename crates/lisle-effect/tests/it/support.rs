@@ -42,8 +42,8 @@ pub(crate) fn message_of<T>(f: impl FnOnce() -> T) -> String {
     }
 }
 
-/// Runs the test of this name alone, in another process, and returns what it has written to
-/// standard error and whether it ended well.
+/// Runs the test of this name alone, in another process, and returns its standard error, and
+/// whether it ended well.
 pub(crate) fn elsewhere(name: &str) -> Option<(String, bool)> {
     case(name).is_none().then(|| elsewhere_with(name, ""))
 }

@@ -88,8 +88,8 @@ fn all_kinds_of_arguments() {
 }
 
 /// Makes a world in which a lone call is made by the first stream. The streams after it run in
-/// groups of their own, so that the world looks at the clock before each. The last one returns what
-/// it has seen of the call, when `before_last` has returned.
+/// groups of their own, so that the world looks at the clock before each. The last one calls
+/// `before_last`, and then notes whether the call has run.
 fn lone_call(delay: Duration, before_last: impl Fn(&AtomicBool) + 'static) -> bool {
     let workers = Workers::new(1).unwrap();
     let mut world = World::builder().pool(&workers).build();

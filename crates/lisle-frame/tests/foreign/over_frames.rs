@@ -52,7 +52,7 @@ fn without_workers() {
     }
 }
 
-/// The world's thread runs what the frame waits for, and never what may take longer.
+/// The world's thread runs calls that the frame waits for, and never a call that may take longer.
 #[test]
 fn they_are_for_workers_only() {
     let _watched = watched();

@@ -100,7 +100,7 @@ fn all_places_are_taken() {
     gate.open();
 }
 
-/// More long calls than places: those without one run in place.
+/// There are more long calls than places: the calls without one run in place.
 #[test]
 fn all_places_for_long_calls_are_taken() {
     let _watched = watched();
@@ -122,7 +122,7 @@ fn all_places_for_long_calls_are_taken() {
     assert!(streams.iter().any(|stream| world.get(*stream).unwrap() != Some(here)));
 }
 
-/// A host's pool that runs what it gets at once, on the world's thread, or drops it.
+/// A host's pool that runs its work at once, on the world's thread, or drops it.
 #[test]
 fn pools_of_all_kinds() {
     struct AtOnce;

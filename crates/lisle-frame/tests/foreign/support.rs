@@ -69,7 +69,7 @@ pub(crate) fn until(what: impl Fn() -> bool) {
     }
 }
 
-/// Makes a world with so many workers.
+/// Makes a world with `workers` workers.
 pub(crate) fn world_with(workers: usize) -> (World, Option<Workers>) {
     if workers == 0 {
         return (World::new(), None);
@@ -136,7 +136,7 @@ impl Idle {
         Idle { workers, kept: Rc::default() }
     }
 
-    /// Runs what there is on another thread.
+    /// Runs the submitted work on another thread.
     pub(crate) fn run_elsewhere(&self) {
         let kept = std::mem::take(&mut *self.kept.borrow_mut());
         let kept = std::thread::spawn(move || {

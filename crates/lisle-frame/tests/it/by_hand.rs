@@ -254,7 +254,7 @@ fn a_call_of_one_world_is_dropped_in_another(make: Make<'_>) {
                 keep_begun(&inner, &kept, work.call(n));
             }
             inner.frame();
-            // Those that are retired are dropped in the outer world's frame.
+            // Retired calls are dropped in the outer world's frame.
             kept.borrow_mut().drain(..5);
             drop(inner);
             kept.borrow_mut().clear();

@@ -1,5 +1,5 @@
-//! Equal worlds do the same, in the same order: nothing that can be seen follows from addresses, or
-//! from the order in which a map gives up what it has.
+//! Equal worlds do the same, in the same order: nothing that can be seen depends on addresses, or
+//! on the order in which a map gives its entries.
 
 use crate::worlds::{Make, OnDrop};
 use lisle_frame::{List, Stream, World, find_dependence, here, next_frame};
@@ -63,7 +63,7 @@ fn members_run_in_the_same_order(make: Make<'_>) {
             world.frame();
         }
     });
-    // Those that stay run in both frames, those that are new in the second.
+    // Members that stay run in both frames, new members in the second.
     assert_eq!(log.len(), 3 * (2 * 2 + 20 + 20));
 }
 

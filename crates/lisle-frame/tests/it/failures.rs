@@ -46,7 +46,7 @@ fn a_stream_that_panics_fails_alone(make: Make<'_>) {
             }
         }
         assert_eq!(world.get(other).unwrap(), "other");
-        // Those that have panicked are not run again.
+        // Streams that have panicked are not run again.
         let all = streams.len();
         assert_eq!(runs.get(), all + frame * (all - all / 10));
     }
@@ -245,7 +245,7 @@ fn what_has_not_run_says_so(make: Make<'_>) {
     assert_eq!(world.get(made).unwrap(), 2);
 }
 
-/// It is what a program prints whose `main` returns an error.
+/// A program prints this text if its `main` returns an error.
 fn errors_are_debugged_as_text(make: Make<'_>) {
     let work = Foreign::new("work", |n: u32| 1 / n);
     let mut world = make();

@@ -71,7 +71,7 @@ impl Pool for Idle {
     }
 }
 
-/// Runs a world with a pool, and checks what its calls give.
+/// Runs a world with a pool, and checks the results of its calls.
 fn check(pool: impl Pool, frames: usize) {
     let square = Foreign::new("square", |n: u64| n * n).batch(3);
     let bad = Foreign::new("bad", |n: u64| assert!(n.is_multiple_of(2), "{n} is odd")).batch(2);
@@ -92,10 +92,10 @@ fn check(pool: impl Pool, frames: usize) {
     }
 }
 
-/// 22. The world runs itself what nobody takes.
+/// 22. The world itself runs the calls that nobody takes.
 #[test]
 fn pools_that_do_nothing_or_too_much() {
-    /// It drops what it is given, which runs the calls then and there.
+    /// It drops its work, which runs the calls then and there.
     struct Drops;
     impl Pool for Drops {
         fn workers(&self) -> usize {
@@ -115,7 +115,7 @@ fn pools_that_do_nothing_or_too_much() {
             let _ = work.run();
         }
     }
-    /// It loses what it is given.
+    /// It loses its work.
     struct Forgets;
     impl Pool for Forgets {
         fn workers(&self) -> usize {

@@ -118,7 +118,7 @@ fn what_an_owner_has_made_is_not_evaluated_once_the_owner_is_removed(make: Make<
         }
         stream.try_get().await.is_err()
     });
-    // The remover is run first: it reads what would be run after it.
+    // The remover is run first, and reads a stream that would be run after it.
     let first = Later::new();
     let demands = first.clone();
     world.remove(world.stream(async move || demands.stream().await)).unwrap();

@@ -1,4 +1,4 @@
-//! Lists, and what belongs to their members.
+//! Lists, and the streams that belong to their members.
 
 use crate::worlds::{Make, Tokens, count};
 use lisle_frame::{Failure, List, Stream, World, here, next_frame};

@@ -12,7 +12,7 @@ in_all_worlds!(
     many_readers_of_one_that_waits_all_go_on,
 );
 
-/// 1. Half of the readers are run before what they read, half of them after.
+/// 1. Half of the readers are run before the stream that they read, half of them after it.
 fn a_body_runs_once_however_many_read_it(make: Make<'_>) {
     for readers in [0, 1, 2, count(1_000, 50)] {
         let mut world = make();

@@ -42,7 +42,7 @@ fn a_handle_of_one_world_used_in_another(make: Make<'_>) {
     assert!(is_other(two.get(reads).unwrap_err().root()));
 }
 
-/// Runs a world for so many frames and checks its values.
+/// Runs a world for `frames` frames and checks its values.
 fn run(world: &mut World, seed: u64, frames: usize) {
     let mix = Foreign::new("mix", |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(9)).batch(5);
     let streams = (0..20).map(|n| {

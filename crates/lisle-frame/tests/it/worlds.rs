@@ -1,4 +1,4 @@
-//! The forms of worlds in which the same tests are run, and what several tests need.
+//! The forms of worlds in which the same tests are run, and common parts of the tests.
 
 use lisle_frame::{Stream, World};
 use std::cell::Cell;

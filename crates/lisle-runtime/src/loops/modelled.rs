@@ -71,8 +71,8 @@ pub unsafe fn take(part: std::ptr::NonNull<crate::jobs::job::Job>) {
     let _ = part;
 }
 
-/// Returns where a model divides a loop of so many blocks, two at least: after so many of them, or
-/// not at all.
+/// Returns where a model divides a loop of `blocks` blocks, two at least: the number of blocks
+/// before the division, or `None`.
 pub fn division(blocks: usize) -> Option<usize> {
     #[cfg(feature = "model")]
     return crate::sched::worker::with_current(|worker| worker?.division(blocks));

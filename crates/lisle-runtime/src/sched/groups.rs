@@ -44,10 +44,9 @@ use std::panic::Location;
 const SAMPLED: u32 = 64;
 /// How many samples a fiber has that has lived long.
 const SAMPLES: u32 = 4;
-/// The part of the wakes of a fiber that may cross, or come from others: one in so many.
+/// One in this many wakes of a fiber may cross, or come from others.
 const LIMIT: u32 = 8;
-/// The part of a series that may be strangers: one in so many. In groups of [`CHAIN`] two are, at
-/// the edges.
+/// One in this many of a series may be strangers. In groups of [`CHAIN`] two are, at the edges.
 const STRANGERS: u64 = 4;
 /// The number of further strangers that are allowed: the ends of a chain talk to fibers that were
 /// spawned elsewhere. The ends are woken most often, and so are sampled first.

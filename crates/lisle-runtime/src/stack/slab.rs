@@ -43,8 +43,8 @@ const LARGEST_SLAB: usize = 1 << if usize::BITS > 32 { 32 } else { 28 };
 /// The least number of stacks in a slab, however large they are.
 const MIN_STACKS: usize = 16;
 
-/// The largest stack of which so many may fit into an address space: one of 47 bits, or less than half
-/// of one of 32.
+/// The largest stack size for which the stacks of a slab may fit into an address space of 47 bits, or
+/// into less than half of one of 32.
 pub(super) const LARGEST_STACK: usize = 1 << if usize::BITS > 32 { 42 } else { 26 };
 
 /// The size of a guard, or a page if that is more.

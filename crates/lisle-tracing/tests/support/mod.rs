@@ -40,7 +40,7 @@ impl Seen {
     }
 }
 
-/// A subscriber, and what it sees.
+/// A subscriber, and the spans and events that it sees.
 pub(crate) fn recorded(layer: Option<lisle_tracing::FiberSpans>) -> (Dispatch, Seen) {
     let seen = Seen::default();
     let subscriber = tracing_subscriber::registry().with(seen.clone()).with(layer);
@@ -85,7 +85,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Seen {
     }
 }
 
-/// Ends the process if what follows takes too long, which is a hang.
+/// Ends the process if the test takes too long: then it hangs.
 pub(crate) fn watched() -> mpsc::Sender<()> {
     let (done, is_done) = mpsc::channel::<()>();
     std::thread::spawn(move || {

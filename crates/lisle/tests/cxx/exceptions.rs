@@ -17,7 +17,7 @@ fn a_handler_throws_on_what_it_has_caught() {
             let fibers = (1..1_000).map(|n| {
                 lisle::spawn(move || {
                     for round in 0..n % 7 {
-                        // SAFETY: the functions catch what they throw.
+                        // SAFETY: the functions catch their own exceptions.
                         assert_eq!(unsafe { (cxx().handles)(n + round, yields) }, n + round);
                     }
                     // SAFETY: as above.

@@ -1,4 +1,4 @@
-//! Computations within a kept one have noted what surrounded it. It is resumed elsewhere.
+//! Computations within a kept one have noted its surroundings. It is resumed elsewhere.
 
 use crate::support::{Ask, Other, Yield, begin};
 use lisle::effect::{Suspended, handle, perform};

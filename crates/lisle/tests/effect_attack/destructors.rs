@@ -1,5 +1,6 @@
-//! Destructors that wait in what raises panics again, while a deadline or the end of a runtime unwinds them:
-//! they complete. With optimization, where much of it is one frame, this is another test.
+//! Destructors wait in frames that raise panics again, while a deadline or the end of a runtime unwinds
+//! these: the destructors complete. With optimization many of these frames are one, and so this is another
+//! test.
 
 use lisle::effect::{Effect, handle, perform};
 use lisle::fiber::scope;

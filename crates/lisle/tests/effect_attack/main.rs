@@ -1,6 +1,6 @@
 //! Attempts to break effects from safe code: each test is one way in which a reference, a stack or
-//! a count could have outlived what it belongs to. In a process of its own, since some leave
-//! threads and stacks behind on purpose.
+//! a count could have outlived its owner. In a process of its own, since some leave threads and
+//! stacks behind on purpose.
 
 mod again_elsewhere;
 mod between;

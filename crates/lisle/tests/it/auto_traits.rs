@@ -14,7 +14,7 @@ use std::marker::PhantomPinned;
 use std::os::fd::OwnedFd;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-/// What can be sent and does nothing else.
+/// A type that can be sent and has no other of the traits.
 type OnlySent = (PhantomPinned, Box<dyn Any + Send>);
 
 auto_traits! {
@@ -177,8 +177,8 @@ auto_traits! {
         lisle::par::iter::StepBy<T>;
         lisle::par::iter::Take<T>;
     }
-    // What moves through them is sent, and comes out whole. So a shared one needs no more than an
-    // owned one.
+    // Values that move through them are sent, and come out whole. So a shared one needs no more
+    // than an owned one.
     [T] (T: Send) (T: Send) yes yes yes {
         lisle::channel::IntoIter<T>;
         lisle::channel::Iter<'static, T>;
@@ -235,12 +235,13 @@ auto_traits! {
     [T, F] (T: Send, F: Send) (T: Send, F: Sync) (F: Unpin) (F: UnwindSafe) (F: RefUnwindSafe) {
         lisle::channel::SendWithEvt<'static, T, F>;
     }
-    // What a suspended stack holds is not known; it goes on where it was suspended.
+    // The values on a suspended stack are not known; it goes on where it was suspended.
     [A, R] no no yes no no {
         lisle::effect::Continuation<'static, 'static, A, R>;
         lisle::effect::Suspended<A, R>;
     }
-    // As above. What a stream writes to, and the waiters of a change, belong to a step on one thread.
+    // As above. The place that a stream writes to, and the waiters of a change, belong to a step on
+    // one thread.
     [T] no no yes no no {
         lisle::effect::Generator<T>;
         lisle::effect::Items<T>;
@@ -262,7 +263,7 @@ auto_traits! {
         lisle::par::dag::Dag<'static>;
     }
     // They belong to a step of one performance, to one switch of fibers, and to the thread of a
-    // world. What a world holds is not known.
+    // world. The values in a world are not known.
     [] no no yes no no {
         lisle::event::Stride<'static>;
         lisle::event::Attempt<'static>;
@@ -277,7 +278,7 @@ auto_traits! {
         lisle_frame::Snapshot;
         lisle_frame::World;
     }
-    // What a boxed event holds is not known, as with `Box<dyn Fn() + Send + Sync>`.
+    // The values in a boxed event are not known, as with `Box<dyn Fn() + Send + Sync>`.
     [T] yes yes yes no no {
         lisle::event::BoxEvent<'static, T>;
         lisle::event::WaitSet<'static, T>;
@@ -494,7 +495,7 @@ auto_traits! {
     [T, F] (T: Send, F: Send) (T: Send, F: Sync) yes (F: UnwindSafe) (F: RefUnwindSafe) {
         lisle::task::Reify<T, F>;
     }
-    // What they are for must be sent, and no more.
+    // Their values must be sent, and no more.
     [] yes yes yes yes yes {
         lisle::channel::AsyncSend<OnlySent>;
         lisle::task::AsyncRecv<OnlySent>;

@@ -38,8 +38,8 @@ async fn an_ivar_is_filled_once(cx: Cx) {
     assert_eq!(cell.into_inner(), Some("first"));
 }
 
-/// All readers see the same value at the same address: those that wait for it, alone or in a
-/// choice, and those that come after it has been set. It is dropped once.
+/// All readers see the same value at the same address, whether they wait for it, alone or in a
+/// choice, or come after it has been set. It is dropped once.
 async fn every_reader_gets_the_one_value(cx: Cx) {
     let token = Arc::new(());
     let cell = Arc::new(IVar::new());

@@ -259,7 +259,8 @@ fn a_fiber_that_does_not_block_is_reported() {
     let line = child.until_said(&["lisle: "]);
     assert!(line.contains("fiber 'busy' (spawned at crates/lisle/tests/it/crash.rs:"), "{line}");
     assert!(line.contains("still runs on domain 0") && line.contains("without blocking"), "{line}");
-    // Where the system tells that the thread sleeps, it is told, and otherwise what may be done.
+    // The report tells that the thread sleeps, where the system knows it, and otherwise gives
+    // advice.
     assert!(line.contains("in the system call ") || line.contains("yield_now"), "{line}");
     let (status, all) = child.ends();
     assert!(status.success(), "{all}");

@@ -1,5 +1,5 @@
-//! User-defined events that contain other events. Those that forward every step behave as the
-//! contained event does. Those that forget a step panic with a message, or have fewer features.
+//! User-defined events that contain other events. An event that forwards every step behaves as the
+//! contained event does. An event that forgets a step panics with a message, or has fewer features.
 
 use crate::support::{Cx, block_on, watched, worlds};
 use lisle::event::{Attempt, Description, Nack, Step, guard, with_nack};

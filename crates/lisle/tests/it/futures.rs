@@ -234,7 +234,7 @@ fn an_executor_that_goes_takes_its_futures_with_it() {
     assert_eq!(tx.try_send(1), Err(TrySendError::Closed(1)), "a future is still there, with its receiver");
 }
 
-/// The future of an awaited event that waits in one place keeps what it needs within itself.
+/// The future of an awaited event that waits in one place keeps all its state within itself.
 #[test]
 fn a_single_event_waits_within_its_future() {
     fn fits<E: Event + IntoFuture + 'static>() {

@@ -32,7 +32,7 @@ fn pair() -> (ThreadId, ThreadId) {
     (here(), child.join().unwrap())
 }
 
-/// Spawns so many pairs, and returns where the two of each ran.
+/// Spawns `count` pairs, and returns the threads on which the two of each ran.
 fn pairs(count: usize) -> Vec<(ThreadId, ThreadId)> {
     let fibers: Vec<_> = (0..count).map(|_| lisle::spawn(pair)).collect();
     fibers.into_iter().map(|fiber| fiber.join().unwrap()).collect()
@@ -61,8 +61,8 @@ fn changes(places: &[ThreadId]) -> usize {
     places.windows(2).filter(|pair| pair[0] != pair[1]).count()
 }
 
-/// Runs `f` on so many domains, of which all but the first are kept from taking anything over until
-/// `f` has called what it is given.
+/// Runs `f` on `domains` domains. All but the first take nothing over until `f` has called its
+/// argument.
 fn on(domains: usize, f: impl FnOnce(&dyn Fn())) {
     let barrier = Arc::new(Barrier::new(domains));
     Runtime::builder().domains(domains).stall_report(None).run(|| {

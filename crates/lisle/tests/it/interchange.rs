@@ -31,7 +31,8 @@ struct Enumerated {
     possible: HashSet<Outcome>,
 }
 
-/// Returns the program with this number, among those with up to so many threads and operations.
+/// Returns the program with this number, among the programs with up to `threads` threads and
+/// `operations` operations.
 fn program(number: usize, threads: usize, operations: usize) -> Program {
     let mut random = Random::new(number as u64 + 1);
     generator::program(&mut random, Limits { threads, channels: 3, operations })

@@ -309,7 +309,7 @@ async fn a_nack_in_every_place_of_a_tree(cx: Cx) {
     }
 }
 
-/// Case 31: a client that does not listen continues to wait, and receives what comes later.
+/// Case 31: a client that does not listen continues to wait, and receives a later answer.
 async fn a_cancel_that_is_ignored_is_no_nack(cx: Cx) {
     let cancel = Arc::new(Condition::new());
     let (request, requests) = channel::<Nack>();

@@ -12,7 +12,7 @@ fn here() -> ThreadId {
     thread::current().id()
 }
 
-/// Runs `f` on so many domains, whose threads have names that tell them apart.
+/// Runs `f` on `domains` domains, whose threads have names that tell them apart.
 fn on(domains: usize, f: impl FnOnce()) {
     Runtime::builder().domains(domains).stall_report(None).run(f);
 }

@@ -4,7 +4,7 @@
 //! Origin: `test/chan/*.go` (fifo, goroutines, nonblock, powser1, select to select7, doubleselect,
 //! zerosize), `test/chancap.go` and `src/runtime/chan_test.go` in <https://github.com/golang/go>
 //! (BSD-3-Clause). None of their text is here. A `nil` channel is an absent event (`None`), and
-//! `default` is a poll. The rules of `perm.go`, which end may do what, are types here.
+//! `default` is a poll. The rules of `perm.go`, for the two ends of a channel, are types here.
 //! `sendstmt.go` is about Go's grammar. The memory test of `select2.go` is in `tests/memory.rs`,
 //! and the sieves are in `programs.rs`.
 

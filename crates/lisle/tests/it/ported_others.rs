@@ -1,6 +1,5 @@
-//! Behaviours from the tests of other event libraries, in every world and in our own words: those
-//! that are neither in the cases of the other modules nor in the ported suites of Go and
-//! `crossbeam-channel`.
+//! Behaviours from the tests of other event libraries, in every world and in our own words. The
+//! cases of the other modules and the ported suites of Go and `crossbeam-channel` do not have them.
 //!
 //! Origins, none of whose text is here: Racket's `collects/tests/racket/sync.rktl` in
 //! <https://github.com/racket/racket> (MIT or Apache-2.0); Guile Fibers' `tests/` in

@@ -235,7 +235,7 @@ fn an_event_that_does_not_want_to_be_described_is_reported() {
     assert!(heard.all.lock().unwrap().iter().any(|report| matches!(report, Report::Contained(_))));
 }
 
-/// The refusal to wait is what the panic reports.
+/// The panic reports the refusal to wait.
 #[test]
 fn an_event_that_does_not_want_to_be_described_is_refused_all_the_same() {
     let _watched = watched();
@@ -359,7 +359,7 @@ fn a_fiber_without_a_stack_waits_and_that_is_reported() {
     thread::yield_now();
 }
 
-/// Limits the address space of this process to its present size and so much more.
+/// Limits the address space of this process to its present size and `more` bytes.
 #[cfg(target_os = "linux")]
 fn leave_address_space(more: u64) {
     let status = std::fs::read_to_string("/proc/self/statm").unwrap();

@@ -200,7 +200,7 @@ async fn a_panic_comes_to_the_caller_and_goes_on_in_the_server(cx: Cx) {
     assert_eq!(cx.join(server).await, Ok(()));
 }
 
-/// Case 48, for calls: those that wait, those whose request was taken, and those that come later.
+/// Case 48, for calls that wait, calls whose request was taken, and later calls.
 async fn a_server_that_goes_is_an_error(cx: Cx) {
     for round in 0..scaled(200, 30) {
         let (caller, entry) = rpc::<u32, u32>();

@@ -144,7 +144,7 @@ fn a_wake_from_outside_is_noticed() {
     reports("a_wake_from_outside_is_noticed", child, &["wakes from other threads"]);
 }
 
-/// A lock of the standard library that is held: the thread sleeps, and the report says in what.
+/// A lock of the standard library is held: the thread sleeps, and the report names the system call.
 #[test]
 fn a_fiber_that_sleeps_in_a_futex_is_told_from_one_that_computes() {
     let test = "a_fiber_that_sleeps_in_a_futex_is_told_from_one_that_computes";

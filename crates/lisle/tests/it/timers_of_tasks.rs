@@ -1,4 +1,4 @@
-//! Where the timers of tasks lie, and what becomes of them when their domain does not look, or ends.
+//! The places of tasks' timers, and their fate when their domain does not look at them, or ends.
 
 use crate::support::{Random, block_on, poll_once, scaled, watched};
 use lisle::event::Source;

@@ -20,7 +20,7 @@ fn all_items_are_there_in_any_order() {
     });
 }
 
-/// Those who have found nothing end, too.
+/// Participants that have found nothing end, too.
 #[test]
 fn it_ends_once_an_item_is_found() {
     everywhere(|| {

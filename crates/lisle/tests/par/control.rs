@@ -296,7 +296,7 @@ fn a_fiber_that_is_asked_to_end_stops_its_loops() {
     }
 }
 
-/// Steps of which one fails while all other participants are in the middle of one. Those continue
+/// One step fails while each other participant is in the middle of a step. The others continue
 /// after the failure has been recorded.
 struct Failing {
     /// The number of other participants.

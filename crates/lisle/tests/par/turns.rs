@@ -38,7 +38,7 @@ fn spent() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Computes for so many microseconds.
+/// Computes for `micros` microseconds.
 fn compute(micros: u64) {
     let start = spent();
     while spent() - start < Duration::from_micros(micros) {}

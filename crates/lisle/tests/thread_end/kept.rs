@@ -117,8 +117,8 @@ fn keep(is_generator: bool, is_resumed: bool) {
     SLOT.with(|slot| slot.0.replace(Some((kept, is_resumed))));
 }
 
-/// The slot is older than the data, and younger than what the library has made for the thread
-/// before: which is more the more the thread had kept.
+/// The slot is older than the data, and younger than the library's own locals of the thread. The
+/// more the thread had kept before, the more of these there are.
 #[test]
 fn what_lies_in_an_older_thread_local_is_left() {
     for before in [0, 1, 2, 3, 7, 8, 100] {
@@ -408,8 +408,8 @@ mod in_fibers {
         type Answer = ();
     }
 
-    /// Begins a computation in a generator, whose clause keeps it, gives that to `put`, and waits.
-    /// The clause owns what it uses after that.
+    /// Begins a computation in a generator. The clause keeps it, gives it to `put`, and waits. The
+    /// clause owns the values that it uses after that.
     fn waits_in_a_clause(
         f: impl FnOnce() + 'static,
         put: impl FnOnce(Waiting) -> Option<Waiting> + 'static,
@@ -439,8 +439,8 @@ mod in_fibers {
         items
     }
 
-    /// The fiber ends while the clause waits that has kept a computation: in a generator, which is
-    /// older than what the clause has kept.
+    /// The fiber ends while a clause waits that has kept a computation. The clause is in a
+    /// generator, which is older than the computation.
     #[test]
     fn what_a_suspended_clause_has_kept() {
         static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -601,7 +601,8 @@ mod in_fibers {
         assert_eq!(COUNT.load(Ordering::SeqCst), 10);
     }
 
-    /// A runtime that ends unwinds its fibers where they wait, and then what waits in them.
+    /// A runtime that ends unwinds its fibers where they wait, and then the computations that wait
+    /// in them.
     #[test]
     fn at_a_shutdown() {
         static COUNT: AtomicU32 = AtomicU32::new(0);

@@ -43,7 +43,7 @@ struct Borrower {
 }
 
 impl Borrower {
-    /// Returns `true` if what the thread has borrowed is alive.
+    /// Returns `true` if the value that the thread has borrowed is alive.
     fn still_lent(self) -> bool {
         self.go.send(true).unwrap();
         self.told.recv().unwrap()
@@ -149,7 +149,7 @@ fn the_locals_of_a_fiber_stay_for_a_task() {
     assert!(std::thread::spawn(plain).join().unwrap().still_lent());
 }
 
-/// Hooks have the locals of the fiber, and keep what they suspend on the thread.
+/// Hooks have the locals of the fiber, and keep the computations that they suspend on the thread.
 #[test]
 fn the_locals_of_a_fiber_stay_for_hooks() {
     struct Lends(Sender<Borrower>, Moment);
@@ -174,8 +174,8 @@ fn the_locals_of_a_fiber_stay_for_hooks() {
     }
 }
 
-/// A fiber unwinds what it has kept, and what the destructors keep, but not for ever. Outside of tasks it
-/// uses the task-locals of its thread.
+/// A fiber unwinds the computations that it has kept, and those that the destructors keep, but not for
+/// ever. Outside of tasks it uses the task-locals of its thread.
 #[test]
 fn the_locals_of_a_thread_stay_for_a_fiber() {
     const MANY: u32 = 9_950;
@@ -234,7 +234,7 @@ lisle::task_local! {
     static COUNTED_OF_TASK: Counts = Counts::new();
 }
 
-/// Uses a local of each kind, and keeps what ends before its home does.
+/// Uses a local of each kind, and keeps computations that end before their home does.
 fn keep_and_end(count: usize) {
     COUNTED_OF_FIBER.with(|_| ());
     COUNTED_OF_TASK.with(|_| ());

@@ -1,5 +1,5 @@
-//! Thread-locals and the library: how they are made, and what their destructors may do. In a
-//! process of its own, since a panic that leaves such a destructor ends the process.
+//! Thread-locals and the library: how they are made, and the operations that their destructors may
+//! use. In a process of its own, since a panic that leaves such a destructor ends the process.
 
 mod initializers;
 mod kept;

@@ -1,4 +1,4 @@
-//! Those who take part in a loop all change one variable.
+//! All participants of a loop change one variable.
 
 use lisle::par::prelude::*;
 

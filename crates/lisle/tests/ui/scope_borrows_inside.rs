@@ -1,4 +1,4 @@
-//! A fiber of a scope borrows what lives in the scope's function only.
+//! A fiber of a scope borrows a local of the scope's function.
 
 fn main() {
     lisle::fiber::scope(|scope| {

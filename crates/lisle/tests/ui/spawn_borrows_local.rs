@@ -1,4 +1,4 @@
-//! A fiber borrows what may be gone before it ends.
+//! A fiber borrows a local that may be gone before the fiber ends.
 
 fn main() {
     let words = vec!["one", "two"];

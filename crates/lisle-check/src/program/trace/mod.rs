@@ -25,7 +25,7 @@ pub struct Trace {
     who: Vec<Who>,
     objects: Vec<Object>,
     steps: Vec<Step>,
-    /// After so many of the steps, how many more there were.
+    /// The number of steps before the gap, and the number of steps left out.
     left_out: Option<(usize, usize)>,
     /// The waits that are left at the end.
     waits: Vec<Wait>,

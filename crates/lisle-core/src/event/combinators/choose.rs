@@ -49,9 +49,9 @@ pub fn choose<A: Alternatives>(alternatives: A) -> Choose<A> {
     Choose { alternatives, biased: false }
 }
 
-/// Returns a choice like [`choose`], except that of several ready alternatives the first is taken.
-/// That is a priority, for example of stopping over working. An alternative that is always ready
-/// starves the alternatives after it.
+/// Returns a choice like [`choose`] that takes the first of several ready alternatives. That is a
+/// priority, for example of stopping over working. An alternative that is always ready starves the
+/// alternatives after it.
 ///
 /// Once the choice waits there is no order any more: it becomes the alternative that can happen
 /// first.

@@ -133,7 +133,8 @@ pub(in crate::event) struct Surroundings {
     pub(in crate::event) is_unwinding: fn() -> bool,
     /// Returns `true` if a panic raised here would reach the root of its fiber.
     pub(in crate::event) can_be_unwound: fn() -> bool,
-    /// Returns `true` if a panic raised here would reach so many calls of the function at an address.
+    /// Returns `true` if a panic raised here would reach the given number of calls of the function at
+    /// an address.
     pub(in crate::event) can_be_unwound_to: fn(usize, usize) -> bool,
 }
 

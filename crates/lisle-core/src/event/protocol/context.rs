@@ -151,7 +151,7 @@ pub unsafe trait Context {
         self.visible();
     }
 
-    /// Returns which of so many ways the performer goes, or `None` if nobody wants to say.
+    /// Returns which of `ways` ways the performer goes, or `None` if no model decides.
     fn way(&self, ways: usize) -> Option<usize> {
         let _ = ways;
         None

@@ -25,8 +25,8 @@ use std::ptr::NonNull;
 /// How often, in nanoseconds, the clock thread looks, while there is something to look at.
 const PERIOD: u64 = 4_000_000;
 
-/// A mutex is always on the same one of so many lists. There are several, since each mutex needs its
-/// list when it gives turns to other domains.
+/// The number of lists. A mutex is always on the same one. There are several, since each mutex needs
+/// its list when it gives turns to other domains.
 const LISTS: usize = 16;
 
 struct Listed(NonNull<RawMutex>);

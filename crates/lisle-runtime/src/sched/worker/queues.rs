@@ -21,7 +21,7 @@ impl Worker {
         {
             return Some(fiber.cast());
         }
-        // Once in so many turns others have a chance, also if more and more become due.
+        // At regular turns others have a chance, also if more and more become due.
         if self.queues.due.get() > 0 && !self.turn.get().is_multiple_of(VISIT) {
             if !self.queues.timed.is_empty() && self.queues.is_timers_turn.replace(false) {
                 return self.queues.timed.pop();

@@ -1,9 +1,8 @@
 //! Says at compile time which auto traits a type has, and on which of its parameters that depends.
 //!
-//! Sufficient is what a generic function shows: under the conditions that are given, the type has
-//! the trait, whatever the parameters are. Necessary is what the types below show: each lacks one
-//! trait, and if all parameters lack it, the traits whose conditions name it are missing, and only
-//! these.
+//! A generic function shows that the conditions are sufficient: under them, the type has the trait,
+//! whatever the parameters are. The types below show that they are necessary: each lacks one trait,
+//! and if all parameters lack it, the traits whose conditions name it are missing, and only these.
 
 use std::any::Any;
 use std::marker::{PhantomData, PhantomPinned};

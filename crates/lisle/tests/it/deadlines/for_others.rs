@@ -122,7 +122,7 @@ fn the_destructor_of_a_result_is_not_unwound() {
     });
 }
 
-/// A fiber that nobody has joined has not done what it was for, and so the scope has not either.
+/// A late fiber that nobody has joined has not done its work, and so the scope has not either.
 #[test]
 fn a_scope_whose_fiber_was_ended_ends_as_well() {
     on_domains(|| {

@@ -80,8 +80,8 @@ fn it_is_that_of_the_code_which_opened_the_scope() {
     });
 }
 
-/// A scope in a destructor that runs while the deadline unwinds waits for its fibers, which get what
-/// they wait for.
+/// A scope in a destructor, which runs while the deadline unwinds, waits for its fibers; these get
+/// their messages.
 #[test]
 fn a_destructor_may_open_one() {
     struct Opens<'a>(&'a AtomicU32);

@@ -121,7 +121,7 @@ fn a_payload_that_waits_outlives_a_shutdown() {
     });
     let builder = Runtime::builder().domains(1).panic_policy(PanicPolicy::Ignore);
     let runtime = builder.start().unwrap();
-    // It is interrupted by the shutdown, and only then the payload is given what it waits for.
+    // The shutdown interrupts it, and only then the payload's wait ends.
     let (beginning, begun) = unbounded();
     drop(runtime.spawn(move || {
         let _sends = OnDrop(move || tx.send(7).unwrap());

@@ -83,8 +83,8 @@ impl Generator<'_> {
         self.bind(scope, made, |this, scope| this.beginning(first, channels - 1, scope))
     }
 
-    /// Returns the body of a thread: so many operations, and spawns in between. The first thread
-    /// makes sure that there is another one.
+    /// Returns the body of a thread: `operations` operations, and spawns in between. The first
+    /// thread makes sure that there is another one.
     fn rest(&mut self, me: Name, operations: usize, scope: &mut Scope) -> Exp {
         let spawns = match me {
             0 => self.random.below(2) == 0 || self.threads == 1,

@@ -10,7 +10,7 @@
 //!   blocked frame. A communication may pop it by any of its offers, and leaves the value on the
 //!   function that belongs to that offer. A communication needs two blocked frames, so a choice
 //!   does not communicate with itself. A `send` or a `recv` is a choice of one alternative.
-//! - *Names.* Each stack has the name of its thread in the program, and a log of what it has seen,
+//! - *Names.* Each stack has the name of its thread in the program, and a log of its observations,
 //!   which no rule reads. Things that are "fresh" in the paper are named after the stack that
 //!   created them, so states that differ only in such names are equal.
 //! - *Halted threads*, and those that all stacks have left (by `inflate` or migration), are

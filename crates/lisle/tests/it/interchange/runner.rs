@@ -254,7 +254,7 @@ impl Thread {
         }
     }
 
-    /// Inflates a task. A fiber is already what a task would become.
+    /// Inflates a task. A fiber has a stack already.
     async fn inflate(&self) {
         if self.kind() == Kind::Task {
             lisle::task::inflate().await;

@@ -26,7 +26,7 @@ fn tcp_pair() -> (TcpStream, TcpStream) {
     (listener.accept().unwrap().0, client)
 }
 
-/// A listener whose backlog is full, and what fills it.
+/// A listener whose backlog is full, and the streams that fill it.
 fn full_listener() -> (UnixListener, Vec<UnixStream>) {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -40,7 +40,7 @@ fn full_listener() -> (UnixListener, Vec<UnixStream>) {
     (listener, connected)
 }
 
-/// Operations that wait for ever. Each keeps what it waits for.
+/// Operations that wait for ever. Each keeps its object alive.
 fn waits() -> Vec<(&'static str, Wait)> {
     fn wait<T: Send + 'static, R>(
         mut on: T,

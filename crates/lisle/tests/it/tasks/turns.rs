@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Releases so many tasks at once, each of which computes for some milliseconds. Returns how many
-/// have done so when a fiber continues that is due after 10 ms.
+/// Releases `tasks` tasks at once, each of which computes for `millis` milliseconds. Returns how
+/// many have ended when a fiber continues that is due after 10 ms.
 fn done_before_a_due_fiber(tasks: usize, millis: u64) -> usize {
     let _watched = watched();
     let (done, seen) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));

@@ -93,7 +93,7 @@ fn combine(
     target.write(result, column);
 }
 
-/// The operand as a number of so many bits, with copies of its sign.
+/// The operand as a number of `bits` bits, with copies of its sign.
 fn sign(operand: Operand, bits: u32) -> Operand {
     extend(Extension::Signed, bits, operand)
 }

@@ -200,7 +200,7 @@ impl<'a> Attempt<'a> {
         self.context.random()
     }
 
-    /// Returns a random order of so many alternatives, or one that a model has chosen.
+    /// Returns a random order of this many alternatives, or an order that a model has chosen.
     #[inline]
     pub(crate) fn order(&self, count: usize) -> usize {
         // An order begins with the number above its lowest 20 bits, and goes on in steps of one if

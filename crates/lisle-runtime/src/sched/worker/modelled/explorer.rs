@@ -40,7 +40,7 @@ pub trait Explorer {
     /// Learns that the running step belongs to a timer that has come too late. The record that it
     /// would have decided may be gone.
     fn comes_too_late(&self, timer: Process);
-    /// Returns one of so many ways in which the running step may go on.
+    /// Returns one of the `ways` ways in which the running step may go on.
     fn choose(&self, ways: usize) -> usize;
     /// Is told of an object that the running step may touch when it goes on.
     fn about_to_touch(&self, address: usize, size: usize, made: Option<&'static Location<'static>>);
@@ -61,8 +61,8 @@ pub trait Explorer {
     /// Returns how many of the blocks of a loop, two at least, go to its first part, or `None` if
     /// it is not divided.
     fn division(&self, blocks: usize) -> Option<usize>;
-    /// Learns that a process asks again at `site`, and whether it could go on alone. Returns what
-    /// the process does next.
+    /// Learns that a process asks again at `site`, and whether it could go on alone. Returns the
+    /// next move of the process.
     fn asks_again(&self, process: Process, site: &'static Location<'static>, can_be_alone: bool) -> Again;
     /// Returns `true` if a process that has been told to [wait](Again::Wait) may go on.
     fn may_ask(&self, process: Process) -> bool;
@@ -115,7 +115,7 @@ pub enum Nature<'a> {
     Fiber(Option<&'a str>),
     /// A task.
     Task,
-    /// A timer that is due so many nanoseconds after the execution has begun.
+    /// A timer that is due this many nanoseconds after the execution has begun.
     Timer(u64),
 }
 

@@ -11,7 +11,7 @@ use crate::spawned::task_cell::Task;
 use std::panic::Location;
 use std::ptr::NonNull;
 
-/// So many times fibers are unwound before one of them has to give the worker back.
+/// How many times fibers are unwound before one of them has to give the worker back.
 const CAUGHT: u32 = 100;
 
 pub(super) type IsSo = *const (dyn Fn() -> bool + 'static);
