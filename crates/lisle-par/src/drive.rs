@@ -17,6 +17,7 @@
 //! oldest loop of a nest is divided first, as in heartbeat scheduling.
 
 mod in_model;
+mod pace;
 
 use super::at::At;
 use super::consumer::Consumer;
@@ -28,13 +29,14 @@ use super::origin;
 use super::owner;
 use super::part::Part;
 use super::pending::{Entry, Offer, Pending};
-use super::plan::Plan;
+use super::plan::{Limits, Plan};
 use super::within;
 use crate::event::is_modelled;
 use crate::kept::without;
 use crate::panics::forget_panic;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::ticks;
+use pace::{BLOCK, Pace, STEPS, TRIAL};
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
 use std::mem::{MaybeUninit, offset_of};
@@ -42,22 +44,15 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
 use std::thread;
 
-/// The intended duration of a block of steps. After each block, a loop checks whether another
-/// domain wants work.
-const BLOCK: u64 = 5 * ticks::A_MICROSECOND;
 /// A loop expected to be shorter than this is not divided at all, if a first part of it confirms
 /// the expectation.
 const SHORT: u64 = 5 * ticks::A_MICROSECOND;
 /// The least duration of a part that a loop is divided into as it begins, as expected.
 const SHARE: u64 = 10 * ticks::A_MICROSECOND;
-/// The first block of a loop is at most this fraction of it, whatever earlier runs took.
-const TRIAL: usize = 8;
 /// The first block of a loop of unknown cost is this fraction of it, but at most `FIRST_BLOCK`
 /// steps.
 const FIRST_SHARE: usize = 256;
 const FIRST_BLOCK: usize = 64;
-/// The cost history keeps the cost of a loop for this many steps, as a power of two.
-const STEPS: u32 = 10;
 
 /// Feeds all items of `part` to `consumer`.
 #[track_caller]
@@ -65,7 +60,9 @@ pub(crate) fn drive<P: Part, C: Consumer<Item = P::Item>>(part: P, consumer: &C,
     let pending = owner::pending();
     let caller = Location::caller();
     let site = plan.site.unwrap_or_else(|| origin::of(pending, caller));
-    let looping = Loop { consumer, stop: AtomicBool::new(false), site, grain: plan.grain.map(Into::into) };
+    let limits = plan.limits();
+    let grain = plan.grain.map(|grain| grain.get().clamp(limits.least, limits.most));
+    let looping = Loop { consumer, stop: AtomicBool::new(false), site, grain, limits };
     let within = within::enter(pending);
     let is_outermost = within.is_some();
     let drive = || consumer.end(drive_here(part, &looping, plan.fixed, is_outermost));
@@ -94,13 +91,22 @@ fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
     let code = Frame::<P, C>::offer as *const () as usize;
     let mut known = cost_history::recall(code);
     let mut expected = known.map(|known| (u128::from(known) * part.len() as u128) >> STEPS);
-    if expected.is_some_and(|ticks| ticks < u128::from(SHORT)) && looping.grain.is_none() {
+    let limits = looping.limits;
+    let is_short = expected.is_some_and(|ticks| ticks < u128::from(SHORT));
+    if is_short && looping.grain.is_none() && limits == Limits::default() {
         // The steps may cost more this time. A first part shows whether they do, and other domains
         // may take the rest meanwhile.
         at = part.len().div_ceil(TRIAL);
         let (trial, rest) = part.split_at(at);
-        let pace =
-            Pace { block: at.max(1), is_fixed: false, is_proven: false, is_dealt: false, share: 1, code };
+        let pace = Pace {
+            block: at.max(1),
+            is_fixed: false,
+            limits,
+            is_proven: false,
+            is_dealt: false,
+            share: 1,
+            code,
+        };
         let (fed, took, rest) = looping.first_block(trial, 0, acc, rest, at, pace);
         let Some(rest) = rest else { return fed };
         if took < SHORT {
@@ -121,8 +127,9 @@ fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
     );
     let share = expected.filter(|_| is_outermost).map_or(1, share);
     let pace = Pace {
-        block: looping.grain.unwrap_or(first),
+        block: looping.grain.unwrap_or(limits.block(first)),
         is_fixed: looping.grain.is_some(),
+        limits,
         is_proven: false,
         is_dealt: share > 1,
         share,
@@ -145,66 +152,7 @@ struct Loop<'c, C> {
     stop: AtomicBool,
     site: &'static Location<'static>,
     grain: Option<usize>,
-}
-
-/// The number of steps in a block.
-#[derive(Clone, Copy)]
-struct Pace {
-    block: usize,
-    is_fixed: bool,
-    /// Whether a block of this loop has been run. If not, the pace comes from the cost history
-    /// alone.
-    is_proven: bool,
-    /// Whether the loop was dealt out as it began.
-    is_dealt: bool,
-    /// The number of domains for which the steps are: at first all that looked for work then, or
-    /// one.
-    share: usize,
-    code: usize,
-}
-
-impl Pace {
-    /// Returns the least number of steps that are handed over of a rest of `left`. To hand over
-    /// less than a block takes as long as running it. The remembered length of a block does not
-    /// count before a block has been run.
-    fn least(&self, left: usize) -> usize {
-        match self.is_fixed || self.is_proven || self.is_dealt {
-            true => self.block,
-            false => self.block.min(left / TRIAL).max(1),
-        }
-    }
-
-    /// Returns how many steps of a rest of `left` are kept if the others are handed over, or `None`
-    /// if none are handed over.
-    fn kept(&self, left: usize) -> Option<usize> {
-        if left / 2 < self.least(left) {
-            return None;
-        }
-        let given = match self.share / 2 {
-            0 => left / 2,
-            share => (left as u128 * share as u128 / self.share as u128).max(1) as usize,
-        };
-        // Divide into whole blocks if their size is fixed; there are two or more.
-        let whole = if self.is_fixed { self.block } else { 1 };
-        Some(((left - given) / whole).max(1) * whole)
-    }
-
-    /// Adapts the pace to a block of `steps` steps that took `took` ticks.
-    #[inline]
-    fn adapt(&mut self, steps: usize, took: u64) {
-        self.is_proven = true;
-        // Only a full block that was far too short or too long shows that the pace is wrong.
-        if self.is_fixed || (BLOCK / 2..=2 * BLOCK).contains(&took) || (steps < self.block && took < BLOCK) {
-            return;
-        }
-        let took = took.max(BLOCK / 256);
-        let cost = ((u128::from(took)) << STEPS) / steps.max(1) as u128;
-        cost_history::learn(self.code, u64::try_from(cost).unwrap_or(u64::MAX));
-        let block = (u128::from(BLOCK) * steps as u128) / u128::from(took);
-        // Steps may differ much from each other: a cheap step says little about the next ones.
-        let most = steps.saturating_mul(2);
-        self.block = usize::try_from(block).unwrap_or(usize::MAX).clamp(1, most.max(1));
-    }
+    limits: Limits,
 }
 
 /// A participant of a loop, which runs a range of neighbouring steps.
@@ -277,7 +225,7 @@ impl<C: Consumer> Loop<'_, C> {
     ) -> (C::Acc, u64, Option<P>) {
         let start = ticks::now();
         let feed = || {
-            let fed = self.or_stop(|| self.consumer.feed(acc, At::outermost(at), block.items()));
+            let fed = self.or_stop(|| self.feed(acc, at, block));
             (fed, ticks::now().wrapping_sub(start))
         };
         let rest = Rest { looping: self, part: rest, at: rest_at, pace };
@@ -308,6 +256,17 @@ impl<C: Consumer> Loop<'_, C> {
         without(rest, past)
     }
 
+    /// Feeds `block`, whose first step has number `at`, on top of `acc`.
+    #[inline]
+    fn feed<P: Part<Item = C::Item>>(&self, acc: C::Acc, at: usize, block: P) -> C::Acc {
+        let at = At::outermost(at);
+        if self.limits.are_pieces() {
+            let piece = self.consumer.feed(self.consumer.begin(), at, block.items());
+            return self.merge(acc, self.consumer.end(piece));
+        }
+        self.consumer.feed(acc, at, block.items())
+    }
+
     /// Merges the accumulators of two neighbouring ranges of steps.
     fn merge(&self, left: C::Acc, right: C::Acc) -> C::Acc {
         // A participant has panicked, and its panic is on the way to the caller of the loop. The
@@ -327,7 +286,7 @@ impl<C: Consumer> Loop<'_, C> {
         if self.stop.load(Ordering::Relaxed) || !needs_some {
             return without(acc, part);
         }
-        let grain = self.grain.unwrap_or(1);
+        let grain = self.grain.unwrap_or(self.limits.least);
         let blocks = part.len().div_ceil(grain);
         if blocks <= 1 {
             return self.or_stop(|| self.consumer.feed(acc, At::outermost(at), part.items()));
@@ -426,32 +385,30 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
             {
                 return without(acc, part);
             }
-            if !pace.is_proven && left > 1 {
-                let first = if pace.is_fixed { pace.block } else { pace.block.min(left.div_ceil(TRIAL)) };
-                if first < left {
-                    let (block, rest) = part.split_at(first);
-                    let (fed, took, rest) = self.looping.first_block(block, at, acc, rest, at + first, pace);
-                    let Some(rest) = rest else { return fed };
-                    pace.adapt(first, took);
-                    self.pace.set(pace);
-                    self.rest.set(Some(rest));
-                    self.at.set(at + first);
-                    acc = fed;
-                    continue;
-                }
+            let steps = pace.next(left);
+            if !pace.is_proven && steps < left && pace.may_hand_over(steps, left) {
+                let (block, rest) = part.split_at(steps);
+                let (fed, took, rest) = self.looping.first_block(block, at, acc, rest, at + steps, pace);
+                let Some(rest) = rest else { return fed };
+                pace.adapt(steps, took);
+                self.pace.set(pace);
+                self.rest.set(Some(rest));
+                self.at.set(at + steps);
+                acc = fed;
+                continue;
             }
             let start = ticks::now();
-            if left <= pace.block {
-                acc = consumer.feed(acc, At::outermost(at), part.items());
+            if steps == left {
+                acc = self.looping.feed(acc, at, part);
                 pace.adapt(left, ticks::now().wrapping_sub(start));
                 return acc;
             }
-            let (block, rest) = part.split_at(pace.block);
+            let (block, rest) = part.split_at(steps);
             self.rest.set(Some(rest));
-            self.at.set(at + pace.block);
-            acc = consumer.feed(acc, At::outermost(at), block.items());
+            self.at.set(at + steps);
+            acc = self.looping.feed(acc, at, block);
             let end = ticks::now();
-            pace.adapt(pace.block, end.wrapping_sub(start));
+            pace.adapt(steps, end.wrapping_sub(start));
             self.pace.set(pace);
             // A block counts as many joins: it is time to look at the clock.
             if !heartbeat::here().is_quiet() && owner::is_due(end) {
@@ -580,42 +537,5 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         }
         // SAFETY: the owner reads the result only after the job is done.
         unsafe { (*given.result.get()).write(result) };
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn pace(block: usize, is_fixed: bool, share: usize) -> Pace {
-        Pace { block, is_fixed, is_proven: true, is_dealt: share > 1, share, code: 0 }
-    }
-
-    #[test]
-    fn what_is_handed_over_is_in_proportion_and_never_nothing_or_all() {
-        assert_eq!(pace(1, false, 1).kept(7), Some(4));
-        assert_eq!(pace(1, false, 3).kept(9), Some(6));
-        assert_eq!(pace(1, false, 5).kept(usize::MAX), Some(usize::MAX / 5 * 3));
-        for (share, left) in (1..20).flat_map(|share| (2..100).map(move |left| (share, left))) {
-            assert!((1..left).contains(&pace(1, false, share).kept(left).unwrap()));
-        }
-    }
-
-    #[test]
-    fn a_fixed_block_is_never_cut() {
-        assert_eq!(pace(10, true, 3).kept(20), Some(10));
-        for (share, left) in (1..20).flat_map(|share| (1..100).map(move |left| (share, left))) {
-            let kept = pace(10, true, share).kept(left);
-            assert_eq!(kept.is_some(), left >= 20);
-            assert!(kept.is_none_or(|kept| kept % 10 == 0 && (10..left).contains(&kept)));
-        }
-    }
-
-    #[test]
-    fn less_than_a_block_is_kept_once_blocks_are_known() {
-        assert_eq!(pace(10, false, 1).kept(19), None);
-        let remembered = Pace { is_proven: false, ..pace(10, false, 1) };
-        assert_eq!(remembered.kept(19), Some(10));
-        assert_eq!(remembered.kept(1), None);
     }
 }

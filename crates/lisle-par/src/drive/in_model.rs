@@ -42,8 +42,11 @@ fn divided<P: Part, C: Consumer<Item = P::Item>>(
     parts: usize,
     is_fixed: bool,
 ) -> C::Acc {
-    let grain = looping.grain.unwrap_or(1);
-    let blocks = part.len().div_ceil(grain);
+    let (grain, blocks) = match looping.grain {
+        Some(grain) => (grain, part.len().div_ceil(grain)),
+        // The last of these has the steps that are left over.
+        None => (looping.limits.least, part.len() / looping.limits.least),
+    };
     let division = match blocks {
         0 | 1 => None,
         // A loop whose order of merges is fixed is divided as it always is.
@@ -68,7 +71,7 @@ fn divided<P: Part, C: Consumer<Item = P::Item>>(
 }
 
 /// Feeds a part that is not divided any further: as one block, unless the loop has said how long a
-/// block is.
+/// block or a piece is.
 fn feed<P: Part, C: Consumer<Item = P::Item>>(
     mut part: P,
     looping: &Loop<'_, C>,
@@ -85,9 +88,9 @@ fn feed<P: Part, C: Consumer<Item = P::Item>>(
         {
             return without(acc, part);
         }
-        let block = looping.grain.map_or(left, |grain| grain.min(left));
+        let block = looping.limits.piece(looping.grain.unwrap_or(left), left);
         let (now, rest) = part.split_at(block);
-        acc = looping.or_stop(|| looping.consumer.feed(acc, At::outermost(at), now.items()));
+        acc = looping.or_stop(|| looping.feed(acc, at, now));
         if block == left {
             return without(acc, rest);
         }

@@ -1,8 +1,10 @@
 //! Parallel iterators that know their number of items.
 
+use super::adapters::blocks::Blocks;
 use super::adapters::chunked::Chunked;
 use super::adapters::cut::{Skip, Take};
 use super::adapters::enumerate::Enumerate;
+use super::adapters::planned::Planned;
 use super::adapters::rev::Rev;
 use super::adapters::step_by::StepBy;
 use super::adapters::zip::Zip;
@@ -183,6 +185,102 @@ pub trait IndexedParallelIterator: ParallelIterator {
     fn chunks(self, size: usize) -> Chunked<Self> {
         Chunked::new(self, size)
     }
+
+    // Methods that say how the loop is divided.
+
+    /// Sets the least number of steps of a piece: a range of neighbouring steps that one domain
+    /// runs, with one accumulator. A loop of fewer than `2 * min` steps is not divided at all.
+    ///
+    /// Lisle measures how long the steps take and does not divide ranges that take only some
+    /// microseconds, so most loops need no such limit. It also does not stop a domain from checking
+    /// more often whether the loop is over. Zipped and chained iterators have the greater of their
+    /// limits. With a [`grain`](ParallelIterator::grain) as well, a block has at least `min` steps.
+    /// A `min` of 0 is no limit.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    ///
+    /// let pieces = (0..100_000).into_par_iter().with_min_len(1_000).fold(|| 0, |steps, _| steps + 1);
+    /// assert!(pieces.min() >= Some(1_000));
+    /// ```
+    #[doc(alias = "MinLen")]
+    fn with_min_len(self, min: usize) -> Planned<Self> {
+        Planned::with_least(self, min)
+    }
+
+    /// Sets the greatest number of steps of a piece: a range of neighbouring steps that one domain
+    /// runs, with one accumulator. After each piece another domain may take over the rest.
+    ///
+    /// Use it to bound the accumulators of [`fold`](ParallelIterator::fold), as in batches of some
+    /// size. Each piece has its own value of [`map_init`](ParallelIterator::map_init) as well, and
+    /// is merged with the pieces before it. If only the time between two checks whether another
+    /// domain wants work is too long, [`grain`](ParallelIterator::grain) costs less. Zipped and
+    /// chained iterators have the smaller of their limits. If a piece cannot keep both limits, that
+    /// of [`with_min_len`](Self::with_min_len) counts. A `max` of 0 is the same as 1.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    ///
+    /// let batches = (0..1_000).into_par_iter().with_max_len(64).fold(Vec::new, |mut batch, n| {
+    ///     batch.push(n);
+    ///     batch
+    /// });
+    /// batches.for_each(|batch| assert!(batch.len() <= 64));
+    /// ```
+    #[doc(alias = "MaxLen")]
+    fn with_max_len(self, max: usize) -> Planned<Self> {
+        Planned::with_most(self, max)
+    }
+
+    /// Runs the loop as a sequence of loops over `size` items each. No item of a later block is
+    /// begun before all items of a block are done.
+    ///
+    /// The domains wait for each other after each block, so choose blocks that take much longer than
+    /// some microseconds. If another adapter divides the loop ([`chain`](ParallelIterator::chain),
+    /// [`progress`](ParallelIterator::progress)), it is not run in blocks.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    ///
+    /// let done = AtomicUsize::new(0);
+    /// (0..1_000).into_par_iter().by_uniform_blocks(100).for_each(|n| {
+    ///     assert!(done.fetch_add(1, Relaxed) >= n / 100 * 100);
+    /// });
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Panics if `size` is 0.
+    #[doc(alias = "UniformBlocks")]
+    #[track_caller]
+    fn by_uniform_blocks(self, size: usize) -> Blocks<Self> {
+        Blocks::uniform(self, size)
+    }
+
+    /// Runs the loop as a sequence of loops, each over twice as many items as the one before it.
+    /// The first has an item for each domain.
+    ///
+    /// A search for the [first](ParallelIterator::find_first) item then looks at few items after it.
+    /// Otherwise most domains begin far behind the item, and work in vain. Other than that, it is as
+    /// [`by_uniform_blocks`](Self::by_uniform_blocks).
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    ///
+    /// let cubes = (0..1_000_000_u64).into_par_iter().by_exponential_blocks();
+    /// assert_eq!(cubes.find_first(|n| n.pow(3) > 1_000), Some(11));
+    /// ```
+    #[doc(alias = "ExponentialBlocks")]
+    fn by_exponential_blocks(self) -> Blocks<Self> {
+        Blocks::exponential(self)
+    }
+
+    // Methods that run the loop.
 
     /// Replaces the elements of `target` by the items, and reuses its memory as far as it suffices.
     ///

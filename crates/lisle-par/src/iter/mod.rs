@@ -156,6 +156,7 @@ pub use super::at::At;
 pub use super::consumer::Consumer;
 pub use super::part::Part;
 pub use super::plan::Plan;
+pub use adapters::blocks::Blocks;
 pub use adapters::chain::Chain;
 pub use adapters::chunked::Chunked;
 pub use adapters::counted::Counted;

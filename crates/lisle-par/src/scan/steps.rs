@@ -22,7 +22,7 @@ pub(super) fn scan<S: Form>(
     is_fixed: bool,
 ) -> Option<S::Item> {
     let chain = Chain::new(form, pieces, carry, is_fixed);
-    let plan = Plan { grain: Some(NonZeroUsize::MIN), fixed: false, site: None };
+    let plan = Plan { grain: Some(NonZeroUsize::MIN), ..Plan::default() };
     drive(Steps::of(&chain), &Nothing, plan);
     chain.total()
 }

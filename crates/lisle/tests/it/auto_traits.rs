@@ -168,6 +168,7 @@ auto_traits! {
         lisle::par::str::SplitTerminator<'static, T>;
         lisle::par::Scan<T>;
         lisle::kill_safe::ClientGone<T>;
+        lisle::par::iter::Blocks<T>;
         lisle::par::iter::Chunked<T>;
         lisle::par::iter::Counted<'static, T>;
         lisle::par::iter::Enumerate<T>;

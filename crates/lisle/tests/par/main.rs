@@ -13,6 +13,7 @@ mod far;
 mod inits;
 mod joins;
 mod panics;
+mod pieces;
 mod programs;
 mod reductions;
 mod scope;

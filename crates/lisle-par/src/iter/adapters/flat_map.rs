@@ -125,7 +125,7 @@ impl Plan {
     /// outer one's.
     fn within(self, inner: Plan) -> Plan {
         let grain = inner.grain.or(self.grain.filter(|_| self.fixed));
-        Plan { grain, fixed: self.fixed || inner.fixed, site: self.site }
+        Plan { grain, fixed: self.fixed || inner.fixed, site: self.site, ..inner }
     }
 }
 

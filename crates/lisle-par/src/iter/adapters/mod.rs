@@ -1,5 +1,6 @@
 //! Adapters: parallel iterators that wrap others.
 
+pub(super) mod blocks;
 pub(super) mod chain;
 pub(super) mod chunked;
 pub(super) mod counted;

@@ -92,7 +92,7 @@ fn source(random: &Random) -> (Exact, Vec<i64>) {
 fn exact_adapter(random: &Random, iter: Exact, items: Vec<i64>) -> (Exact, Vec<i64>) {
     let n = below(random, 6);
     let len = items.len();
-    match below(random, 14) {
+    match below(random, 16) {
         0 => (
             Exact::new(iter.map(|x| x % 1_000 * 3 + 1)),
             items.into_iter().map(|x| x % 1_000 * 3 + 1).collect(),
@@ -135,6 +135,8 @@ fn exact_adapter(random: &Random, iter: Exact, items: Vec<i64>) -> (Exact, Vec<i
         10 => (Exact::new(iter.update(|x| *x = -*x)), items.into_iter().map(|x| -x).collect()),
         11 => (Exact::new(iter.inspect(|_| ())), items),
         12 => (Exact::new(iter.grain(n + 1)), items),
+        13 => (Exact::new(iter.with_min_len(n)), items),
+        14 => (Exact::new(iter.with_max_len(n)), items),
         _ => (Exact::new(iter.deterministic(n + 1)), items),
     }
 }
@@ -308,7 +310,7 @@ fn exact_end(random: &Random, iter: Exact, items: Vec<i64>) {
     let n = below(random, 20) as i64 - 10;
     let wanted = |x: i64| x % 10 == n % 10;
     assert_eq!(iter.len(), items.len());
-    match below(random, 7) {
+    match below(random, 10) {
         0 => assert_eq!(iter.position_first(wanted), items.into_iter().position(wanted)),
         1 => assert_eq!(iter.position_last(wanted), items.iter().rposition(|&x| wanted(x))),
         2 => {
@@ -326,6 +328,15 @@ fn exact_end(random: &Random, iter: Exact, items: Vec<i64>) {
             assert_eq!(halves, items.into_iter().map(|x| (x / 2, x % 2)).unzip());
         }
         5 => assert_eq!(iter.collect::<Vec<_>>(), items),
+        6 => assert_eq!(iter.by_uniform_blocks(n.unsigned_abs() as usize + 1).collect::<Vec<_>>(), items),
+        7 => {
+            let found = iter.by_exponential_blocks().find_first(|x| wanted(*x));
+            assert_eq!(found, items.into_iter().find(|x| wanted(*x)));
+        }
+        8 => {
+            let found = iter.by_uniform_blocks(3).filter(|x| x % 2 == 0).find_last(|x| wanted(*x));
+            assert_eq!(found, items.into_iter().rfind(|x| x % 2 == 0 && wanted(*x)));
+        }
         _ => {
             let mut all = vec![7];
             all.par_extend(iter);
