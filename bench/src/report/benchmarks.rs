@@ -96,7 +96,7 @@ fn markdown(parts: &[Part]) -> String {
     texts.join("\n\n") + "\n"
 }
 
-/// Where Lisle stands, file by file.
+/// Lisle's wins and losses, file by file.
 fn counts(all: &[Results]) -> String {
     let head = "| results | tables | ahead | behind | by more than a fifth | no other |\n|---|---|---|---|---|---|\n";
     let row = |results: &Results| {
@@ -124,17 +124,17 @@ fn advantage(table: &Table) -> Option<f64> {
     }
 }
 
-/// Whether two digits after the point show it.
+/// Whether a loss shows in two digits after the point.
 fn is_loss(advantage: f64) -> bool {
     advantage < 0.995
 }
 
-/// Less is no difference, on machines such as the results have.
+/// A smaller loss is no difference, on the machines of the results.
 fn is_clear_loss(advantage: f64) -> bool {
     advantage < 1.0 / 1.2
 }
 
-/// Whether the file is this text, but for how the file's lines end.
+/// Checks that the file is this text. The ends of its lines may differ.
 fn check(path: &Path, text: &str) -> Result<(), String> {
     let file =
         fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;

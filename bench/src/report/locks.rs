@@ -1,6 +1,6 @@
-//! The figures of the study of locks: a line for each lock with all that is known of it, in the way
-//! of the tables that the study follows. A table for each figure would have a reader compare across
-//! twenty of them.
+//! The figures of the study of locks: a line for each lock with all its figures, as in the study
+//! that this one follows. With a table for each figure, a reader would have to compare twenty
+//! tables.
 //!
 //! The median of the samples stands for each figure; `--json` has their range. The lines differ
 //! from the lines of [`table`], so files of results of locks are for reading, and not for `report`.
@@ -27,7 +27,7 @@ fn contests(tables: &[Table]) -> impl Iterator<Item = Contest<'_>> {
 }
 
 impl Contest<'_> {
-    /// Of a case that is no contest there is only one figure, and a table as of any other workload.
+    /// A case that is no contest has only one figure, and a table like other workloads'.
     fn is_plain(&self) -> bool {
         self.0.len() == 1
     }
@@ -40,7 +40,8 @@ impl Contest<'_> {
         columns(self.has(WRITES), self.has(SLOWED))
     }
 
-    /// The median of a figure; `None` if the lock has none, as of waits that did not happen.
+    /// The median of a figure; `None` if the lock has none, such as a fourth wait if there were
+    /// three.
     fn median(&self, figure: &str, system: &str) -> Option<f64> {
         self.0.iter().find(|table| table.figure == figure)?.median(system)
     }

@@ -14,7 +14,7 @@ pub(crate) fn table(tables: &[Table]) -> String {
     tables.iter().map(one).collect()
 }
 
-/// The line above the rows; `has_limit`: they say how far they are from it.
+/// The line above the rows. With `has_limit` the rows have a column of distances from the limit.
 pub(super) fn head(unit: &str, has_limit: bool) -> String {
     columns(unit, ["median", "min", "max", "to best"], has_limit.then_some("to limit"), ["resident", "CPU s"])
 }

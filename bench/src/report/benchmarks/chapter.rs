@@ -12,8 +12,8 @@ use crate::report::{
 };
 use std::fmt::Write;
 
-/// The chapters of all files, in the order of the files. One that the template does not know has no
-/// prose.
+/// The chapters of all files, in the order of the files. A chapter that the template does not know
+/// has no prose.
 pub(super) fn chapters(template: &[Piece], all: &[Results]) -> Vec<Part> {
     let mut parts = Vec::new();
     for results in all {
@@ -49,7 +49,7 @@ pub(super) fn titled<'a>(template: &[Piece], all: &'a [Results]) -> Vec<(String,
     all.iter().map(|results| (title(&results.name), results.tables.as_slice())).collect()
 }
 
-/// Where the results are from, as the file has it, and how to get others.
+/// The facts about the results, as the file has them, and the command that takes others.
 fn facts(results: &Results, template: &[Piece]) -> String {
     let name = &results.name;
     let mut text = if template::files(template).any(|file| file == name) {

@@ -1,11 +1,11 @@
-//! Which workloads Lisle loses, and that the template says why.
+//! The workloads that Lisle loses. The template has to give the reasons.
 
 use super::{advantage, comparison, is_clear_loss, is_loss, template::Piece};
 use crate::report::{numbers::ratio, results::Results, summary::Table};
 use std::fmt::Write;
 
-/// Of each workload of each file that has a lost row: how many are lost, and which is the worst. It
-/// is an error if the template does not name one that is clearly lost in its prose about losses.
+/// Returns, for each workload with a lost row, how many rows are lost, and the worst. It is an
+/// error if the template's prose about losses does not name a workload that is clearly lost.
 pub(super) fn losses(template: &[Piece], all: &[Results]) -> Result<String, String> {
     let why: String = template
         .iter()

@@ -1,5 +1,5 @@
-//! One row for many: the row in the middle, as they are ordered by how many times Lisle is ahead of
-//! the fastest other.
+//! One row for many: the row in the middle, when they are ordered by Lisle's lead over the fastest
+//! other.
 //!
 //! The fastest other is the fastest program of a peer, also where it does something else in that case:
 //! a reader who looks for the fastest way is to see it. A star marks it, and a note tells the
@@ -56,7 +56,7 @@ impl<'a> Compared<'a> {
     }
 }
 
-/// Returns the row in the middle: of an even number the lower one.
+/// Returns the row in the middle; of two in the middle, the lower one.
 pub(super) fn middle<'a>(tables: impl Iterator<Item = &'a Table>) -> Option<Compared<'a>> {
     let mut all: Vec<Compared<'a>> = tables.filter_map(Compared::of).collect();
     all.sort_by(|a, b| a.times.total_cmp(&b.times));

@@ -75,7 +75,7 @@ impl Contents {
 }
 
 /// Markdown as HTML: headings have names, and tables can be scrolled. Links that lead out of the site
-/// are left out, and pictures, which the page has in itself.
+/// are left out. So are pictures, which the page contains.
 fn html(markdown: &str, contents: &mut Contents) -> String {
     let events: Vec<Event<'_>> = Parser::new_ext(markdown, Options::ENABLE_TABLES).collect();
     let mut changed = Vec::with_capacity(events.len());

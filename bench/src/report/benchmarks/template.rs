@@ -1,12 +1,12 @@
 //! The prose of the document, and the places of the results in it. A directive is a comment on a
 //! line of its own:
 //!
-//! - `<!-- counts -->`: where Lisle stands, in each file
+//! - `<!-- counts -->`: Lisle's wins and losses, in each file
 //! - `<!-- middle -->`: of each file the row in the middle
 //! - `<!-- chapter FILE -->`: the text about that file, up to the next chapter or `<!-- end -->`;
 //!   in it, at `<!-- results -->`, come its tables
-//! - `<!-- losses -->`: which workloads are lost, and by how much; the prose from there on has to
-//!   name each
+//! - `<!-- losses -->`: the workloads that are lost, and by how much; the prose from there on has
+//!   to name each
 
 pub(super) const TEMPLATE: &str = include_str!("../../../BENCHMARKS.template.md");
 

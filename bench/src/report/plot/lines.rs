@@ -9,8 +9,8 @@ use crate::{
     systems,
 };
 
-/// One system's dots and line: a value of each for each value of the parameter; `None`: not
-/// measured.
+/// One system's dots and line: each has a value for each value of the parameter, or `None` if that
+/// was not measured.
 pub(crate) struct Series {
     pub(crate) system: &'static str,
     pub(crate) dots: Vec<Option<f64>>,

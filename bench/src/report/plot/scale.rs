@@ -1,4 +1,4 @@
-//! An axis: from where to where, its marks, and where a value lies on it.
+//! An axis: its ends, its marks, and the places of values on it.
 
 /// Above this factor between the least and the greatest value, a linear scale hides the small ones.
 const LINEAR: f64 = 20.0;

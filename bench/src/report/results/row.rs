@@ -11,7 +11,7 @@ use crate::{
     workload::Best,
 };
 
-/// The row that [`table::row`] has written so, to the blank.
+/// Reads a row of [`table::row`]. The text must be the same, to the blank.
 pub(super) fn parse(text: &str) -> Result<Line, String> {
     let words = text.trim_start();
     let (system, rest) = words.split_once(' ').unwrap_or((words, ""));
@@ -58,7 +58,8 @@ fn stats(text: &str) -> Option<(Stats, &str)> {
     Some((stats, note))
 }
 
-/// Whether the rows of a table say the same as each other; or which one does not.
+/// Checks that the rows of a table agree with each other. The error names the row that does not,
+/// and why.
 pub(super) fn check(rows: &[Line], best: Best) -> Result<(), (usize, String)> {
     let first = rows[0].result.as_ref().ok().map(|stats| stats.median);
     let mut before: Option<Stats> = None;
@@ -77,7 +78,7 @@ pub(super) fn check(rows: &[Line], best: Best) -> Result<(), (usize, String)> {
         if before.is_some_and(|before| stats.behind < before.behind) {
             return wrong("it is better than the one above");
         }
-        // Written figures are rounded, which leaves little of 0.023.
+        // Written figures are rounded: of 0.0227 and 0.0233 both are written 0.023.
         let behind = summary::behind(first, stats.median, best);
         let rounding = 0.02 + numbers::rounding(first) + numbers::rounding(stats.median);
         if (behind - stats.behind).abs() > rounding * behind {
@@ -88,7 +89,8 @@ pub(super) fn check(rows: &[Line], best: Best) -> Result<(), (usize, String)> {
     check_limit(rows, best)
 }
 
-/// Whether the distances from the limit go with the medians, and are there if it is.
+/// Checks that each row has a distance from the limit if and only if the table has the limit, and
+/// that the distances agree with the medians.
 fn check_limit(rows: &[Line], best: Best) -> Result<(), (usize, String)> {
     let limit = rows.iter().find(|line| line.system == limits::NAME);
     let limit = limit.and_then(|line| line.result.as_ref().ok()).map(|stats| stats.median);
@@ -99,7 +101,8 @@ fn check_limit(rows: &[Line], best: Best) -> Result<(), (usize, String)> {
             (Some(limit), Some(ratio)) => {
                 let expected = summary::behind(limit, stats.median, best);
                 let rounding = 0.02 + numbers::rounding(limit) + numbers::rounding(stats.median);
-                // Two digits after the point are few where much is faster than the limit.
+                // A ratio has two digits after the point. These are few if the row is much faster
+                // than the limit.
                 (expected - ratio).abs() <= rounding * expected + 0.005
             }
             _ => false,

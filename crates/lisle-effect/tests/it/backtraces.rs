@@ -69,7 +69,8 @@ fn through_what_lies_between() {
     assert_eq!(result, 5);
 }
 
-/// An order that is given after it holds, and so does one that was given before.
+/// A clause may take the backtrace before it drops the continuation or resumes it with a panic, and
+/// also while the computation is unwound.
 #[test]
 fn of_what_is_unwound() {
     struct Performs;
@@ -114,7 +115,7 @@ enum Stage {
     Over(u32),
 }
 
-/// Each time that it waits the backtrace has the frames of that time, as often as it is asked.
+/// At each wait the backtrace has the frames of that wait, however often it is taken.
 #[test]
 fn of_what_is_kept() {
     #[inline(never)]
@@ -144,7 +145,8 @@ thread_local! {
     static KEPT: RefCell<Option<Suspended<u32, Stage>>> = const { RefCell::new(None) };
 }
 
-/// Where it may not be resumed, it may not be looked at: its stack would be used.
+/// Where a computation may not be resumed, its backtrace may not be taken: that would use its
+/// stack.
 #[test]
 fn of_what_is_kept_where_it_may_go_on_only() {
     lisle::Runtime::builder().domains(1).run(|| {

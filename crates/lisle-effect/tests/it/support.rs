@@ -48,7 +48,7 @@ pub(crate) fn elsewhere(name: &str) -> Option<(String, bool)> {
     case(name).is_none().then(|| elsewhere_with(name, ""))
 }
 
-/// Does the same; the test finds that it is this [`case`].
+/// Does the same, with a name of a case for the test, which [`case`] returns there.
 pub(crate) fn elsewhere_with(name: &str, case: &str) -> (String, bool) {
     let this = std::env::current_exe().expect("the test knows where it is");
     let output = std::process::Command::new(this)

@@ -128,8 +128,9 @@ impl Cells {
     }
 }
 
-/// Returns a write by the process of `earlier` after it that `process` has read from, if the write
-/// or the read lacks an order.
+/// Returns a write and a read that could have ordered the accesses: the process of `earlier` has
+/// written after `earlier`, and `process` has read that value, but the write or the read lacks an
+/// order.
 fn hint(graph: &Graph, earlier: Moment, process: u32, happens: &Clock) -> Option<Hint> {
     let read_from = |read: &Id| {
         let read = graph.event(*read);

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Returns the size of a page. Safe to call in a signal handler once it has been called.
 pub fn page_size() -> usize {
-    /// Asked for at least once; 0 before that.
+    /// The size of a page, once it is known; 0 before that.
     static SIZE: AtomicUsize = AtomicUsize::new(0);
     let known = SIZE.load(Ordering::Relaxed);
     if known != 0 {

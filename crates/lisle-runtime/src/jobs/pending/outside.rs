@@ -28,7 +28,7 @@ use crate::shim::asymmetric;
 use crate::shim::atomic::Ordering;
 use std::ptr::NonNull;
 
-/// The flag that a thread looks at the list from outside.
+/// The flag which says that a thread looks at the list from outside.
 const LOOKED_AT: u32 = 1 << 31;
 
 /// A guard: until it is dropped, the owner changes fields at which no other thread may look.
