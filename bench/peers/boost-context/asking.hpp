@@ -19,7 +19,7 @@ public:
               return std::move(other_);
           }) {}
 
-    // It is part of what runs on the stack.
+    // The code on the stack refers to it.
     asking(asking const&) = delete;
     asking& operator=(asking const&) = delete;
 

@@ -1,4 +1,4 @@
-// One effect: asking, beginning and ending, and keeping what asks.
+// One effect: asking, beginning and ending, and keeping a coroutine.
 
 #include "asking.hpp"
 #include "effects.hpp"
@@ -22,7 +22,7 @@ nanoseconds ask(std::uint64_t n, Perform perform) {
     return elapsed;
 }
 
-// Below so many coroutines that do not know the answer.
+// Below this many coroutines that do not know the answer.
 nanoseconds below(std::uint64_t between, std::uint64_t n, std::function<std::uint64_t(std::uint64_t)> const& perform) {
     if (between == 0) {
         return ask(n, perform);

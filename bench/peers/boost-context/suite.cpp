@@ -118,7 +118,7 @@ struct multiply {
     }
 };
 
-// What is asked is the result, and the coroutine is unwound.
+// The coroutine asks with its result, and is unwound.
 number product_early(number n) {
     auto const list = thousand();
     number sum = 0;

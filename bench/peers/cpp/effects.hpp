@@ -1,6 +1,6 @@
 #pragma once
 
-// What the programs about effects share: how each of the suite's is measured, and what it works on.
+// The common parts of the programs about effects: the measurement of the suite's programs, and their inputs.
 
 #include "harness.hpp"
 
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-// The programs of a library: what each comes to at a size.
+// The programs of a library: each returns its result at a size.
 using suite_program = std::uint64_t (*)(std::uint64_t);
 using suite_programs = std::map<std::string, suite_program>;
 
@@ -37,8 +37,8 @@ inline measured measure_suite(job const& job, suite_programs const& programs) {
     return each;
 }
 
-// How many bytes the process has grown by when `begin` has been called for so many, which `go_on` then ends: it is
-// done only once after the warm-up, since a second time would find the memory of the first.
+// Measures by how many bytes the process grows for each of `count` suspended computations that `keep` holds. It does so
+// only once after the warm-up, since a second time would find the memory of the first.
 template <typename Keep>
 measured measure_suspended(std::uint64_t count, Keep keep) {
     keep((count + 99) / 100);
@@ -132,7 +132,7 @@ inline bool is_safe(std::uint64_t row, std::vector<std::uint64_t> const& before)
 // The choices that lead to one possibility: each is run anew from its beginning.
 class path {
 public:
-    // Which of so many options to take now, and whether no run has taken it here before.
+    // Which of this many options to take now, and whether no run has taken it here before.
     std::pair<std::uint64_t, bool> choose(std::uint64_t options) {
         if (position_ == choices_.size()) {
             choices_.emplace_back(0, options);
@@ -160,7 +160,7 @@ inline std::uint64_t fibonacci(std::uint64_t n) {
     return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
 }
 
-// chameneos: a colour is 0, 1 or 2; `nobody` is what a creature meets when there are no more meetings.
+// chameneos: a colour is 0, 1 or 2; a creature meets `nobody` when there are no more meetings.
 constexpr std::uint64_t nobody = 3;
 constexpr std::uint64_t colours[] = {0, 1, 2, 1, 2, 0, 1, 2, 1, 0};
 
@@ -168,7 +168,7 @@ inline std::uint64_t changed(std::uint64_t own, std::uint64_t other) {
     return own == other ? own : 3 - own - other;
 }
 
-// Where they meet. Who waits there is a `Who`, and `go_on(who, other)` lets it go on.
+// The place of meetings. A creature that waits there is a `Who`, and `go_on(who, other)` lets it go on.
 template <typename Who>
 class mall {
 public:

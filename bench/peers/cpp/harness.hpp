@@ -21,13 +21,13 @@ struct figure {
     double p99 = NAN;
 };
 
-// A run that was long enough, and what is said of it.
+// A run that was long enough, and its figures.
 struct measured {
     std::uint64_t operations;
     nanoseconds elapsed;
     double cpu_seconds;
     std::vector<figure> figures;
-    // What the runner compares with the other systems' results, if it is there.
+    // The runner compares it with the other systems' results, if it is there.
     std::optional<std::uint64_t> checksum = {};
 
     double seconds() const {

@@ -5,12 +5,12 @@
 #include <stdexcept>
 #include <string>
 
-// What the library, or this program, cannot do.
+// A job that the library, or this program, cannot do.
 struct unsupported : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// What the command line asks for.
+// The request of the command line.
 struct job {
     std::string workload;
     std::string variant;

@@ -35,7 +35,7 @@ public:
         }
     }
 
-    // Changes the velocity of one by what all the others do to it.
+    // Changes the velocity of one by the pull of all others.
     void pull(std::size_t nth) {
         auto& velocity = velocities_[nth];
         vector const place = bodies_[nth].place;

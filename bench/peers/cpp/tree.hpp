@@ -9,7 +9,7 @@ struct node {
     std::unique_ptr<node> left, right;
 };
 
-// A full tree of so many nodes, one less than a power of two. The values are the sizes of the trees below.
+// A full tree of a number of nodes, one less than a power of two. The values are the sizes of the trees below.
 inline std::unique_ptr<node> tree(std::uint64_t nodes) {
     if (nodes == 0) {
         return nullptr;

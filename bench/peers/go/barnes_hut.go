@@ -55,7 +55,7 @@ func barnesHut(j job) (func() uint64, error) {
 }
 
 const (
-	// So many bodies are not divided any further.
+	// This many bodies are not divided any further.
 	skyFew = 8
 	// Bodies are pulled by a cube as a whole if the square of its side is less than this part of their squared distance.
 	skyFar       = 0.25

@@ -33,7 +33,7 @@ func (c choosers) of(arms int) chooser {
 const timeout = 100 * time.Second
 
 // choose runs a chooser against a partner that takes the arms in the order of armAt. With both, the chooser
-// sends on the odd arms, and what it sends on an arm is the arm's number.
+// sends on the odd arms, and its message on an arm is the arm's number.
 func choose(choosers choosers, both bool) workload {
 	return func(j job) (*report, error) {
 		arms, err := j.count("arms", 1)

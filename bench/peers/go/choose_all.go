@@ -9,7 +9,7 @@ func init() {
 	})
 }
 
-// chooseAll measures gather, which receives so many rounds from all channels and returns the sum.
+// chooseAll measures gather, which receives a number of rounds from all channels and returns the sum.
 func chooseAll(gather func(rounds int, channels []chan int) int) workload {
 	return func(j job) (*report, error) {
 		producers, err := j.count("producers", 1)

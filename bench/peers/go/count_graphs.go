@@ -66,7 +66,7 @@ func (g graph) symmetries(image int) uint64 {
 	return g.extensions(&images, 1, all&^(1<<image))
 }
 
-// In how many ways the images of the first so many vertices can be extended by those that are free.
+// In how many ways the images of the first vertices can be extended by vertices that are free.
 func (g graph) extensions(images *[32]int, mapped int, free uint32) uint64 {
 	if mapped == len(g) {
 		return 1

@@ -6,7 +6,7 @@ type path struct {
 	position int
 }
 
-// choose says which of so many options to take now, and whether no run has taken it here before.
+// choose returns which of this many options to take now, and whether no run has taken it here before.
 func (p *path) choose(options int) (int, bool) {
 	if p.position == len(p.choices) {
 		p.choices = append(p.choices, [2]int{0, options})

@@ -129,7 +129,7 @@ func product(list []int, done performer[int, int]) int {
 	return list[0] * product(list[1:], done)
 }
 
-// What is asked is the result, and the computation is dropped.
+// The computation asks with its result, and is dropped.
 func productEarly(n int) int {
 	list := make([]int, 1001)
 	for i := range list {
@@ -227,7 +227,7 @@ func resumeNontail(n int) int {
 	return seed
 }
 
-// chameneos: a colour is 0, 1 or 2; nobody is what a creature meets when there are no more meetings.
+// chameneos: a colour is 0, 1 or 2; a creature meets nobody when there are no more meetings.
 const nobody = 3
 
 func changed(own, other int) int {

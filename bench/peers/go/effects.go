@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// byPull is whether what asks is run by iter.Pull, rather than in a goroutine with two channels.
+// byPull tells whether iter.Pull runs a computation, rather than a goroutine with two channels.
 var byPull bool
 
 // An asking computation asks, and goes on with the answer.
@@ -21,7 +21,7 @@ type asking[Q, A any] struct {
 
 type performer[Q, A any] func(Q) A
 
-// dropped is what a computation is unwound with that is not answered.
+// dropped is the payload that unwinds a computation that is not answered.
 type dropped struct{}
 
 func begin[Q, A any](body func(performer[Q, A])) *asking[Q, A] {
@@ -188,7 +188,7 @@ type node struct {
 	right *node
 }
 
-// balanced is a tree of the numbers from first on, so many of them, in order.
+// balanced is a tree of this many numbers in order, from first on.
 func balanced(first, count int) *node {
 	if count == 0 {
 		return nil

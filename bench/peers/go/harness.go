@@ -67,11 +67,11 @@ type report struct {
 	Operations int      `json:"operations"`
 	CPUSeconds float64  `json:"cpu_seconds"`
 	RSSBytes   int      `json:"rss_bytes"`
-	// Checksum is what the runner compares with the other systems' results, if it is there.
+	// The runner compares Checksum with the other systems' results, if it is there.
 	Checksum *uint64 `json:"checksum,omitempty"`
 }
 
-// A span is what the timed part of a run took: wall-clock time, and the CPU time of the whole process.
+// A span is the time of the timed part of a run: wall-clock time, and the CPU time of the whole process.
 type span struct {
 	elapsed, cpu time.Duration
 }
@@ -117,7 +117,7 @@ func (m measured) report(figures ...figure) *report {
 	return &report{Figures: figures, Operations: m.operations, CPUSeconds: m.cpu.Seconds()}
 }
 
-// measure finds out how many operations take as long as the job wants, and measures one run of so many.
+// measure finds out how many operations take as long as the job wants, and measures one run of them.
 func measure(j job, run body, value func(measured) float64) (*report, error) {
 	n := 16
 	enough := min(10*time.Millisecond, j.atLeast/20)
@@ -171,7 +171,7 @@ func expect[T int | uint64](what string, got, want T) error {
 	return nil
 }
 
-// sumBelow is 0 + 1 + ... + n-1: what receivers of these numbers must have added up.
+// sumBelow is 0 + 1 + ... + n-1, the sum that receivers of these numbers must have.
 func sumBelow(n int) int { return n * (n - 1) / 2 }
 
 var errUnsupported = errors.New("not in the Go program")

@@ -14,8 +14,8 @@ type point [clusteringDimensions]int32
 
 type assignment struct{ point, cluster int }
 
-// Stages are servers: those that find the nearest center of each of their points, and the caller, which makes the
-// next centers from what they send.
+// Stages are servers. The first ones find the nearest center of each of their points; the caller makes the next
+// centers from their messages.
 func kClustering(j job) (func() uint64, error) {
 	clusters, err := j.count("clusters", 1)
 	if err != nil {

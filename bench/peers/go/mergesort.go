@@ -4,7 +4,7 @@ import "slices"
 
 func init() { register("mergesort", variants{"-": program(mergesort)}) }
 
-// So many numbers are sent at once. All pieces are full, as the count of numbers and the cut-off are powers of two.
+// How many numbers are sent at once. All pieces are full, as all numbers and the cut-off are powers of two.
 const pieceSize = 8
 
 type piece [pieceSize]uint32

@@ -18,7 +18,7 @@ type planets struct {
 
 const (
 	nbodyTime = 0.001
-	// softening keeps those that meet from flying off, and a body from attracting itself.
+	// softening keeps bodies that meet from flying off, and a body from attracting itself.
 	softening = 0.01
 )
 

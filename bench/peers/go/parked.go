@@ -29,7 +29,7 @@ func parked(j job) (*report, error) {
 	return m.report(figure{Value: float64(bytes) / float64(tasks)}), nil
 }
 
-// park lets so many goroutines wait on one channel, and returns by how many bytes that made the process grow.
+// park lets a number of goroutines wait on one channel, and returns by how many bytes that made the process grow.
 // Closing the channel releases them all.
 func park(tasks int) (bytes int, took span, err error) {
 	var arriving, leaving sync.WaitGroup
@@ -64,8 +64,8 @@ func park(tasks int) (bytes int, took span, err error) {
 	return after - before, took, expect("tasks released", int(released.Load()), tasks)
 }
 
-// resident is the size of the process in bytes. FreeOSMemory does a full collection first, and then gives back
-// what is free: what stays is in use.
+// resident is the size of the process in bytes. FreeOSMemory does a full collection first, and then gives free
+// memory back. The rest is in use.
 func resident() (int, error) {
 	debug.FreeOSMemory()
 	statm, err := os.ReadFile("/proc/self/statm")

@@ -34,7 +34,7 @@ func (s side) end() {
 	}
 }
 
-// Two unbuffered channels are what Go has for an exchange: a send hands the value to a waiting receiver
+// In Go, two unbuffered channels make an exchange: a send hands the value to a waiting receiver
 // directly and makes it the next goroutine to run on this worker.
 func pingPong(pinger, ponger side) workload {
 	return func(j job) (*report, error) {

@@ -1,7 +1,7 @@
 package main
 
-// A program does all of its work once and gives a checksum, which the runner compares with that of the other
-// systems. Input that it makes is not timed, so it is made by what makes the program.
+// A program does all of its work once and gives a checksum, which the runner compares with the other systems'.
+// The input is not timed, so the function that makes the program makes it.
 func program(input func(job) (func() uint64, error)) workload {
 	return func(j job) (*report, error) {
 		run, err := input(j)

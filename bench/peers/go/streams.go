@@ -84,7 +84,7 @@ func (p *streamProgram) eightWords(nth int, first uint64) {
 	}
 }
 
-// streamSum is what a plain loop comes to in so many frames.
+// streamSum is the sum of a plain loop after this many frames.
 func streamSum(first []uint64, frames int) uint64 {
 	var sum uint64
 	for _, number := range first {

@@ -10,7 +10,7 @@ import (
 
 var errRequest = errors.New("a request that makes no sense")
 
-// readPath reads the head of a request. So little of HTTP is what the other forms understand, too.
+// readPath reads the head of a request. The other forms understand as little of HTTP.
 func readPath(conn net.Conn) (string, error) {
 	var buffer [1024]byte
 	filled := 0

@@ -16,7 +16,7 @@ func init() {
 	})
 }
 
-// callBatch is how many are spawned before those that are detached get to run.
+// callBatch is how many goroutines are spawned before the detached ones get to run.
 const callBatch = 64
 
 //go:noinline

@@ -35,7 +35,7 @@ func tsp(j job) (func() uint64, error) {
 	}, nil
 }
 
-// Through so many cities the shortest tour is found, by trying.
+// Through this many cities the shortest tour is found by trying all.
 const tourFew = 8
 
 func (c cities) tour(part []int, axis int, out chan<- tour) {
@@ -52,7 +52,7 @@ func (c cities) tour(part []int, axis int, out chan<- tour) {
 	out <- c.join(axis, first, <-right)
 }
 
-// compare orders cities along an axis, and those beside each other by their numbers.
+// compare orders cities along an axis, and cities at the same place of it by their numbers.
 func (c cities) compare(a, b, axis int) int {
 	if order := cmp.Compare(c[a][axis], c[b][axis]); order != 0 {
 		return order

@@ -76,7 +76,7 @@ func (r *route) source() int {
 	return int((r.state >> 32) * r.sources >> 32)
 }
 
-// A tally is what the receiver has received.
+// A tally counts and adds up the received messages.
 type tally struct{ sources, messages int }
 
 func (t *tally) note(source, message int) {

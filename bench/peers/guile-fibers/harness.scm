@@ -1,6 +1,6 @@
-;; What every workload needs: the request, the measuring, the check of a result, the line of JSON.
+;; The common parts of all workloads: the request, the measuring, the check of a result, the line of JSON.
 ;;
-;; A workload's body is a procedure of a size.  It does its set-up, times what the workload is about with `elapsed',
+;; A workload's body is a procedure of a size.  It does its set-up, times its main part with `elapsed',
 ;; checks the result and returns the nanoseconds.
 
 (define-module (harness)

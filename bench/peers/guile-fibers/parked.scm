@@ -13,7 +13,7 @@
 (define page-bytes 4096)
 
 (define (resident-bytes)
-  "What is resident once the garbage is gone."
+  "Returns the resident memory once the garbage is gone."
   (gc)
   (match (string-split (call-with-input-file "/proc/self/statm" read-line) #\space)
     ((_ resident . _) (* page-bytes (string->number resident)))))

@@ -2,12 +2,12 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/** A virtual thread that asks, and is parked until it is answered. Whoever answers is parked until it asks. */
+/** A virtual thread that asks, and is parked until it is answered. The answering thread is parked until it asks. */
 final class Asking<Q, A> {
     /** Asks, and returns the answer. */
     interface Performer<Q, A> extends Function<Q, A> {}
 
-    /** What a thread is unwound with that is not answered. */
+    /** The exception that unwinds a thread that is not answered. */
     private static final class Dropped extends RuntimeException {
         private static final long serialVersionUID = 1;
 

@@ -3,7 +3,7 @@ import java.util.concurrent.Exchanger;
 import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.SynchronousQueue;
 
-/** Carries numbers between tasks. Java's queues cannot be closed: who needs an end sends {@link #END}. */
+/** Carries numbers between tasks. Java's queues cannot be closed: a program that needs an end sends {@link #END}. */
 interface Channel {
     long END = -1;
 
@@ -11,7 +11,7 @@ interface Channel {
 
     long receive() throws InterruptedException;
 
-    /** What java.util.concurrent offers. */
+    /** The queues of java.util.concurrent. */
     enum Kind {
         /** The documented rendezvous channel. */
         SYNCHRONOUS {

@@ -7,7 +7,7 @@ final class Choices {
     private int position;
     private boolean isNew;
 
-    /** Which of so many options to take now. */
+    /** Which of the options to take now. */
     long choose(long options) {
         if (position == choices.size()) {
             choices.add(new long[] {0, options});

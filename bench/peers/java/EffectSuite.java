@@ -134,7 +134,7 @@ final class EffectSuite implements Workload {
         return list[i] == 0 ? done.apply(0L) : list[i] * product(list, i + 1, done);
     }
 
-    /** What is asked is the result, and the thread is unwound. */
+    /** The thread asks with its result, and is unwound. */
     private static long productEarly(long n) {
         long[] list = new long[1001];
         for (int i = 0; i < list.length; i++) {
@@ -154,7 +154,7 @@ final class EffectSuite implements Workload {
     private static final long NEWLINE = 10;
     private static final long DOLLAR = 36;
 
-    /** Reads, or emits so many dollars. */
+    /** Reads, or emits dollars. */
     private record Parsing(boolean emit, long dollars) {}
 
     private static void parse(Asking.Performer<Parsing, Long> perform) {
@@ -222,7 +222,7 @@ final class EffectSuite implements Workload {
         return seed;
     }
 
-    /** A colour is 0, 1 or 2; this is what a creature meets when there are no more meetings. */
+    /** A colour is 0, 1 or 2; a creature meets this when there are no more meetings. */
     private static final long NOBODY = 3;
 
     private static final long[] COLOURS = {0, 1, 2, 1, 2, 0, 1, 2, 1, 0};
@@ -231,7 +231,7 @@ final class EffectSuite implements Workload {
         return own == other ? own : 3 - own - other;
     }
 
-    /** A creature, and what it is to go on with. */
+    /** A creature, and the answer that it goes on with. */
     private record Ready(Asking<Long, Long> creature, long other) {}
 
     private static long chameneos(long n) {

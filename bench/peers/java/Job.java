@@ -3,7 +3,7 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** What the command line asks for. */
+/** The request of the command line. */
 record Job(String workload, String variant, int workers, long millis, Map<String, String> parameters) {
     static Job parse(String[] arguments) {
         if (arguments.length < 4) {

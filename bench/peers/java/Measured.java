@@ -3,7 +3,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** A run that was long enough, and what is said of it. */
+/** A run that was long enough, and its figures. */
 record Measured(long operations, long nanoseconds, double cpuSeconds, List<Figure> figures, Long checksum) {
     record Figure(String name, double value, Double p99) {
         private String json() {
@@ -33,7 +33,7 @@ record Measured(long operations, long nanoseconds, double cpuSeconds, List<Figur
         return new Measured(operations, nanoseconds, cpuSeconds, values, checksum);
     }
 
-    /** With what the runner compares with the other systems' results. */
+    /** Adds the checksum, which the runner compares with the other systems'. */
     Measured checksum(long result) {
         return new Measured(operations, nanoseconds, cpuSeconds, figures, result);
     }

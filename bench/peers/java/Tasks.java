@@ -36,7 +36,7 @@ final class Tasks {
         try {
             action.run();
         } catch (InterruptedException asked) {
-            // Whoever interrupts a task wants it to end.
+            // An interrupt asks a task to end.
         } catch (Throwable failure) {
             failure.printStackTrace();
             Runtime.getRuntime().halt(1);

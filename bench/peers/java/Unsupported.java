@@ -1,4 +1,4 @@
-/** What Java, or this program, cannot do. */
+/** A job that Java, or this program, cannot do. */
 final class Unsupported extends RuntimeException {
     private static final long serialVersionUID = 1;
 

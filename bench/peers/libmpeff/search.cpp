@@ -26,7 +26,7 @@ void search(mpe_actionfun_t* body, void* argument) {
     } while (choices.advance());
 }
 
-// What is looked for, and what has been found.
+// The goal of a search, and the count found.
 struct search_for {
     number n, found;
 };

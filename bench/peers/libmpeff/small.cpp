@@ -1,4 +1,4 @@
-// One effect: performing it, handling it, keeping what has performed it, and a generator.
+// One effect: performing it, handling it, keeping a computation, and a generator.
 
 #include "effects.hpp"
 #include "mpeff.hpp"
@@ -28,7 +28,7 @@ mpe_handlerdef_t const between{MPE_EFFECT(other), nullptr,
                                {{MPE_OP_SCOPED_ONCE, MPE_OPTAG(other, nothing), answer},
                                 {MPE_OP_NULL, mpe_op_null, nullptr}}};
 
-// What is performed below so many handlers of another effect, and how long it took.
+// A run below a number of handlers of another effect, and its time.
 struct asking {
     std::uint64_t between;
     std::uint64_t n;
@@ -117,7 +117,7 @@ measured suspended(job const& job) {
     });
 }
 
-// A generator between two of its values: what goes on with it, and the value.
+// A generator between two of its values: its continuation, and the value.
 struct generator {
     mpe_resume_t* next;
     std::uint64_t value;

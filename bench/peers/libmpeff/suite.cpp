@@ -1,7 +1,7 @@
 // The programs of the effect handlers' suite, by libmpeff's handlers.
 //
-// libmpeff can resume a continuation several times, but not in every program: what the suite resumes twice is run
-// anew here, as by all systems.
+// libmpeff can resume a continuation several times, but not in every program. Where the suite resumes one twice,
+// the program is run anew here, as by all systems.
 
 #include "effects.hpp"
 #include "mpeff.hpp"
@@ -301,7 +301,7 @@ number resume_nontail(number n) {
 MPE_DEFINE_EFFECT1(meets, another)
 MPE_DEFINE_OP1(meets, another, long, long)
 
-// A creature that asks: what goes on with it, if it has not ended, and its colour or how many it has met.
+// A creature that asks: its continuation, if it has not ended, and its colour or how many it has met.
 struct creature {
     mpe_resume_t* next;
     number value;

@@ -2,7 +2,7 @@
 
 type job = { workload : string; variant : string; millis : int; parameters : (string * int) list }
 
-(* What OCaml, or this program, cannot do. *)
+(* A job that OCaml, or this program, cannot do. *)
 exception Unsupported of string
 
 type measured = { operations : int; seconds : float; cpu_seconds : float }

@@ -1,5 +1,5 @@
-(* The programs of the effect handlers' suite. What the suite resumes twice is run anew: continuations here are
-   resumed once. *)
+(* The programs of the effect handlers' suite. Continuations are resumed once here. Where the suite resumes
+   one twice, the program is run anew. *)
 
 open Effect
 open Effect.Deep
@@ -177,7 +177,7 @@ type path = { mutable taken : (int * int) array; mutable length : int; mutable p
 
 let new_path () = { taken = Array.make 1024 (0, 0); length = 0; position = 0 }
 
-(* Which of so many options to take now, and whether no run has taken it here before. *)
+(* Which of [options] options to take now, and whether no run has taken it here before. *)
 let choose path options =
   if path.position = path.length then (
     path.taken.(path.length) <- (0, options);

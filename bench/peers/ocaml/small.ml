@@ -1,4 +1,4 @@
-(* The workloads about one effect: performing it, handling it, keeping what asked, and a generator. *)
+(* The workloads about one effect: performing it, handling it, keeping a computation, and a generator. *)
 
 open Effect
 open Effect.Deep
@@ -8,7 +8,7 @@ type _ Effect.t += Ask : int -> int t
 type _ Effect.t += Other : unit t
 type _ Effect.t += Yield : int -> unit t
 
-(* Performs so often, and looks whether each number has come back with one added. *)
+(* Performs [n] times, and checks that each number comes back with one added. *)
 let ask n =
   timed (fun () ->
       let sum = ref 0 in
@@ -17,7 +17,7 @@ let ask n =
       done;
       check (!sum = n * (n + 1) / 2) "the sum of the answers")
 
-(* Below so many handlers of another effect. *)
+(* Below this many handlers of another effect. *)
 let rec below between work =
   if between = 0 then work ()
   else match below (between - 1) work with seconds -> seconds | effect Other, k -> continue k ()
@@ -81,7 +81,7 @@ let suspended job =
 
 type tree = Leaf | Node of tree * int * tree
 
-(* A tree of the numbers from [first] on, so many of them, in order. *)
+(* A tree of [count] numbers in order, from [first] on. *)
 let rec balanced first count =
   if count = 0 then Leaf
   else

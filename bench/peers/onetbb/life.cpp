@@ -1,5 +1,5 @@
-// The game of life, a loop over the rows for each generation. The loops go over the same rows again and again, which is
-// what an affinity partitioner is for.
+// The game of life, a loop over the rows for each generation. The loops go over the same rows again and again, the case
+// of an affinity partitioner.
 
 #include "life.hpp"
 #include "workers.hpp"

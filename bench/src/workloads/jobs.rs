@@ -12,7 +12,7 @@ use std::{sync::Arc, time::Instant};
 pub(crate) static WORKLOAD: Workload = Workload {
     name: "jobs",
     about: "jobs of unequal length are spawned one after the other, and their results waited for in that order",
-    follows: "what programs do that go through a list of promises, as those of Domainslib and of futures",
+    follows: "programs that go through a list of promises, as with Domainslib and with futures",
     unit: Unit::lower_is_better("ms"),
     units: &[],
     cases: &[

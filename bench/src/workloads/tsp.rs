@@ -15,7 +15,7 @@ use tour::{Cities, Divided, Part, Tour};
 pub(crate) static WORKLOAD: Workload = Workload {
     name: "tsp",
     about: "a tour, divide and conquer; a thread for each half joins the tours that its two halves send",
-    follows: "those of \"Featherweight Threads for Communication\"; R. Karp's \"Probabilistic Analysis of Partitioning \
+    follows: "the program of \"Featherweight Threads for Communication\"; R. Karp's \"Probabilistic Analysis of Partitioning \
               Algorithms for the Traveling-Salesman Problem in the Plane\"",
     unit: Unit::lower_is_better("ms"),
     units: &[],

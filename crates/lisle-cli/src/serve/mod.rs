@@ -4,7 +4,7 @@
 //! ```text
 //!   supervisor ── starts, and at the end stops ──▶ all others
 //!   listener ─── spawns ──▶ connection ── Ask ──▶ files      (one a domain: the cache)
-//!      ▲                     │     ▲                │ spawns, for what is not in the cache
+//!      ▲                     │     ▲                │ spawns, for files not in the cache
 //!      └───── End ───────────┘     └── Answer ──────┘──▶ loader ── blocking pool
 //!                            └── Record ──▶ scribe           (one a domain: counts, lines)
 //!                                             └── Batch ──▶ output ──▶ standard output

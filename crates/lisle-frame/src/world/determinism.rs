@@ -158,7 +158,7 @@ impl World {
 ///         let shared = shared.clone();
 ///         let place = world.named("place").stream(async move || {
 ///             let n = work.call(n).await;
-///             // It does not say who is first, but who comes first.
+///             // The counter tells the order of arrival.
 ///             shared.set(shared.get() + 1);
 ///             if is_planted { shared.get() } else { n }
 ///         });
