@@ -57,6 +57,8 @@ mod scope;
 #[cfg(not(lisle_loom))]
 pub mod sort;
 #[cfg(not(lisle_loom))]
+mod threads;
+#[cfg(not(lisle_loom))]
 mod workers;
 
 // The layers below, under the names that the modules of this crate use.
@@ -73,7 +75,9 @@ use lisle_runtime::sched::within;
 use lisle_runtime::spawned::cell;
 
 #[cfg(not(lisle_loom))]
-pub use iter::sources::{array, range, range_inclusive, slice, str, vec};
+pub use iter::sources::{
+    array, collections, option, range, range_inclusive, result, slice, str, string, vec,
+};
 #[cfg(not(lisle_loom))]
 pub use join::{join, join_with};
 #[cfg(all(test, lisle_loom))]
@@ -86,6 +90,8 @@ pub use progress::{Progress, ReachedEvt};
 pub use scan::{Scan, exclusive_scan, exclusive_scan_in_place, inclusive_scan, inclusive_scan_in_place};
 #[cfg(not(lisle_loom))]
 pub use scope::{Promise, Scope, scope};
+#[cfg(not(lisle_loom))]
+pub use threads::{current_num_threads, current_thread_index, max_num_threads};
 #[cfg(not(lisle_loom))]
 use workers::workers;
 

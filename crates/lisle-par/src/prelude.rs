@@ -10,7 +10,8 @@
 
 pub use super::iter::{
     FromParallelIterator, IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator,
-    IntoParallelRefMutIterator, ParallelBridge, ParallelExtend, ParallelIterator,
+    IntoParallelRefMutIterator, ParallelBridge, ParallelDrainFull, ParallelDrainRange, ParallelExtend,
+    ParallelIterator,
 };
 pub use super::slice::{ParallelSlice, ParallelSliceMut};
 pub use super::str::ParallelString;

@@ -3,7 +3,8 @@
 use super::ParallelIterator;
 
 /// A conversion into a parallel iterator: implemented for ranges, vectors, arrays, slices by
-/// reference, and parallel iterators themselves.
+/// reference, the collections of the standard library, options and results, and parallel iterators
+/// themselves.
 ///
 /// ```
 /// # use lisle_par::facade as lisle;

@@ -141,6 +141,7 @@
 
 mod adapters;
 mod collect;
+mod drain;
 mod ends;
 mod exact;
 mod indexed;
@@ -172,10 +173,17 @@ pub use adapters::step_by::StepBy;
 pub use adapters::until::{Stoppable, Stopped, Until};
 pub use adapters::zip::Zip;
 pub use collect::{FromParallelIterator, ParallelExtend};
+pub use drain::{ParallelDrainFull, ParallelDrainRange};
 pub use exact::ExactPart;
 pub use indexed::IndexedParallelIterator;
 pub use into::{IntoParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator};
 pub use parallel::ParallelIterator;
 pub use sources::bridge::{IterBridge, ParallelBridge};
-pub use sources::few::{AtMostOne, Empty, Once, RepeatN, Repeated, empty, once, repeat_n};
+#[allow(deprecated)]
+pub use sources::few::repeatn;
+pub use sources::few::{AtMostOne, Empty, Once, Repeat, RepeatN, Repeated, empty, once, repeat, repeat_n};
+pub use sources::pieces::{Split, split};
+pub use sources::tree::{
+    WalkTree, WalkTreePostfix, WalkTreePrefix, walk_tree, walk_tree_postfix, walk_tree_prefix,
+};
 pub use tries::Try;

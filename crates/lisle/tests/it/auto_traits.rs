@@ -145,6 +145,7 @@ auto_traits! {
         lisle::par::range_inclusive::Steps<T>;
         lisle::par::iter::AtMostOne<T>;
         lisle::par::iter::Once<T>;
+        lisle::par::iter::Repeat<T>;
         lisle::par::iter::RepeatN<T>;
         lisle::par::iter::Stopped<T>;
         lisle::par::vec::IntoIter<T>;
@@ -384,6 +385,7 @@ auto_traits! {
         lisle::par::slice::RChunksMut<'static, T>;
         lisle::par::slice::ChunksMut<'static, T>;
         lisle::par::slice::IterMut<'static, T>;
+        lisle::par::vec::Drain<'static, T>;
         lisle::par::vec::Moved<'static, T>;
         lisle::par::vec::MovedItems<'static, T>;
     }
@@ -397,8 +399,22 @@ auto_traits! {
         lisle::par::slice::SplitInclusiveMut<'static, T, P>;
         lisle::par::slice::SplitMut<'static, T, P>;
     }
+    // As `&mut String`.
+    [] yes yes yes no yes {
+        lisle::par::string::Drain<'static>;
+    }
+    [T] (T: Send) (T: Sync) (T: Unpin) no (T: RefUnwindSafe) {
+        lisle::par::collections::binary_heap::Drain<'static, T>;
+        lisle::par::collections::vec_deque::Drain<'static, T>;
+    }
     [I, S] (I: Send, S: Send) (I: Sync, S: Sync) (I: Unpin, S: Unpin) (I: UnwindSafe, S: UnwindSafe) (I: RefUnwindSafe, S: RefUnwindSafe) {
         lisle::par::iter::stages::Staged<I, S>;
+    }
+    [S, B] (S: Send, B: Send) (S: Sync, B: Sync) (S: Unpin, B: Unpin) (S: UnwindSafe, B: UnwindSafe) (S: RefUnwindSafe, B: RefUnwindSafe) {
+        lisle::par::iter::Split<S, B>;
+        lisle::par::iter::WalkTree<S, B>;
+        lisle::par::iter::WalkTreePostfix<S, B>;
+        lisle::par::iter::WalkTreePrefix<S, B>;
     }
     [I, F] (I: Send, F: Sync) (I: Sync, F: Sync) (I: Unpin) (I: UnwindSafe, F: RefUnwindSafe) (I: RefUnwindSafe, F: RefUnwindSafe) {
         lisle::par::iter::stages::Updated<'static, I, F>;

@@ -7,8 +7,10 @@ use crate::looks;
 use crate::sort::sort_by;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
+use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher, Hash};
 use std::marker::PhantomData;
+use std::rc::Rc;
 use std::sync::Arc;
 
 impl<T: Send> ParallelExtend<T> for Vec<T> {
@@ -30,13 +32,6 @@ impl<T: Send> ParallelExtend<T> for Vec<T> {
     }
 }
 
-impl<'t, T: Copy + Send + Sync + 't> ParallelExtend<&'t T> for Vec<T> {
-    #[track_caller]
-    fn par_extend<I: IntoParallelIterator<Item = &'t T>>(&mut self, iter: I) {
-        self.par_extend(iter.into_par_iter().copied());
-    }
-}
-
 impl<T: Send> FromParallelIterator<T> for Vec<T> {
     #[track_caller]
     fn from_par_iter<I: IntoParallelIterator<Item = T>>(iter: I) -> Self {
@@ -46,17 +41,29 @@ impl<T: Send> FromParallelIterator<T> for Vec<T> {
     }
 }
 
-impl<T: Send> FromParallelIterator<T> for Box<[T]> {
-    #[track_caller]
-    fn from_par_iter<I: IntoParallelIterator<Item = T>>(iter: I) -> Self {
-        Vec::from_par_iter(iter).into_boxed_slice()
-    }
+/// Implements slices on the heap, which are made of vectors.
+macro_rules! slices {
+    ($($Slice:ty;)*) => {$(
+        impl<T: Send> FromParallelIterator<T> for $Slice {
+            #[track_caller]
+            fn from_par_iter<I: IntoParallelIterator<Item = T>>(iter: I) -> Self {
+                Vec::from_par_iter(iter).into()
+            }
+        }
+    )*};
 }
 
-impl<T: Send> FromParallelIterator<T> for Arc<[T]> {
+slices! {
+    Box<[T]>;
+    Rc<[T]>;
+    Arc<[T]>;
+}
+
+/// Collects into an owned value.
+impl<C: ToOwned<Owned: FromParallelIterator<T>> + ?Sized, T: Send> FromParallelIterator<T> for Cow<'_, C> {
     #[track_caller]
     fn from_par_iter<I: IntoParallelIterator<Item = T>>(iter: I) -> Self {
-        Vec::from_par_iter(iter).into()
+        Cow::Owned(C::Owned::from_par_iter(iter))
     }
 }
 
@@ -90,7 +97,10 @@ macro_rules! one_by_one {
             }
         }
 
-        impl<$($generics)*> FromParallelIterator<$Item> for $Collection {
+        impl<$($generics)*> FromParallelIterator<$Item> for $Collection
+        where
+            $Collection: FromIterator<$Item>,
+        {
             #[track_caller]
             fn from_par_iter<I: IntoParallelIterator<Item = $Item>>(iter: I) -> Self {
                 gather(iter.into_par_iter()).into_items().collect()
@@ -100,11 +110,14 @@ macro_rules! one_by_one {
 }
 
 one_by_one! {
-    [K: Eq + Hash + Send, V: Send, S: BuildHasher + Default + Send] (K, V) => HashMap<K, V, S>;
-    [T: Eq + Hash + Send, S: BuildHasher + Default + Send] T => HashSet<T, S>;
+    [K: Eq + Hash + Send, V: Send, S: BuildHasher + Send] (K, V) => HashMap<K, V, S>;
+    [T: Eq + Hash + Send, S: BuildHasher + Send] T => HashSet<T, S>;
     [T: Ord + Send] T => BinaryHeap<T>;
     [T: Send] T => VecDeque<T>;
     [T: Send] T => LinkedList<T>;
+    [] OsString => OsString;
+    ['t] &'t OsStr => OsString;
+    ['t] Cow<'t, OsStr> => OsString;
 }
 
 /// Implements trees: items that are in order become a tree in one pass, and all participants put
@@ -136,6 +149,30 @@ macro_rules! trees {
 trees! {
     [K: Ord + Send, V: Send] (K, V) => BTreeMap<K, V>, |a, b| a.0.cmp(&b.0);
     [T: Ord + Send] T => BTreeSet<T>, Ord::cmp;
+}
+
+/// Implements collections that are extended by copies of values.
+macro_rules! copies {
+    ($([$($generics:tt)*] $Item:ty => $Collection:ty, $copy:expr;)*) => {$(
+        impl<'t, $($generics)*> ParallelExtend<$Item> for $Collection {
+            #[track_caller]
+            fn par_extend<I: IntoParallelIterator<Item = $Item>>(&mut self, iter: I) {
+                self.par_extend(iter.into_par_iter().map($copy));
+            }
+        }
+    )*};
+}
+
+copies! {
+    [T: Copy + Send + Sync] &'t T => Vec<T>, |item| *item;
+    [T: Copy + Send + Sync] &'t T => VecDeque<T>, |item| *item;
+    [T: Copy + Send + Sync] &'t T => LinkedList<T>, |item| *item;
+    [T: Copy + Ord + Send + Sync] &'t T => BinaryHeap<T>, |item| *item;
+    [T: Copy + Ord + Send + Sync] &'t T => BTreeSet<T>, |item| *item;
+    [T: Copy + Eq + Hash + Send + Sync, S: BuildHasher + Send] &'t T => HashSet<T, S>, |item| *item;
+    [K: Copy + Ord + Send + Sync, V: Copy + Send + Sync] (&'t K, &'t V) => BTreeMap<K, V>, |(k, v)| (*k, *v);
+    [K: Copy + Eq + Hash + Send + Sync, V: Copy + Send + Sync, S: BuildHasher + Send]
+        (&'t K, &'t V) => HashMap<K, V, S>, |(k, v)| (*k, *v);
 }
 
 /// Appends a text in pieces. Other fibers may have their turn between the pieces.
@@ -202,6 +239,13 @@ macro_rules! texts {
                 let mut text = String::new();
                 text.par_extend(iter);
                 text
+            }
+        }
+
+        impl$(<$lifetime>)? FromParallelIterator<$Piece> for Box<str> {
+            #[track_caller]
+            fn from_par_iter<I: IntoParallelIterator<Item = $Piece>>(iter: I) -> Self {
+                String::from_par_iter(iter).into()
             }
         }
     )*};

@@ -11,6 +11,7 @@ mod tries;
 mod two;
 
 pub(super) use in_place::{extend_in_place, extend_two_in_place};
+pub(super) use runs::Gather;
 pub(super) use two::{partition, unzip};
 
 use super::IntoParallelIterator;

@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 ///
 /// They are joined at the end, all at once. If each merge joined them, an item would be moved once
 /// for each time that its range was divided.
-pub(super) struct Runs<T> {
+pub(in crate::iter) struct Runs<T> {
     first: Vec<T>,
     others: Vec<Vec<T>>,
 }
@@ -41,7 +41,7 @@ impl<T> Runs<T> {
     }
 
     /// Appends the items to `vec`.
-    pub(super) fn append_to(mut self, vec: &mut Vec<T>) {
+    pub(in crate::iter) fn append_to(mut self, vec: &mut Vec<T>) {
         /// The most items that are moved between two looks whether others want a turn or work.
         const PIECE: usize = 1 << 13;
         if vec.capacity() == 0 {
@@ -93,7 +93,13 @@ impl<I: Iterator> Iterator for Known<I> {
 }
 
 /// Keeps all items.
-struct Gather<T>(PhantomData<fn(T)>);
+pub(in crate::iter) struct Gather<T>(PhantomData<fn(T)>);
+
+impl<T> Gather<T> {
+    pub(in crate::iter) fn new() -> Self {
+        Gather(PhantomData)
+    }
+}
 
 impl<T: Send> Consumer for Gather<T> {
     type Item = T;
@@ -127,6 +133,6 @@ pub(super) fn gather<I: ParallelIterator>(iter: I) -> Runs<I::Item> {
             extend_in_place(&mut runs.first, iter, len);
             runs
         }
-        None => iter.drive(&Gather(PhantomData), plan),
+        None => iter.drive(&Gather::new(), plan),
     }
 }

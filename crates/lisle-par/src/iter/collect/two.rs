@@ -1,8 +1,8 @@
 //! Two collections from one iterator.
 
 use super::runs::Runs;
-use super::{ParallelExtend, extend_two_in_place};
-use crate::iter::{At, Consumer, ParallelIterator};
+use super::{FromParallelIterator, ParallelExtend, extend_two_in_place};
+use crate::iter::{At, Consumer, IntoParallelIterator, ParallelIterator};
 use std::marker::PhantomData;
 
 /// Puts each item into one of two collections, or a part of it into each.
@@ -54,6 +54,22 @@ fn extended<T: Send, C: Default + ParallelExtend<T>>(vec: Vec<T>) -> C {
     all
 }
 
+/// Returns the first elements of all items, and the second ones.
+#[track_caller]
+fn vecs<A: Send, B: Send, I: ParallelIterator<Item = (A, B)>>(iter: I) -> (Vec<A>, Vec<B>) {
+    match iter.exact_len() {
+        Some(len) => {
+            let (mut a, mut b) = (Vec::new(), Vec::new());
+            extend_two_in_place(&mut a, &mut b, iter, len);
+            (a, b)
+        }
+        None => sort(iter, |(x, y), a, b| {
+            a.push(x);
+            b.push(y);
+        }),
+    }
+}
+
 /// See [`ParallelIterator::unzip`].
 #[track_caller]
 pub(in crate::iter) fn unzip<A, B, FromA, FromB, I>(iter: I) -> (FromA, FromB)
@@ -64,18 +80,39 @@ where
     FromB: Default + ParallelExtend<B>,
     I: ParallelIterator<Item = (A, B)>,
 {
-    let (a, b) = match iter.exact_len() {
-        Some(len) => {
-            let (mut a, mut b) = (Vec::new(), Vec::new());
-            extend_two_in_place(&mut a, &mut b, iter, len);
-            (a, b)
-        }
-        None => sort(iter, |(x, y), a, b| {
-            a.push(x);
-            b.push(y);
-        }),
-    };
+    let (a, b) = vecs(iter);
     (extended(a), extended(b))
+}
+
+/// Extends one collection by the first elements of all pairs, and another one by the second ones.
+impl<A, B, ToA, ToB> ParallelExtend<(A, B)> for (ToA, ToB)
+where
+    A: Send,
+    B: Send,
+    ToA: ParallelExtend<A>,
+    ToB: ParallelExtend<B>,
+{
+    #[track_caller]
+    fn par_extend<I: IntoParallelIterator<Item = (A, B)>>(&mut self, iter: I) {
+        let (a, b) = vecs(iter.into_par_iter());
+        self.0.par_extend_vec(a);
+        self.1.par_extend_vec(b);
+    }
+}
+
+/// Collects the first elements of all pairs into one collection, and the second ones into another.
+impl<A, B, FromA, FromB> FromParallelIterator<(A, B)> for (FromA, FromB)
+where
+    A: Send,
+    B: Send,
+    FromA: FromParallelIterator<A>,
+    FromB: FromParallelIterator<B>,
+{
+    #[track_caller]
+    fn from_par_iter<I: IntoParallelIterator<Item = (A, B)>>(iter: I) -> Self {
+        let (a, b) = vecs(iter.into_par_iter());
+        (FromA::from_par_iter(a), FromB::from_par_iter(b))
+    }
 }
 
 /// See [`ParallelIterator::partition`].

@@ -1,7 +1,7 @@
 //! Iterators over no item, one item, or one item repeated.
 
 use crate::iter::exact::{exact_part, parts_are_exact};
-use crate::iter::{ExactPart, IndexedParallelIterator, ParallelIterator, Part};
+use crate::iter::{ExactPart, IndexedParallelIterator, IntoParallelIterator, ParallelIterator, Part, Zip};
 use std::marker::PhantomData;
 
 /// Creates an iterator over no items.
@@ -42,16 +42,54 @@ pub fn repeat_n<T: Clone + Send + Sync>(item: T, count: usize) -> RepeatN<T> {
     RepeatN { item, count }
 }
 
+/// Creates an iterator over clones of one item, without an end.
+///
+/// It is for loops that end early, and for [`zip`](Repeat::zip). To be exact, it has `usize::MAX`
+/// items.
+///
+/// ```
+/// # use lisle_par::facade as lisle;
+/// use lisle::par::{iter, prelude::*};
+///
+/// assert_eq!(iter::repeat(7).find_any(|n| *n == 7), Some(7));
+/// ```
+pub fn repeat<T: Clone + Send + Sync>(item: T) -> Repeat<T> {
+    Repeat { item }
+}
+
+/// Creates an iterator over `count` clones of one item.
+///
+/// # Examples
+///
+/// ```
+/// # use lisle_par::facade as lisle;
+/// use lisle::par::{iter, prelude::*};
+///
+/// # #[allow(deprecated)]
+/// assert_eq!(iter::repeatn(2, 3).product::<u32>(), 8);
+/// ```
+#[deprecated(note = "use `repeat_n`, the name that the standard library has given to it")]
+pub fn repeatn<T: Clone + Send + Sync>(item: T, count: usize) -> RepeatN<T> {
+    repeat_n(item, count)
+}
+
 /// See [`empty`].
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct Empty<T>(PhantomData<fn() -> T>);
 
-/// See [`once`].
+/// One item or none. See [`once`].
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct Once<T> {
     item: Option<T>,
+}
+
+/// See [`repeat`].
+#[must_use = "iterators are lazy and do nothing unless consumed"]
+#[derive(Debug, Clone)]
+pub struct Repeat<T> {
+    item: T,
 }
 
 /// See [`repeat_n`].
@@ -71,6 +109,48 @@ pub struct AtMostOne<T>(Option<T>);
 pub struct Repeated<'a, T> {
     item: &'a T,
     count: usize,
+}
+
+impl<T> Once<T> {
+    pub(super) fn of(item: Option<T>) -> Self {
+        Once { item }
+    }
+}
+
+impl<T: Clone + Send + Sync> Repeat<T> {
+    /// Returns an iterator over the first `count` clones.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::{iter, prelude::*};
+    ///
+    /// assert_eq!(iter::repeat(2).take(3).sum::<u32>(), 6);
+    /// ```
+    pub fn take(self, count: usize) -> RepeatN<T> {
+        repeat_n(self.item, count)
+    }
+
+    /// Returns an iterator over pairs of a clone and an item of `other`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::{iter, prelude::*};
+    ///
+    /// let pairs: Vec<(u8, char)> = iter::repeat(1).zip(['a', 'b']).collect();
+    /// assert_eq!(pairs, [(1, 'a'), (1, 'b')]);
+    /// ```
+    pub fn zip<Z>(self, other: Z) -> Zip<RepeatN<T>, Z::Iter>
+    where
+        Z: IntoParallelIterator,
+        Z::Iter: IndexedParallelIterator,
+    {
+        let other = other.into_par_iter();
+        self.take(other.len()).zip(other)
+    }
 }
 
 impl<T: Send> ParallelIterator for Empty<T> {
@@ -124,6 +204,18 @@ impl<T: Send> ExactPart for AtMostOne<T> {
 
     fn back(self) -> Self::Back {
         self.items()
+    }
+}
+
+impl<T: Clone + Send + Sync> ParallelIterator for Repeat<T> {
+    type Item = T;
+    type Part<'a>
+        = Repeated<'a, T>
+    where
+        Self: 'a;
+
+    fn part(&mut self) -> Repeated<'_, T> {
+        Repeated { item: &self.item, count: usize::MAX }
     }
 }
 

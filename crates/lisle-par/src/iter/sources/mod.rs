@@ -2,11 +2,16 @@
 
 pub mod array;
 pub(super) mod bridge;
-mod collections;
+pub mod collections;
 mod cuts;
 pub(super) mod few;
+pub mod option;
+pub(super) mod pieces;
 pub mod range;
 pub mod range_inclusive;
+pub mod result;
 pub mod slice;
 pub mod str;
+pub mod string;
+pub(super) mod tree;
 pub mod vec;

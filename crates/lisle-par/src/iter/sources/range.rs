@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use std::iter::Rev;
 use std::ops::{Range, RangeInclusive};
 
-/// The integer types, whose ranges are parallel iterators.
+/// The integer types and `char`, whose ranges are parallel iterators.
 ///
 /// There is one trait and one implementation for all ranges, and not one for each type. This lets
 /// the compiler infer that `0..10` is a range of *some* integers, and choose `i32` by default.
@@ -69,6 +69,50 @@ macro_rules! integers {
 integers! {
     u8 u8 u16 u16 u32 u32 u64 u64 u128 u128 usize usize
     i8 u8 i16 u16 i32 u32 i64 u64 i128 u128 isize usize
+}
+
+impl sealed::Sealed for char {}
+
+/// The characters are numbered without the surrogates, which are no characters.
+impl Integer for char {
+    type Items = Range<char>;
+    type InclusiveItems = RangeInclusive<char>;
+
+    #[inline]
+    fn distance(self, end: char) -> Option<usize> {
+        Some((number(end) - number(self)) as usize)
+    }
+
+    #[inline]
+    fn above(self, by: usize) -> char {
+        const CHARS: usize = number(char::MAX) as usize + 1;
+        let number = (number(self) as usize).wrapping_add(by) % CHARS;
+        let surrogates =
+            if number < SURROGATES.start as usize { 0 } else { SURROGATES.end - SURROGATES.start };
+        char::from_u32(number as u32 + surrogates).expect("it is no surrogate")
+    }
+
+    #[inline]
+    fn up_to(self, end: char) -> Range<char> {
+        self..end
+    }
+
+    #[inline]
+    fn and_above(self, len: usize) -> RangeInclusive<char> {
+        match len.checked_sub(1) {
+            Some(to_last) => self..=self.above(to_last),
+            None => RangeInclusive::new('b', 'a'),
+        }
+    }
+}
+
+/// The code points that are no characters.
+const SURROGATES: Range<u32> = 0xd800..0xe000;
+
+/// Returns the number of characters below `c`.
+const fn number(c: char) -> u32 {
+    let code = c as u32;
+    if code < SURROGATES.start { code } else { code - (SURROGATES.end - SURROGATES.start) }
 }
 
 #[cold]

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 /// Which things exist, and what went wrong.
 #[derive(Default)]
-struct Ledger {
+pub(super) struct Ledger {
     live: Vec<bool>,
     dropped_twice: usize,
     /// The number of calls until one of them panics.
@@ -19,18 +19,18 @@ struct Ledger {
     drops_left: Option<usize>,
 }
 
-type Book = Arc<Mutex<Ledger>>;
+pub(super) type Book = Arc<Mutex<Ledger>>;
 
 /// Something that has to be dropped once.
-struct Thing {
-    id: usize,
+pub(super) struct Thing {
+    pub(super) id: usize,
     /// Memory for an address sanitizer to watch.
     body: Box<usize>,
     book: Book,
 }
 
 impl Thing {
-    fn new(book: &Book) -> Self {
+    pub(super) fn new(book: &Book) -> Self {
         let live = &mut book.lock().unwrap().live;
         live.push(true);
         let id = live.len() - 1;
@@ -79,25 +79,25 @@ impl Drop for Thing {
     }
 }
 
-const THINGS: usize = 13;
+pub(super) const THINGS: usize = 13;
 
-fn things(book: &Book) -> Vec<Thing> {
+pub(super) fn things(book: &Book) -> Vec<Thing> {
     (0..THINGS).map(|_| Thing::new(book)).collect()
 }
 
-fn touched(thing: Thing) -> Thing {
+pub(super) fn touched(thing: Thing) -> Thing {
     thing.touch();
     thing
 }
 
-fn is_odd(thing: &Thing) -> bool {
+pub(super) fn is_odd(thing: &Thing) -> bool {
     thing.touch();
     thing.id % 2 == 1
 }
 
 /// Runs `program` undisturbed, and with a panic at each of the places that it passes, divided in
 /// many ways.
-fn each_once(program: impl Fn(&Book)) {
+pub(super) fn each_once(program: impl Fn(&Book)) {
     let (tries, stride) = if cfg!(miri) { (1, 5) } else { (40, 1) };
     for seed in 0..tries {
         for panic_at in (0..).step_by(stride) {

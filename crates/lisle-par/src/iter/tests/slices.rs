@@ -8,16 +8,19 @@ use std::fmt::Debug;
 
 const SEEDS: u64 = if cfg!(miri) { 20 } else { 2_000 };
 
+type Parts<'i, I> = [<I as IndexedParallelIterator>::Exact<'i>; 3];
+
 /// Divides an iterator at any two places, and runs the three parts in both directions.
 pub(super) fn divides_anywhere<I>(iter: impl Fn() -> I, serial: impl Iterator<Item = I::Item>)
 where
-    I: IndexedParallelIterator<Item: PartialEq + Debug>,
+    I: IntoParallelIterator<Iter: IndexedParallelIterator, Item: PartialEq + Debug>,
 {
+    let iter = || iter().into_par_iter();
     let serial: Vec<_> = serial.collect();
     assert_eq!(iter().len(), serial.len());
     for to in 0..=serial.len() {
         for from in 0..=to {
-            let parts = |check: &mut dyn FnMut([<I as IndexedParallelIterator>::Exact<'_>; 3])| {
+            let parts = |check: &mut dyn FnMut(Parts<'_, I::Iter>)| {
                 let mut iter = iter();
                 let (rest, last) = iter.exact().split_at(to);
                 let (first, middle) = rest.split_at(from);

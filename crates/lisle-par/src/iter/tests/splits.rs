@@ -67,7 +67,7 @@ fn go<P: Part, C: Consumer<Item = P::Item>>(
             0 => len.min(1),
             1 => len.saturating_sub(1),
             2 => len,
-            _ => random.next() as usize % (len + 1),
+            _ => random.next() as usize % len.saturating_add(1),
         };
         if random.next() % 4 < wildness && len > 0 {
             let (front, rest) = part.split_at(within);

@@ -26,10 +26,10 @@ pub trait Form: Copy + Send {
 /// A text, and the way to iterate over it.
 #[derive(Debug)]
 pub struct Text<'t, F> {
-    pub(super) text: &'t str,
+    pub(in crate::iter::sources) text: &'t str,
     /// The position of its first byte in the whole text.
-    pub(super) from: usize,
-    pub(super) form: F,
+    pub(in crate::iter::sources) from: usize,
+    pub(in crate::iter::sources) form: F,
 }
 
 impl<'t, F: Form> Cut for Text<'t, F> {

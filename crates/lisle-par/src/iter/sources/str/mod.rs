@@ -4,7 +4,7 @@
 //! and a [`Progress`](crate::Progress) count. A text is divided only between two characters, or
 //! after a separator.
 
-mod forms;
+pub(super) mod forms;
 mod pattern;
 mod text;
 mod types;

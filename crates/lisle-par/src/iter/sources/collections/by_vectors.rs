@@ -1,9 +1,9 @@
-//! The collections of the standard library that cannot be divided: their elements, or references to
-//! them, are put into a vector first.
+//! The collections that cannot be divided: their elements, or references to them, are put into a
+//! vector first.
 
-use super::vec;
-use crate::iter::IntoParallelIterator;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
+use crate::iter::{IntoParallelIterator, ParallelDrainFull};
+use crate::vec;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, LinkedList};
 
 macro_rules! by_vectors {
     ($([$($generics:tt)*] $Collection:ty, $Item:ty;)*) => {$(
@@ -30,12 +30,26 @@ by_vectors! {
     ['data, K: Sync, V: Send] &'data mut BTreeMap<K, V>, (&'data K, &'data mut V);
     [T: Send] BTreeSet<T>, T;
     ['data, T: Sync] &'data BTreeSet<T>, &'data T;
-    [T: Send] BinaryHeap<T>, T;
-    ['data, T: Sync] &'data BinaryHeap<T>, &'data T;
-    [T: Send] VecDeque<T>, T;
-    ['data, T: Sync] &'data VecDeque<T>, &'data T;
-    ['data, T: Send] &'data mut VecDeque<T>, &'data mut T;
     [T: Send] LinkedList<T>, T;
     ['data, T: Sync] &'data LinkedList<T>, &'data T;
     ['data, T: Send] &'data mut LinkedList<T>, &'data mut T;
+}
+
+macro_rules! drained {
+    ($([$($generics:tt)*] $Collection:ty, $Item:ty;)*) => {$(
+        impl<$($generics)*> ParallelDrainFull for &mut $Collection {
+            type Iter = vec::IntoIter<$Item>;
+            type Item = $Item;
+
+            /// Allocates a vector, and fills it one by one.
+            fn par_drain(self) -> Self::Iter {
+                self.drain().collect::<Vec<_>>().into_par_iter()
+            }
+        }
+    )*};
+}
+
+drained! {
+    [K: Send, V: Send, S] HashMap<K, V, S>, (K, V);
+    [T: Send, S] HashSet<T, S>, T;
 }
