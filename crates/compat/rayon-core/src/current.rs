@@ -2,7 +2,6 @@
 
 use crate::builder::ThreadPoolBuilder;
 use crate::error::ThreadPoolBuildError;
-use crate::queue::End;
 use crate::registry::{Registry, locked};
 use lisle_runtime::Handle;
 use std::sync::{Arc, Mutex};
@@ -25,6 +24,13 @@ pub(crate) fn current() -> Arc<Registry> {
     })
 }
 
+/// Returns `true` if the program has started the runtime of this domain itself, and so has other work for it than
+/// loops.
+#[inline]
+pub(crate) fn has_other_work() -> bool {
+    Registry::has_other_work_here().unwrap_or_else(|| current().has_other_work())
+}
+
 /// Returns the pool of a runtime that was not started as one.
 fn of(handle: Handle) -> Arc<Registry> {
     let (registry, ended) = known(handle);
@@ -39,7 +45,7 @@ fn known(handle: Handle) -> (Arc<Registry>, Vec<Arc<Registry>>) {
     let ended = known.extract_if(.., |registry| registry.handle().has_ended()).collect();
     let found = known.iter().find(|registry| *registry.handle() == handle).cloned();
     let registry = found.unwrap_or_else(|| {
-        let registry = Arc::new(Registry::new(handle, End::Newest, None));
+        let registry = Arc::new(Registry::of_program(handle));
         known.push(registry.clone());
         registry
     });

@@ -23,6 +23,8 @@ pub(crate) struct Registry {
     /// Of the injected jobs.
     server: ServerFlag,
     panic_handler: Option<Box<PanicHandler>>,
+    /// Set if the program has started the runtime itself: it has other work for the domains than loops.
+    has_other_work: bool,
     /// How many still use the pool: its `ThreadPool`, and each job that was spawned without a scope.
     users: AtomicUsize,
     /// The runtime, if it ends with its last user.
@@ -67,6 +69,7 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Registry {
+    /// Creates the pool of a runtime that is started as one.
     pub(crate) fn new(handle: Handle, first: End, panic_handler: Option<Box<PanicHandler>>) -> Self {
         Registry {
             domains: (0..handle.domains()).map(|_| Domain::new(first)).collect(),
@@ -74,9 +77,22 @@ impl Registry {
             injected: InjectedQueue::default(),
             server: ServerFlag::new(),
             panic_handler,
+            has_other_work: false,
             users: AtomicUsize::new(1),
             runtime: Mutex::new(None),
         }
+    }
+
+    /// Creates the pool of a runtime that the program has started itself.
+    pub(crate) fn of_program(handle: Handle) -> Self {
+        Registry { has_other_work: true, ..Registry::new(handle, End::Newest, None) }
+    }
+
+    /// Returns `true` if the domain of this thread is known to be one of a runtime that the program has started
+    /// itself, and `false` if it is known to be one of a pool.
+    #[inline]
+    pub(crate) fn has_other_work_here() -> Option<bool> {
+        HERE.try_with(|here| here.borrow().as_ref().map(|here| here.has_other_work)).ok().flatten()
     }
 
     /// Returns the pool of the domain that runs on this thread, if that is known.
@@ -90,6 +106,10 @@ impl Registry {
         // The pool before may go with this reference, and its panic handler with it. A thread that ends has
         // none to note.
         drop(HERE.try_with(|here| here.replace(registry)));
+    }
+
+    pub(crate) fn has_other_work(&self) -> bool {
+        self.has_other_work
     }
 
     pub(crate) fn handle(&self) -> &Handle {

@@ -1,6 +1,9 @@
 //! Running two closures, perhaps at the same time.
 
+mod pieces;
+
 use crate::current;
+use lisle_core::event::is_modelled;
 use lisle_runtime::fiber::domain;
 use std::marker::PhantomData;
 
@@ -67,11 +70,16 @@ where
             lisle_par::join(|| oper_a(FnContext::new(true)), || oper_b(FnContext::new(true)))
         });
     };
-    lisle_par::join(
-        || oper_a(FnContext::new(false)),
-        // A half stays in its runtime, so the index says which thread this is.
-        move || oper_b(FnContext::new(domain() != Some(home))),
-    )
+    // A half stays in its runtime, so the index says which thread this is.
+    let is_away = move || domain() != Some(home);
+    // A model runs no clock.
+    if current::has_other_work() && !is_modelled() {
+        return pieces::join(
+            |is_long| oper_a(FnContext::new(is_long)),
+            move |is_long| oper_b(FnContext::new(is_long || is_away())),
+        );
+    }
+    lisle_par::join(|| oper_a(FnContext::new(false)), move || oper_b(FnContext::new(is_away())))
 }
 
 /// The context that a closure of [`join_context`] is called in.
@@ -88,7 +96,8 @@ impl FnContext {
         FnContext { migrated, marker: PhantomData }
     }
 
-    /// Returns `true` if the closure runs on another thread than the caller of [`join_context`].
+    /// Returns `true` if the closure runs on another thread than the caller of [`join_context`], or should divide
+    /// its work further since it is long and other fibers may want the domain.
     #[inline]
     pub fn migrated(&self) -> bool {
         self.migrated
