@@ -26,10 +26,15 @@ impl<T> Runs<T> {
     }
 
     pub(super) fn and(mut self, mut next: Self) -> Self {
-        if self.len() == 0 {
+        /// The most items that are moved to the end of another run. A loop of loops makes a run for
+        /// each of them, however short.
+        const FEW: usize = 32;
+        if self.first.is_empty() && self.others.is_empty() {
             return next;
         }
-        if !next.first.is_empty() {
+        if next.first.len() <= FEW {
+            self.last().append(&mut next.first);
+        } else {
             self.others.push(next.first);
         }
         self.others.append(&mut next.others);
@@ -134,5 +139,28 @@ pub(super) fn gather<I: ParallelIterator>(iter: I) -> Runs<I::Item> {
             runs
         }
         None => iter.drive(&Gather::new(), plan),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Runs;
+
+    fn run(items: impl IntoIterator<Item = u32>) -> Runs<u32> {
+        Runs { first: items.into_iter().collect(), others: Vec::new() }
+    }
+
+    /// A loop of loops merges as many runs as it has inner loops.
+    #[test]
+    fn many_short_runs_become_few() {
+        let runs = (0..10_000).fold(Runs::new(), |runs, n| runs.and(run([n])));
+        assert!(runs.others.is_empty());
+        // A long run is not moved, and the short ones after it come to its end.
+        let runs = runs.and(run(10_000..10_500));
+        let runs = (10_500..20_000).fold(runs, |runs, n| runs.and(run([n])).and(Runs::new()));
+        assert_eq!((runs.others.len(), runs.len()), (1, 20_000));
+        let mut all = Vec::new();
+        run([]).and(runs).and(run([20_000])).append_to(&mut all);
+        assert!(all.into_iter().eq(0..=20_000));
     }
 }
