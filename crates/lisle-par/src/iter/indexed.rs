@@ -1,15 +1,20 @@
 //! Parallel iterators that know their number of items.
 
 use super::adapters::blocks::Blocks;
-use super::adapters::chunked::Chunked;
+use super::adapters::chunked::{Chunked, FoldChunks, FoldChunksWith, Gathering};
 use super::adapters::cut::{Skip, Take};
 use super::adapters::enumerate::Enumerate;
+use super::adapters::fold::Folded;
+use super::adapters::init::Clones;
+use super::adapters::interleave::{Interleave, InterleaveShortest};
 use super::adapters::planned::Planned;
 use super::adapters::rev::Rev;
+use super::adapters::stages::{Gated, Positioning, Positions, Staged};
 use super::adapters::step_by::StepBy;
 use super::adapters::zip::Zip;
 use super::collect::{extend_in_place, extend_two_in_place};
 use super::{ExactPart, IntoParallelIterator, ParallelIterator};
+use std::cmp::Ordering;
 
 /// A parallel iterator each of whose steps gives exactly one item.
 ///
@@ -93,6 +98,59 @@ pub trait IndexedParallelIterator: ParallelIterator {
         let other = other.into_par_iter();
         assert_eq!(self.len(), other.len(), "`zip_eq` needs two iterators of one length");
         Zip::new(self, other)
+    }
+
+    /// Returns an iterator over the items of this iterator and of `other` in turn. When one of the two
+    /// has ended, the rest of the other one follows.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    ///
+    /// let both: Vec<i32> = [1, 2].into_par_iter().interleave([10, 20, 30, 40]).collect();
+    /// assert_eq!(both, [1, 10, 2, 20, 30, 40]);
+    /// ```
+    fn interleave<I>(self, other: I) -> Interleave<Self, I::Iter>
+    where
+        I: IntoParallelIterator<Item = Self::Item>,
+        I::Iter: IndexedParallelIterator<Item = Self::Item>,
+    {
+        Interleave::new(self, other.into_par_iter())
+    }
+
+    /// Returns an iterator over the items of this iterator and of `other` in turn, until the one whose
+    /// turn it is has ended.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    ///
+    /// let both: Vec<i32> = [1, 2, 3, 4].into_par_iter().interleave_shortest([10, 20]).collect();
+    /// assert_eq!(both, [1, 10, 2, 20, 3]);
+    /// ```
+    fn interleave_shortest<I>(self, other: I) -> InterleaveShortest<Self, I::Iter>
+    where
+        I: IntoParallelIterator<Item = Self::Item>,
+        I::Iter: IndexedParallelIterator<Item = Self::Item>,
+    {
+        InterleaveShortest::shortest(self, other.into_par_iter())
+    }
+
+    /// Returns an iterator over the numbers of the items for which `predicate` returns `true`, from 0
+    /// on.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    ///
+    /// let odd: Vec<usize> = [2, 3, 4, 5].par_iter().positions(|n| n % 2 == 1).collect();
+    /// assert_eq!(odd, [1, 3]);
+    /// ```
+    fn positions<P>(self, predicate: P) -> Positions<Self, P>
+    where
+        P: Fn(Self::Item) -> bool + Sync + Send,
+    {
+        Staged::new(self.enumerate(), Gated(Positioning(predicate)))
     }
 
     /// Returns an iterator over pairs of a number, from 0 on, and an item.
@@ -183,7 +241,60 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Panics if `size` is 0.
     #[track_caller]
     fn chunks(self, size: usize) -> Chunked<Self> {
-        Chunked::new(self, size)
+        Chunked::new(self, size, Gathering, "chunks")
+    }
+
+    /// Returns an iterator over accumulators, each of `size` items; the last may be of fewer. Each
+    /// accumulator starts as `identity()`, and `op` adds item after item to it.
+    ///
+    /// Unlike those of [`fold`](ParallelIterator::fold), the accumulators do not depend on how the
+    /// loop is divided.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    ///
+    /// let sums: Vec<i32> = (0..5).into_par_iter().fold_chunks(2, || 0, |sum, n| sum + n).collect();
+    /// assert_eq!(sums, [1, 5, 4]);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Panics if `size` is 0.
+    #[track_caller]
+    fn fold_chunks<T, N, F>(self, size: usize, identity: N, op: F) -> FoldChunks<Self, N, F>
+    where
+        N: Fn() -> T + Send + Sync,
+        F: Fn(T, Self::Item) -> T + Send + Sync,
+        T: Send,
+    {
+        Chunked::new(self, size, Folded { identity, op }, "fold_chunks")
+    }
+
+    /// Does the same as [`fold_chunks`](Self::fold_chunks), with clones of `init` as the initial
+    /// accumulators.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    ///
+    /// let lines = ['a', 'b', 'c'].into_par_iter().fold_chunks_with(2, String::from("> "), |mut line, c| {
+    ///     line.push(c);
+    ///     line
+    /// });
+    /// assert_eq!(lines.collect::<Vec<_>>(), ["> ab", "> c"]);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Panics if `size` is 0.
+    #[track_caller]
+    fn fold_chunks_with<T, F>(self, size: usize, init: T, op: F) -> FoldChunksWith<Self, T, F>
+    where
+        T: Send + Clone,
+        F: Fn(T, Self::Item) -> T + Send + Sync,
+    {
+        Chunked::new(self, size, Folded { identity: Clones::new(init), op }, "fold_chunks_with")
     }
 
     // Methods that say how the loop is divided.
@@ -321,6 +432,174 @@ pub trait IndexedParallelIterator: ParallelIterator {
         extend_two_in_place(left, right, self, len);
     }
 
+    /// Compares the items with those of another iterator lexicographically, as vectors of them
+    /// would be compared.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    ///
+    /// use std::cmp::Ordering;
+    ///
+    /// assert_eq!([1, 2].par_iter().cmp(&[1, 3, 0]), Ordering::Less);
+    /// assert_eq!([1, 2].par_iter().cmp(&[1]), Ordering::Greater);
+    /// ```
+    #[track_caller]
+    fn cmp<I>(self, other: I) -> Ordering
+    where
+        I: IntoParallelIterator<Item = Self::Item>,
+        I::Iter: IndexedParallelIterator,
+        Self::Item: Ord,
+    {
+        let other = other.into_par_iter();
+        let of_lengths = self.len().cmp(&other.len());
+        let unequal = |(a, b): (Self::Item, Self::Item)| Some(a.cmp(&b)).filter(|order| order.is_ne());
+        self.zip(other).find_map_first(unequal).unwrap_or(of_lengths)
+    }
+
+    /// Does the same as [`cmp`](Self::cmp) for items of which some cannot be compared. Returns `None` if
+    /// the first two that are not equal cannot.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    ///
+    /// use std::cmp::Ordering;
+    ///
+    /// assert_eq!([1.0, 2.0].par_iter().partial_cmp(&[1.0, 3.0]), Some(Ordering::Less));
+    /// assert_eq!([1.0, f64::NAN].par_iter().partial_cmp(&[1.0, 3.0]), None);
+    /// ```
+    #[track_caller]
+    fn partial_cmp<I>(self, other: I) -> Option<Ordering>
+    where
+        I: IntoParallelIterator,
+        I::Iter: IndexedParallelIterator,
+        Self::Item: PartialOrd<I::Item>,
+    {
+        let other = other.into_par_iter();
+        let of_lengths = self.len().cmp(&other.len());
+        let unequal = |(a, b): (Self::Item, I::Item)| match a.partial_cmp(&b) {
+            Some(Ordering::Equal) => None,
+            order => Some(order),
+        };
+        self.zip(other).find_map_first(unequal).unwrap_or(Some(of_lengths))
+    }
+
+    /// Returns `true` if there are as many items as in another iterator, and each is equal to the one at
+    /// the same place. If the numbers differ, no item is made.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    ///
+    /// assert!((0..3).into_par_iter().eq([0, 1, 2]));
+    /// assert!(!(0..3).into_par_iter().eq(0..4));
+    /// ```
+    #[track_caller]
+    fn eq<I>(self, other: I) -> bool
+    where
+        I: IntoParallelIterator,
+        I::Iter: IndexedParallelIterator,
+        Self::Item: PartialEq<I::Item>,
+    {
+        let other = other.into_par_iter();
+        self.len() == other.len() && self.zip(other).all(|(a, b)| a == b)
+    }
+
+    /// Returns the opposite of [`eq`](Self::eq).
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    ///
+    /// assert!((0..3).into_par_iter().ne(0..4));
+    /// ```
+    #[track_caller]
+    fn ne<I>(self, other: I) -> bool
+    where
+        I: IntoParallelIterator,
+        I::Iter: IndexedParallelIterator,
+        Self::Item: PartialEq<I::Item>,
+    {
+        !self.eq(other)
+    }
+
+    /// Returns `true` if the items are less than those of another iterator, as
+    /// [`partial_cmp`](Self::partial_cmp) compares them.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    ///
+    /// assert!([1, 2].par_iter().lt(&[1, 3]));
+    /// ```
+    #[track_caller]
+    fn lt<I>(self, other: I) -> bool
+    where
+        I: IntoParallelIterator,
+        I::Iter: IndexedParallelIterator,
+        Self::Item: PartialOrd<I::Item>,
+    {
+        self.partial_cmp(other).is_some_and(Ordering::is_lt)
+    }
+
+    /// Returns `true` if the items are less than or equal to those of another iterator, as
+    /// [`partial_cmp`](Self::partial_cmp) compares them.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    ///
+    /// assert!([1, 2].par_iter().le(&[1, 2]));
+    /// ```
+    #[track_caller]
+    fn le<I>(self, other: I) -> bool
+    where
+        I: IntoParallelIterator,
+        I::Iter: IndexedParallelIterator,
+        Self::Item: PartialOrd<I::Item>,
+    {
+        self.partial_cmp(other).is_some_and(Ordering::is_le)
+    }
+
+    /// Returns `true` if the items are greater than those of another iterator, as
+    /// [`partial_cmp`](Self::partial_cmp) compares them.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    ///
+    /// assert!([1, 2].par_iter().gt(&[1]));
+    /// ```
+    #[track_caller]
+    fn gt<I>(self, other: I) -> bool
+    where
+        I: IntoParallelIterator,
+        I::Iter: IndexedParallelIterator,
+        Self::Item: PartialOrd<I::Item>,
+    {
+        self.partial_cmp(other).is_some_and(Ordering::is_gt)
+    }
+
+    /// Returns `true` if the items are greater than or equal to those of another iterator, as
+    /// [`partial_cmp`](Self::partial_cmp) compares them.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    ///
+    /// assert!([1, 2].par_iter().ge(&[1, 2]));
+    /// ```
+    #[track_caller]
+    fn ge<I>(self, other: I) -> bool
+    where
+        I: IntoParallelIterator,
+        I::Iter: IndexedParallelIterator,
+        Self::Item: PartialOrd<I::Item>,
+    {
+        self.partial_cmp(other).is_some_and(Ordering::is_ge)
+    }
+
     /// Returns the position of any item for which `predicate` returns `true`.
     ///
     /// ```
@@ -335,7 +614,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     where
         P: Fn(Self::Item) -> bool + Sync + Send,
     {
-        self.enumerate().find_map_any(|(at, item)| predicate(item).then_some(at))
+        self.enumerate().find_map_any(move |(at, item)| predicate(item).then_some(at))
     }
 
     /// Returns the position of the first item for which `predicate` returns `true`.
@@ -351,7 +630,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     where
         P: Fn(Self::Item) -> bool + Sync + Send,
     {
-        self.enumerate().find_map_first(|(at, item)| predicate(item).then_some(at))
+        self.enumerate().find_map_first(move |(at, item)| predicate(item).then_some(at))
     }
 
     /// Returns the position of the last item for which `predicate` returns `true`.
@@ -367,6 +646,6 @@ pub trait IndexedParallelIterator: ParallelIterator {
     where
         P: Fn(Self::Item) -> bool + Sync + Send,
     {
-        self.enumerate().rev().find_map_first(|(at, item)| predicate(item).then_some(at))
+        self.enumerate().rev().find_map_first(move |(at, item)| predicate(item).then_some(at))
     }
 }

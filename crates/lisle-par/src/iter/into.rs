@@ -14,6 +14,20 @@ use super::ParallelIterator;
 /// let long: Vec<String> = names.into_par_iter().map(|name| name + "!").collect();
 /// assert_eq!(long, ["a!", "b!"]);
 /// ```
+///
+/// A tuple of up to twelve values is converted into one iterator over tuples: the iterators of the
+/// values side by side, as by [`zip`](super::IndexedParallelIterator::zip). References to a tuple
+/// are converted as well.
+///
+/// ```
+/// # use lisle_par::facade as lisle;
+/// use lisle::par::prelude::*;
+///
+/// let (a, b, mut sums) = ([1, 2, 3], [4, 5, 6], [0; 3]);
+/// (&a, &b, &mut sums).into_par_iter().for_each(|(a, b, sum)| *sum = a + b);
+/// assert_eq!(sums, [5, 7, 9]);
+/// ```
+#[doc(alias = "MultiZip")]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be run as a parallel loop",
     note = "ranges of integers, slices by reference, vectors and arrays can, if their items are `Send`"

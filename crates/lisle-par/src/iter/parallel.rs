@@ -3,26 +3,33 @@
 use super::adapters::chain::Chain;
 use super::adapters::counted::Counted;
 use super::adapters::flat_map::FlatMap;
-use super::adapters::fold::{Folded, Folds, TryFolded};
-use super::adapters::map_init::MapInit;
+use super::adapters::fold::{FoldWith, Folded, Folds, TryFoldWith, TryFolded};
+use super::adapters::init::Clones;
+use super::adapters::intersperse::Intersperse;
+use super::adapters::map_init::{MapInit, MapWith};
+use super::adapters::panic_fuse::PanicFuse;
 use super::adapters::planned::Planned;
 use super::adapters::stages::{
     Cloned, Cloning, Copied, Copying, Filter, FilterMap, FilterMapping, Filtering, FlatMapIter, FlatMapping,
-    FlattenIter, Flattening, Inspect, Inspecting, Map, Mapping, Staged, Update, Updating,
+    FlattenIter, Flattening, Gated, Inspect, Inspecting, Map, Mapping, SkipAny, SkipAnyWhile, SkippingAny,
+    SkippingAnyWhile, Staged, TakeAny, TakeAnyWhile, TakingAny, TakingAnyWhile, TakingSome, Update, Updating,
+    WhileSome,
 };
 use super::adapters::until::Until;
-use super::collect::{partition, unzip};
+use super::collect::{partition, partition_map, unzip, vec_list};
 use super::ends::each::{Count, ForEach};
 use super::ends::find::{FindAny, FindFirst, FindLast};
 use super::ends::reduce::{Reduce, ReduceWith};
 use super::ends::sum::{Product, Sum};
-use super::ends::tries::{TryForEach, TryReduce};
-use super::run::run;
+use super::ends::tries::{TryForEach, TryReduce, TryReduceWith};
+use super::run::{run, run_by};
 use super::{Consumer, FromParallelIterator, IntoParallelIterator, ParallelExtend, Part, Plan, Try};
 use crate::Progress;
 use crate::kept::without;
+use either::Either;
 use lisle_core::Event;
 use std::cmp::Ordering;
+use std::collections::LinkedList;
 use std::iter;
 use std::marker::PhantomData;
 
@@ -147,7 +154,8 @@ pub trait ParallelIterator: Sized + Send {
     /// ```
     #[track_caller]
     fn drive<C: Consumer<Item = Self::Item>>(mut self, consumer: &C, plan: Plan) -> C::Acc {
-        run(self.part(), consumer, plan)
+        let acc = run(self.part(), consumer, plan);
+        without(acc, self)
     }
 
     // Methods that make another iterator.
@@ -201,6 +209,30 @@ pub trait ParallelIterator: Sized + Send {
         R: Send,
     {
         MapInit::new(self, init, map)
+    }
+
+    /// Does the same as [`map_init`](Self::map_init), with clones of `init` as the values.
+    ///
+    /// `init` need not be `Sync`: the participants clone it one after the other.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    /// use std::sync::mpsc::channel;
+    ///
+    /// let (tx, rx) = channel();
+    /// let sent = (0..5).into_par_iter().map_with(tx, |tx, n| tx.send(n).is_ok());
+    /// assert!(sent.all(|is_ok| is_ok));
+    /// assert_eq!(rx.iter().sum::<i32>(), 10);
+    /// ```
+    #[track_caller]
+    fn map_with<F, T, R>(self, init: T, map: F) -> MapWith<Self, T, F>
+    where
+        F: Fn(&mut T, Self::Item) -> R + Sync + Send,
+        T: Send + Clone,
+        R: Send,
+    {
+        MapInit::new(self, Clones::new(init), map)
     }
 
     /// Returns an iterator over clones of the values that the items refer to.
@@ -380,6 +412,124 @@ pub trait ParallelIterator: Sized + Send {
         Staged::new(self, Flattening)
     }
 
+    /// Returns an iterator over the values in the items until an item is `None`. Then the loop ends.
+    ///
+    /// Values after the first `None` may be among them if other domains have come to them before, and
+    /// values before it may be missing.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    ///
+    /// let small = (0..u64::MAX).into_par_iter().map(|n| n.checked_mul(1 << 60)).while_some();
+    /// assert!(small.max() < Some(u64::MAX));
+    /// ```
+    fn while_some<T>(self) -> WhileSome<Self>
+    where
+        Self: ParallelIterator<Item = Option<T>>,
+        T: Send,
+    {
+        Staged::new(self, Gated(TakingSome::new()))
+    }
+
+    /// Returns an iterator over `count` items from anywhere, or all if there are fewer. They are in
+    /// order.
+    ///
+    /// These are the items that come first in time. For the first items in order, see
+    /// [`take`](super::IndexedParallelIterator::take).
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    ///
+    /// let some: Vec<u32> = (0..1_000).into_par_iter().filter(|n| n % 2 == 0).take_any(5).collect();
+    /// assert_eq!(some.len(), 5);
+    /// assert!(some.is_sorted());
+    /// ```
+    fn take_any(self, count: usize) -> TakeAny<Self> {
+        Staged::new(self, Gated(TakingAny::new(count)))
+    }
+
+    /// Returns an iterator over all items but `count` from anywhere. They are in order.
+    ///
+    /// The items that are left out are those that come first in time. To leave out the first items in
+    /// order, see [`skip`](super::IndexedParallelIterator::skip).
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    ///
+    /// let odd = (0..1_000).into_par_iter().filter(|n| n % 2 == 1);
+    /// assert_eq!(odd.skip_any(5).count(), 495);
+    /// ```
+    fn skip_any(self, count: usize) -> SkipAny<Self> {
+        Staged::new(self, Gated(SkippingAny::new(count)))
+    }
+
+    /// Returns an iterator over items until `predicate` returns `false` for any item. Then the loop
+    /// ends.
+    ///
+    /// Items after that one may be among them if other domains have come to them before, and items
+    /// before it may be missing.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    ///
+    /// // Adds numbers until the sum is large enough.
+    /// let sum = AtomicU64::new(0);
+    /// let numbers = (0..u64::MAX).into_par_iter().map(|n| n % 100);
+    /// numbers.take_any_while(|n| sum.fetch_add(*n, Relaxed) < 10_000).for_each(drop);
+    /// assert!(sum.into_inner() >= 10_000);
+    /// ```
+    fn take_any_while<P>(self, predicate: P) -> TakeAnyWhile<Self, P>
+    where
+        P: Fn(&Self::Item) -> bool + Sync + Send,
+    {
+        Staged::new(self, Gated(TakingAnyWhile::new(predicate)))
+    }
+
+    /// Returns an iterator over the items that come after `predicate` has returned `false` for any
+    /// item, in time, and over that item.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    ///
+    /// let seen = AtomicUsize::new(0);
+    /// let late = (0..100).into_par_iter().skip_any_while(|_| seen.fetch_add(1, Relaxed) < 10);
+    /// assert_eq!(late.count(), 90);
+    /// ```
+    fn skip_any_while<P>(self, predicate: P) -> SkipAnyWhile<Self, P>
+    where
+        P: Fn(&Self::Item) -> bool + Sync + Send,
+    {
+        Staged::new(self, Gated(SkippingAnyWhile::new(predicate)))
+    }
+
+    /// Returns an iterator over the items with a clone of `element` between each two.
+    ///
+    /// `element` need not be `Sync`: the participants clone it one after the other. If the number of
+    /// items is not known and another adapter divides the loop ([`chain`](Self::chain),
+    /// [`progress`](Self::progress)), the items are collected first.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    ///
+    /// let list: String = ["a", "b", "c"].into_par_iter().intersperse(", ").collect();
+    /// assert_eq!(list, "a, b, c");
+    /// ```
+    #[track_caller]
+    fn intersperse(self, element: Self::Item) -> Intersperse<Self, Self::Item>
+    where
+        Self::Item: Clone,
+    {
+        Intersperse::new(self, element)
+    }
+
     /// Returns an iterator over the items of this iterator, followed by those of `next`.
     ///
     /// ```
@@ -443,12 +593,13 @@ pub trait ParallelIterator: Sized + Send {
     /// let bits = [1_u8, 2, 8].par_iter().fold_with(0, |bits, bit| bits | bit).reduce(|| 0, |a, b| a | b);
     /// assert_eq!(bits, 11);
     /// ```
-    fn fold_with<F, T>(self, init: T, op: F) -> Folds<Self, Folded<impl Fn() -> T + Sync + Send, F>>
+    #[track_caller]
+    fn fold_with<F, T>(self, init: T, op: F) -> FoldWith<Self, T, F>
     where
         F: Fn(T, Self::Item) -> T + Sync + Send,
-        T: Send + Sync + Clone,
+        T: Send + Clone,
     {
-        self.fold(move || init.clone(), op)
+        Folds::new(self, Folded { identity: Clones::new(init), op })
     }
 
     /// Does the same as [`fold`](Self::fold), with an operation that may fail. After a failure the
@@ -472,6 +623,26 @@ pub trait ParallelIterator: Sized + Send {
         R: Try<Output = T> + Send,
     {
         Folds::new(self, TryFolded { identity, op, gives: PhantomData })
+    }
+
+    /// Does the same as [`try_fold`](Self::try_fold), with clones of `init` as the initial
+    /// accumulators.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    ///
+    /// let sums = [200_u8, 3].par_iter().try_fold_with(0_u8, |sum, &n| sum.checked_add(n));
+    /// assert_eq!(sums.try_reduce(|| 0, u8::checked_add), Some(203));
+    /// ```
+    #[track_caller]
+    fn try_fold_with<F, T, R>(self, init: T, op: F) -> TryFoldWith<Self, T, F, R>
+    where
+        F: Fn(T, Self::Item) -> R + Sync + Send,
+        R: Try<Output = T> + Send,
+        T: Send + Clone,
+    {
+        Folds::new(self, TryFolded { identity: Clones::new(init), op, gives: PhantomData })
     }
 
     // Methods that say how the loop is divided.
@@ -523,6 +694,25 @@ pub trait ParallelIterator: Sized + Send {
     }
 
     // Methods that stop and watch the loop.
+
+    /// Lets a panic end the loop within a block, too.
+    ///
+    /// After a panic in one of the closures, no participant of a loop begins another block of steps,
+    /// but blocks that have begun are run to their end. With this adapter, no item that comes through
+    /// it is begun after the panic. A block mostly takes some microseconds. It may take longer if it
+    /// is the first one, if some steps take much longer than others, or if a large
+    /// [`grain`](Self::grain) was set. Items that are collected in place, and loops that another
+    /// adapter divides (`zip`, `chain` and the like), end between blocks.
+    ///
+    /// ```should_panic
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    ///
+    /// (0..1_000).into_par_iter().panic_fuse().for_each(|n| assert!(n != 500, "500 was not expected"));
+    /// ```
+    fn panic_fuse(self) -> PanicFuse<Self> {
+        PanicFuse::new(self)
+    }
 
     /// Lets `event` stop the loop. The event may be a condition, a message, a point in time, or the
     /// cancellation of a fiber. This is the last adapter, directly before the method that runs the
@@ -671,8 +861,7 @@ pub trait ParallelIterator: Sized + Send {
     where
         F: Fn(Self::Item) + Sync + Send,
     {
-        let plan = self.plan();
-        self.drive(&ForEach::new(op), plan);
+        run_by(self, ForEach::new(op));
     }
 
     /// Calls `op` with each item and a value that `init` makes for each range of neighbouring steps
@@ -697,6 +886,26 @@ pub trait ParallelIterator: Sized + Send {
         self.map_init(init, op).for_each(|()| ());
     }
 
+    /// Does the same as [`for_each_init`](Self::for_each_init), with clones of `init` as the values.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    /// use std::sync::mpsc::channel;
+    ///
+    /// let (tx, rx) = channel();
+    /// (0..5).into_par_iter().for_each_with(tx, |tx, n| tx.send(n).unwrap());
+    /// assert_eq!(rx.iter().sum::<i32>(), 10);
+    /// ```
+    #[track_caller]
+    fn for_each_with<F, T>(self, init: T, op: F)
+    where
+        F: Fn(&mut T, Self::Item) + Sync + Send,
+        T: Send + Clone,
+    {
+        self.map_with(init, op).for_each(|()| ());
+    }
+
     /// Calls `op` with each item until it fails, and returns the first failure.
     ///
     /// As in a plain loop, this is the first failure in the order of the items: items after a
@@ -718,8 +927,54 @@ pub trait ParallelIterator: Sized + Send {
         F: Fn(Self::Item) -> R + Sync + Send,
         R: Try<Output = ()> + Send,
     {
-        let plan = self.plan();
-        self.drive(&TryForEach::new(op), plan)
+        run_by(self, TryForEach::new(op))
+    }
+
+    /// Does the same as [`try_for_each`](Self::try_for_each), with values that `init` makes as in
+    /// [`map_init`](Self::map_init).
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    ///
+    /// let all = (0..1_000).into_par_iter().try_for_each_init(String::new, |buffer, n: i32| {
+    ///     use std::fmt::Write;
+    ///     buffer.clear();
+    ///     write!(buffer, "{n}").unwrap();
+    ///     if buffer.len() < 3 { Ok(()) } else { Err(n) }
+    /// });
+    /// assert_eq!(all, Err(100));
+    /// ```
+    #[track_caller]
+    fn try_for_each_init<F, N, T, R>(self, init: N, op: F) -> R
+    where
+        F: Fn(&mut T, Self::Item) -> R + Sync + Send,
+        N: Fn() -> T + Sync + Send,
+        R: Try<Output = ()> + Send,
+    {
+        self.map_init(init, op).try_for_each(|outcome| outcome)
+    }
+
+    /// Does the same as [`try_for_each_init`](Self::try_for_each_init), with clones of `init` as the
+    /// values.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    /// use std::sync::mpsc::channel;
+    ///
+    /// let (tx, rx) = channel();
+    /// drop(rx);
+    /// assert!((0..5).into_par_iter().try_for_each_with(tx, |tx, n| tx.send(n)).is_err());
+    /// ```
+    #[track_caller]
+    fn try_for_each_with<F, T, R>(self, init: T, op: F) -> R
+    where
+        F: Fn(&mut T, Self::Item) -> R + Sync + Send,
+        T: Send + Clone,
+        R: Try<Output = ()> + Send,
+    {
+        self.map_with(init, op).try_for_each(|outcome| outcome)
     }
 
     /// Returns the number of items.
@@ -732,8 +987,7 @@ pub trait ParallelIterator: Sized + Send {
     /// ```
     #[track_caller]
     fn count(self) -> usize {
-        let plan = self.plan();
-        self.drive(&Count::new(), plan)
+        run_by(self, Count::new())
     }
 
     /// Reduces all items to one with `op`, which has to be associative. `identity` returns a
@@ -752,8 +1006,7 @@ pub trait ParallelIterator: Sized + Send {
         F: Fn(Self::Item, Self::Item) -> Self::Item + Sync + Send,
         N: Fn() -> Self::Item + Sync + Send,
     {
-        let plan = self.plan();
-        self.drive(&Reduce::new(identity, op), plan)
+        run_by(self, Reduce::new(identity, op))
     }
 
     /// Reduces all items to one with `op`, which has to be associative. Returns `None` if there are
@@ -771,8 +1024,7 @@ pub trait ParallelIterator: Sized + Send {
     where
         F: Fn(Self::Item, Self::Item) -> Self::Item + Sync + Send,
     {
-        let plan = self.plan();
-        self.drive(&ReduceWith::new(op), plan)
+        run_by(self, ReduceWith::new(op))
     }
 
     /// Reduces the values in all items to one with an operation that may fail. Stops when the
@@ -792,8 +1044,26 @@ pub trait ParallelIterator: Sized + Send {
         N: Fn() -> T + Sync + Send,
         Self::Item: Try<Output = T>,
     {
-        let plan = self.plan();
-        self.drive(&TryReduce::new(identity, op), plan)
+        run_by(self, TryReduce::new(identity, op))
+    }
+
+    /// Does the same as [`try_reduce`](Self::try_reduce), without a neutral value. Returns `None` if
+    /// there are no items.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    ///
+    /// let sum = ["1", "2"].par_iter().map(|text| text.parse()).try_reduce_with(|a: i32, b| Ok(a + b));
+    /// assert_eq!(sum, Some(Ok(3)));
+    /// ```
+    #[track_caller]
+    fn try_reduce_with<T, F>(self, op: F) -> Option<Self::Item>
+    where
+        F: Fn(T, T) -> Self::Item + Sync + Send,
+        Self::Item: Try<Output = T>,
+    {
+        run_by(self, TryReduceWith::new(op))
     }
 
     /// Returns the sum of all items.
@@ -809,8 +1079,7 @@ pub trait ParallelIterator: Sized + Send {
     where
         S: Send + iter::Sum<Self::Item> + iter::Sum<S>,
     {
-        let plan = self.plan();
-        Sum::<Self::Item, S>::of(self.drive(&Sum::new(), plan))
+        Sum::<Self::Item, S>::of(run_by(self, Sum::new()))
     }
 
     /// Returns the product of all items.
@@ -826,8 +1095,7 @@ pub trait ParallelIterator: Sized + Send {
     where
         S: Send + iter::Product<Self::Item> + iter::Product<S>,
     {
-        let plan = self.plan();
-        Product::<Self::Item, S>::of(self.drive(&Product::new(), plan))
+        Product::<Self::Item, S>::of(run_by(self, Product::new()))
     }
 
     /// Returns the least item, or the first of several least items.
@@ -859,7 +1127,7 @@ pub trait ParallelIterator: Sized + Send {
     where
         F: Fn(&Self::Item, &Self::Item) -> Ordering + Sync + Send,
     {
-        self.reduce_with(|a, b| if compare(&a, &b).is_gt() { without(b, a) } else { without(a, b) })
+        self.reduce_with(move |a, b| if compare(&a, &b).is_gt() { without(b, a) } else { without(a, b) })
     }
 
     /// Returns the item for which `key` returns the least value, or the first of several.
@@ -876,7 +1144,7 @@ pub trait ParallelIterator: Sized + Send {
         K: Ord + Send,
         F: Fn(&Self::Item) -> K + Sync + Send,
     {
-        let least = self.map(|item| (key(&item), item)).min_by(|a, b| a.0.cmp(&b.0));
+        let least = self.map(move |item| (key(&item), item)).min_by(|a, b| a.0.cmp(&b.0));
         least.map(|(key, item)| without(item, key))
     }
 
@@ -909,7 +1177,7 @@ pub trait ParallelIterator: Sized + Send {
     where
         F: Fn(&Self::Item, &Self::Item) -> Ordering + Sync + Send,
     {
-        self.reduce_with(|a, b| if compare(&a, &b).is_gt() { without(a, b) } else { without(b, a) })
+        self.reduce_with(move |a, b| if compare(&a, &b).is_gt() { without(a, b) } else { without(b, a) })
     }
 
     /// Returns the item for which `key` returns the greatest value, or the last of several.
@@ -926,7 +1194,7 @@ pub trait ParallelIterator: Sized + Send {
         K: Ord + Send,
         F: Fn(&Self::Item) -> K + Sync + Send,
     {
-        let greatest = self.map(|item| (key(&item), item)).max_by(|a, b| a.0.cmp(&b.0));
+        let greatest = self.map(move |item| (key(&item), item)).max_by(|a, b| a.0.cmp(&b.0));
         greatest.map(|(key, item)| without(item, key))
     }
 
@@ -944,7 +1212,7 @@ pub trait ParallelIterator: Sized + Send {
     where
         P: Fn(&Self::Item) -> bool + Sync + Send,
     {
-        self.find_map_any(|item| if predicate(&item) { Some(item) } else { None })
+        self.find_map_any(move |item| if predicate(&item) { Some(item) } else { None })
     }
 
     /// Returns the first item for which `predicate` returns `true`. Items after one that was found
@@ -961,7 +1229,7 @@ pub trait ParallelIterator: Sized + Send {
     where
         P: Fn(&Self::Item) -> bool + Sync + Send,
     {
-        self.find_map_first(|item| if predicate(&item) { Some(item) } else { None })
+        self.find_map_first(move |item| if predicate(&item) { Some(item) } else { None })
     }
 
     /// Returns the last item for which `predicate` returns `true`. The steps are begun from the
@@ -979,7 +1247,7 @@ pub trait ParallelIterator: Sized + Send {
     where
         P: Fn(&Self::Item) -> bool + Sync + Send,
     {
-        self.find_map_last(|item| if predicate(&item) { Some(item) } else { None })
+        self.find_map_last(move |item| if predicate(&item) { Some(item) } else { None })
     }
 
     /// Returns any value that `map` returns as `Some`. The loop ends when there is one.
@@ -997,8 +1265,7 @@ pub trait ParallelIterator: Sized + Send {
         F: Fn(Self::Item) -> Option<R> + Sync + Send,
         R: Send,
     {
-        let plan = self.plan();
-        self.drive(&FindAny::new(map), plan)
+        run_by(self, FindAny::new(map))
     }
 
     /// Returns the value of the first item for which `map` returns `Some`.
@@ -1016,8 +1283,7 @@ pub trait ParallelIterator: Sized + Send {
         F: Fn(Self::Item) -> Option<R> + Sync + Send,
         R: Send,
     {
-        let plan = self.plan();
-        self.drive(&FindFirst::new(map), plan)
+        run_by(self, FindFirst::new(map))
     }
 
     /// Returns the value of the last item for which `map` returns `Some`.
@@ -1035,8 +1301,7 @@ pub trait ParallelIterator: Sized + Send {
         F: Fn(Self::Item) -> Option<R> + Sync + Send,
         R: Send,
     {
-        let plan = self.plan();
-        self.drive(&FindLast::new(map), plan)
+        run_by(self, FindLast::new(map))
     }
 
     /// Returns `true` if `predicate` returns `true` for any item. The loop ends when such an item
@@ -1053,7 +1318,7 @@ pub trait ParallelIterator: Sized + Send {
     where
         P: Fn(Self::Item) -> bool + Sync + Send,
     {
-        self.find_map_any(|item| predicate(item).then_some(())).is_some()
+        self.find_map_any(move |item| predicate(item).then_some(())).is_some()
     }
 
     /// Returns `true` if `predicate` returns `true` for all items. The loop ends when an item is
@@ -1070,7 +1335,7 @@ pub trait ParallelIterator: Sized + Send {
     where
         P: Fn(Self::Item) -> bool + Sync + Send,
     {
-        !self.any(|item| !predicate(item))
+        !self.any(move |item| !predicate(item))
     }
 
     /// Collects all items into a collection, in their order.
@@ -1098,7 +1363,8 @@ pub trait ParallelIterator: Sized + Send {
     }
 
     /// Collects the first elements of all pairs into one collection, and the second elements into
-    /// another.
+    /// another. A pair of collections is a collection of pairs, so pairs of pairs become nested pairs
+    /// of collections.
     ///
     /// ```
     /// # use lisle_par::facade as lisle;
@@ -1106,6 +1372,10 @@ pub trait ParallelIterator: Sized + Send {
     ///
     /// let (n, c): (Vec<i32>, String) = [(1, 'a'), (2, 'b')].into_par_iter().unzip();
     /// assert_eq!((n, c), (vec![1, 2], String::from("ab")));
+    ///
+    /// let nested = [((1, 2), 'a'), ((3, 4), 'b')].into_par_iter();
+    /// let ((a, b), c): ((Vec<i32>, Vec<i32>), String) = nested.unzip();
+    /// assert_eq!((a, b, c.as_str()), (vec![1, 3], vec![2, 4], "ab"));
     /// ```
     #[track_caller]
     fn unzip<A, B, FromA, FromB>(self) -> (FromA, FromB)
@@ -1137,5 +1407,63 @@ pub trait ParallelIterator: Sized + Send {
         P: Fn(&Self::Item) -> bool + Sync + Send,
     {
         partition(self, predicate)
+    }
+
+    /// Calls `map` with each item, and collects all left values into one collection, and all right
+    /// values into another.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::iter::Either::{Left, Right};
+    /// use lisle::par::prelude::*;
+    ///
+    /// let (numbers, others): (Vec<i32>, Vec<&str>) =
+    ///     ["1", "x", "3"].into_par_iter().partition_map(|text| match text.parse::<i32>() {
+    ///         Ok(number) => Left(number),
+    ///         Err(_) => Right(text),
+    ///     });
+    /// assert_eq!((numbers, others), (vec![1, 3], vec!["x"]));
+    /// ```
+    #[track_caller]
+    fn partition_map<A, B, F, L, R>(self, map: F) -> (A, B)
+    where
+        A: Default + Send + ParallelExtend<L>,
+        B: Default + Send + ParallelExtend<R>,
+        F: Fn(Self::Item) -> Either<L, R> + Sync + Send,
+        L: Send,
+        R: Send,
+    {
+        partition_map(self.map(map))
+    }
+
+    /// Collects all items into vectors, in their order: one for each range of neighbouring steps
+    /// that one domain runs, if the number of items is not known beforehand. No vector is empty.
+    ///
+    /// Use this to write a collection of your own, or if the items are not needed in one vector:
+    /// then they are not moved.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    ///
+    /// let odd = (0..1_000).into_par_iter().filter(|n| n % 2 == 1).collect_vec_list();
+    /// assert!(odd.into_iter().flatten().eq((1..1_000).step_by(2)));
+    /// ```
+    #[track_caller]
+    fn collect_vec_list(self) -> LinkedList<Vec<Self::Item>> {
+        vec_list(self)
+    }
+
+    /// Returns the same as [`exact_len`](Self::exact_len), under the name that rayon gives it.
+    ///
+    /// ```
+    /// # use lisle_par::facade as lisle;
+    /// use lisle::par::prelude::*;
+    ///
+    /// assert_eq!((0..10).into_par_iter().opt_len(), Some(10));
+    /// assert_eq!((0..10).into_par_iter().filter(|n| *n > 1).opt_len(), None);
+    /// ```
+    fn opt_len(&self) -> Option<usize> {
+        self.exact_len()
     }
 }

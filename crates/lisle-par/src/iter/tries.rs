@@ -2,16 +2,19 @@
 //! named on a stable compiler.
 
 use std::ops::ControlFlow;
+use std::task::Poll;
 
 mod sealed {
     pub trait Sealed {}
     impl<T> Sealed for Option<T> {}
     impl<T, E> Sealed for Result<T, E> {}
     impl<B, C> Sealed for std::ops::ControlFlow<B, C> {}
+    impl<T, E> Sealed for std::task::Poll<Result<T, E>> {}
+    impl<T, E> Sealed for std::task::Poll<Option<Result<T, E>>> {}
 }
 
 /// An [`Option`], a [`Result`] or a [`ControlFlow`]. The operation of a loop may return one of
-/// these to end the loop.
+/// these to end the loop. As in the standard library, a [`Poll`] of a result is one, too.
 ///
 /// ```
 /// # use lisle_par::facade as lisle;
@@ -108,5 +111,56 @@ impl<B, C> Try for ControlFlow<B, C> {
 
     fn is_over(&self) -> bool {
         self.is_break()
+    }
+}
+
+impl<T, E> Try for Poll<Result<T, E>> {
+    type Output = Poll<T>;
+    type Residual = E;
+
+    fn from_output(output: Poll<T>) -> Self {
+        output.map(Ok)
+    }
+
+    fn from_residual(residual: E) -> Self {
+        Poll::Ready(Err(residual))
+    }
+
+    fn branch(self) -> ControlFlow<E, Poll<T>> {
+        match self {
+            Poll::Pending => ControlFlow::Continue(Poll::Pending),
+            Poll::Ready(Ok(output)) => ControlFlow::Continue(Poll::Ready(output)),
+            Poll::Ready(Err(residual)) => ControlFlow::Break(residual),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        matches!(self, Poll::Ready(Err(_)))
+    }
+}
+
+impl<T, E> Try for Poll<Option<Result<T, E>>> {
+    type Output = Poll<Option<T>>;
+    type Residual = E;
+
+    fn from_output(output: Poll<Option<T>>) -> Self {
+        output.map(|output| output.map(Ok))
+    }
+
+    fn from_residual(residual: E) -> Self {
+        Poll::Ready(Some(Err(residual)))
+    }
+
+    fn branch(self) -> ControlFlow<E, Poll<Option<T>>> {
+        match self {
+            Poll::Pending => ControlFlow::Continue(Poll::Pending),
+            Poll::Ready(None) => ControlFlow::Continue(Poll::Ready(None)),
+            Poll::Ready(Some(Ok(output))) => ControlFlow::Continue(Poll::Ready(Some(output))),
+            Poll::Ready(Some(Err(residual))) => ControlFlow::Break(residual),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        matches!(self, Poll::Ready(Some(Err(_))))
     }
 }

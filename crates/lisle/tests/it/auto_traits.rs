@@ -72,9 +72,14 @@ auto_traits! {
         lisle::net::UnixListener;
         lisle::net::UnixStream;
         lisle::par::dag::Results;
+        lisle::par::iter::Gathering;
         lisle::par::iter::stages::Cloning;
         lisle::par::iter::stages::Copying;
         lisle::par::iter::stages::Flattening;
+        lisle::par::iter::stages::SkippingAny;
+        lisle::par::iter::stages::TakingAny;
+        lisle::par::iter::stages::TakingSome;
+        lisle::par::iter::stages::Tupling<2>;
         lisle::par::iter::At<'static>;
         lisle::par::iter::Plan;
         lisle::par::Progress;
@@ -159,8 +164,14 @@ auto_traits! {
         lisle::par::iter::stages::FilterMapping<T>;
         lisle::par::iter::stages::Filtering<T>;
         lisle::par::iter::stages::FlatMapping<T>;
+        lisle::par::iter::stages::Gated<T>;
         lisle::par::iter::stages::Inspecting<T>;
         lisle::par::iter::stages::Mapping<T>;
+        lisle::par::iter::stages::Passed<T>;
+        lisle::par::iter::stages::Positioning<T>;
+        lisle::par::iter::stages::SkippingAnyWhile<T>;
+        lisle::par::iter::stages::TakingAnyWhile<T>;
+        lisle::par::iter::stages::Tupled<T, 2>;
         lisle::par::iter::stages::Updating<T>;
         lisle::par::str::MatchIndices<'static, T>;
         lisle::par::str::Matches<'static, T>;
@@ -173,6 +184,7 @@ auto_traits! {
         lisle::par::iter::Chunked<T>;
         lisle::par::iter::Counted<'static, T>;
         lisle::par::iter::Enumerate<T>;
+        lisle::par::iter::PanicFuse<T>;
         lisle::par::iter::Planned<T>;
         lisle::par::iter::Rev<T>;
         lisle::par::iter::Skip<T>;
@@ -417,15 +429,21 @@ auto_traits! {
         lisle::par::iter::WalkTreePrefix<S, B>;
     }
     [I, F] (I: Send, F: Sync) (I: Sync, F: Sync) (I: Unpin) (I: UnwindSafe, F: RefUnwindSafe) (I: RefUnwindSafe, F: RefUnwindSafe) {
+        lisle::par::iter::stages::Passing<'static, I, F>;
         lisle::par::iter::stages::Updated<'static, I, F>;
     }
     [A, B] (A: Send, B: Send) (A: Sync, B: Sync) (A: Unpin, B: Unpin) (A: UnwindSafe, B: UnwindSafe) (A: RefUnwindSafe, B: RefUnwindSafe) {
         lisle::par::iter::Chain<A, B>;
+        lisle::par::iter::Interleave<A, B>;
         lisle::par::iter::Zip<A, B>;
     }
     [I, F] (I: Send, F: Send) (I: Sync, F: Sync) (I: Unpin, F: Unpin) (I: UnwindSafe, F: UnwindSafe) (I: RefUnwindSafe, F: RefUnwindSafe) {
         lisle::par::iter::FlatMap<I, F>;
         lisle::par::iter::Folds<I, F>;
+    }
+    // It has a mutex with an element, and a vector of such elements.
+    [I, T] (I: Send, T: Send) (I: Sync, T: Send + Sync) (I: Unpin, T: Unpin) (I: UnwindSafe, T: UnwindSafe) no {
+        lisle::par::iter::Intersperse<I, T>;
     }
     [N, F] (N: Send, F: Send) (N: Sync, F: Sync) (N: Unpin, F: Unpin) (N: UnwindSafe, F: UnwindSafe) (N: RefUnwindSafe, F: RefUnwindSafe) {
         lisle::par::iter::Folded<N, F>;
@@ -479,6 +497,7 @@ auto_traits! {
     }
     // A holder that panics leaves the value half changed, without a poison.
     [T] (T: Send) (T: Send) (T: Unpin) (T: UnwindSafe) no {
+        lisle::par::iter::Clones<T>;
         lisle::par::iter::IterBridge<T>;
         lisle::sync::Mutex<T>;
     }

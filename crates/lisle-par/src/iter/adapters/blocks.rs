@@ -73,7 +73,8 @@ impl<I: IndexedParallelIterator> ParallelIterator for Blocks<I> {
             from += steps;
             size = size.saturating_mul(factor);
         }
-        without(acc, rest)
+        let acc = without(acc, rest);
+        without(acc, self.base)
     }
 }
 

@@ -7,6 +7,7 @@
 use super::planned::Planned;
 use crate::at::Nested;
 use crate::iter::{At, Consumer, IntoParallelIterator, ParallelIterator, Part, Plan};
+use crate::kept::without;
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::vec;
@@ -51,7 +52,8 @@ where
     #[track_caller]
     fn drive<C: Consumer<Item = U::Item>>(self, consumer: &C, plan: Plan) -> C::Acc {
         let plan = Plan { site: plan.site.or(Some(Location::caller())), ..plan };
-        self.base.drive(&Outer { map: &self.map, consumer, plan, takes: PhantomData }, plan)
+        let acc = self.base.drive(&Outer { map: &self.map, consumer, plan, takes: PhantomData }, plan);
+        without(acc, self.map)
     }
 }
 

@@ -6,6 +6,7 @@
 //! to block. If such an iterator is only a part of another one, as in a chain, there is one
 //! accumulator for each block.
 
+use super::init::{Clones, Init};
 use crate::iter::tries::Try;
 use crate::iter::{At, Consumer, ParallelIterator, Part, Plan};
 use crate::kept::without;
@@ -34,15 +35,18 @@ pub struct Folded<N, F> {
     pub(in crate::iter) op: F,
 }
 
+/// See [`ParallelIterator::fold_with`].
+pub type FoldWith<I, T, F> = Folds<I, Folded<Clones<T>, F>>;
+
 impl<In, T: Send, N, F> Folding<In> for Folded<N, F>
 where
-    N: Fn() -> T + Send + Sync,
+    N: Init<Value = T>,
     F: Fn(T, In) -> T + Send + Sync,
 {
     type Out = T;
 
     fn begin(&self) -> T {
-        (self.identity)()
+        self.identity.init()
     }
 
     #[inline]
@@ -63,15 +67,18 @@ pub struct TryFolded<N, F, R> {
     pub(in crate::iter) gives: PhantomData<fn() -> R>,
 }
 
+/// See [`ParallelIterator::try_fold_with`].
+pub type TryFoldWith<I, T, F, R> = Folds<I, TryFolded<Clones<T>, F, R>>;
+
 impl<In, R: Try + Send, N, F> Folding<In> for TryFolded<N, F, R>
 where
-    N: Fn() -> R::Output + Send + Sync,
+    N: Init<Value = R::Output>,
     F: Fn(R::Output, In) -> R + Send + Sync,
 {
     type Out = R;
 
     fn begin(&self) -> R {
-        R::from_output((self.identity)())
+        R::from_output(self.identity.init())
     }
 
     #[inline]
@@ -125,7 +132,8 @@ impl<I: ParallelIterator, F: Folding<I::Item>> ParallelIterator for Folds<I, F> 
         if run.is_new {
             run.current.get_or_insert_with(|| self.folding.begin());
         }
-        folder.close(run)
+        let acc = folder.close(run);
+        without(acc, self.folding)
     }
 }
 

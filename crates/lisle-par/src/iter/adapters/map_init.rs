@@ -5,6 +5,7 @@
 //! folds do. If such an iterator is only a part of another one, as in a chain or a zip, there is
 //! one value for each block.
 
+use super::init::{Clones, Init};
 use crate::iter::exact::exact_part;
 use crate::iter::{At, Consumer, ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
 use crate::kept::without;
@@ -21,6 +22,9 @@ pub struct MapInit<I, N, F> {
     mapping: Mapping<N, F>,
 }
 
+/// See [`map_with`](ParallelIterator::map_with).
+pub type MapWith<I, T, F> = MapInit<I, Clones<T>, F>;
+
 #[derive(Debug, Clone)]
 struct Mapping<N, F> {
     init: N,
@@ -33,12 +37,12 @@ impl<I, N, F> MapInit<I, N, F> {
     }
 }
 
-impl<I, T, R, N, F> ParallelIterator for MapInit<I, N, F>
+impl<I, R, N, F> ParallelIterator for MapInit<I, N, F>
 where
     I: ParallelIterator,
     R: Send,
-    N: Fn() -> T + Send + Sync,
-    F: Fn(&mut T, I::Item) -> R + Send + Sync,
+    N: Init,
+    F: Fn(&mut N::Value, I::Item) -> R + Send + Sync,
 {
     type Item = R;
     type Part<'a>
@@ -61,16 +65,17 @@ where
     fn drive<C: Consumer<Item = R>>(self, consumer: &C, plan: Plan) -> C::Acc {
         let mapped = Mapped { mapping: &self.mapping, consumer, takes: PhantomData };
         let run = self.base.drive(&mapped, plan);
-        without(run.acc, run.value)
+        let acc = without(run.acc, run.value);
+        without(acc, self.mapping)
     }
 }
 
-impl<I, T, R, N, F> IndexedParallelIterator for MapInit<I, N, F>
+impl<I, R, N, F> IndexedParallelIterator for MapInit<I, N, F>
 where
     I: IndexedParallelIterator,
     R: Send,
-    N: Fn() -> T + Send + Sync,
-    F: Fn(&mut T, I::Item) -> R + Send + Sync,
+    N: Init,
+    F: Fn(&mut N::Value, I::Item) -> R + Send + Sync,
 {
     exact_part!(
         MapInitPart<'a, I::Exact<'a>, N, F>,
@@ -91,14 +96,14 @@ impl<P: fmt::Debug, N, F> fmt::Debug for MapInitPart<'_, P, N, F> {
     }
 }
 
-impl<'a, P, T, R, N, F> Part for MapInitPart<'a, P, N, F>
+impl<'a, P, R, N, F> Part for MapInitPart<'a, P, N, F>
 where
     P: Part,
-    N: Fn() -> T + Sync,
-    F: Fn(&mut T, P::Item) -> R + Sync,
+    N: Init,
+    F: Fn(&mut N::Value, P::Item) -> R + Sync,
 {
     type Item = R;
-    type Items = MapInitItems<'a, P::Items, T, N, F>;
+    type Items = MapInitItems<'a, P::Items, N::Value, N, F>;
 
     fn len(&self) -> usize {
         self.base.len()
@@ -117,13 +122,13 @@ where
     }
 }
 
-impl<'a, P, T, R, N, F> ExactPart for MapInitPart<'a, P, N, F>
+impl<'a, P, R, N, F> ExactPart for MapInitPart<'a, P, N, F>
 where
     P: ExactPart,
-    N: Fn() -> T + Sync,
-    F: Fn(&mut T, P::Item) -> R + Sync,
+    N: Init,
+    F: Fn(&mut N::Value, P::Item) -> R + Sync,
 {
-    type Back = MapInitItems<'a, P::Back, T, N, F>;
+    type Back = MapInitItems<'a, P::Back, N::Value, N, F>;
 
     fn back(self) -> Self::Back {
         MapInitItems { items: self.base.back(), value: None, mapping: self.mapping }
@@ -147,7 +152,7 @@ impl<I: fmt::Debug, T, N, F> fmt::Debug for MapInitItems<'_, I, T, N, F> {
 impl<I, T, R, N, F> Iterator for MapInitItems<'_, I, T, N, F>
 where
     I: Iterator,
-    N: Fn() -> T,
+    N: Init<Value = T>,
     F: Fn(&mut T, I::Item) -> R,
 {
     type Item = R;
@@ -155,7 +160,7 @@ where
     #[inline]
     fn next(&mut self) -> Option<R> {
         let item = self.items.next()?;
-        Some((self.mapping.map)(self.value.get_or_insert_with(&self.mapping.init), item))
+        Some((self.mapping.map)(self.value.get_or_insert_with(|| self.mapping.init.init()), item))
     }
 
     #[inline]
@@ -179,10 +184,10 @@ fn mapped<'v, I, T, R, N, F>(
 ) -> impl Iterator<Item = R> + use<'v, I, T, R, N, F>
 where
     I: Iterator,
-    N: Fn() -> T,
+    N: Init<Value = T>,
     F: Fn(&mut T, I::Item) -> R,
 {
-    items.map(|item| (mapping.map)(value.get_or_insert_with(&mapping.init), item))
+    items.map(|item| (mapping.map)(value.get_or_insert_with(|| mapping.init.init()), item))
 }
 
 /// A consumer of items that wraps a consumer of the results.
@@ -198,14 +203,14 @@ struct Run<T, A> {
     acc: A,
 }
 
-impl<In, T, R, N, F, C> Consumer for Mapped<'_, In, N, F, C>
+impl<In, R, N, F, C> Consumer for Mapped<'_, In, N, F, C>
 where
-    N: Fn() -> T + Sync,
-    F: Fn(&mut T, In) -> R + Sync,
+    N: Init,
+    F: Fn(&mut N::Value, In) -> R + Sync,
     C: Consumer<Item = R>,
 {
     type Item = In;
-    type Acc = Run<T, C::Acc>;
+    type Acc = Run<N::Value, C::Acc>;
 
     fn begin(&self) -> Self::Acc {
         Run { value: None, acc: self.consumer.begin() }

@@ -2,6 +2,7 @@
 
 use crate::iter::exact::exact_part;
 use crate::iter::{At, Consumer, ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
+use crate::kept::without;
 use std::marker::PhantomData;
 
 /// An operation on each item of a range: it wraps the iterator of the items.
@@ -21,6 +22,11 @@ pub trait Stage<In>: Send + Sync {
 
     /// Applies the stage to `items`.
     fn items<'a, I: Iterator<Item = In>>(&'a self, items: I) -> Self::Items<'a, I>;
+
+    /// Returns `true` if no more items come out, so that the loop may end.
+    fn is_over(&self) -> bool {
+        false
+    }
 }
 
 /// A [`Stage`] out of which exactly one item comes for each that goes in, with
@@ -68,7 +74,8 @@ impl<I: ParallelIterator, S: Stage<I::Item>> ParallelIterator for Staged<I, S> {
     // The inner iterator drives, because it may have a way of its own to be run.
     #[track_caller]
     fn drive<C: Consumer<Item = S::Out>>(self, consumer: &C, plan: Plan) -> C::Acc {
-        self.base.drive(&Behind { stage: &self.stage, consumer, takes: PhantomData }, plan)
+        let acc = self.base.drive(&Behind { stage: &self.stage, consumer, takes: PhantomData }, plan);
+        without(acc, self.stage)
     }
 }
 
@@ -141,7 +148,7 @@ impl<In, S: Stage<In>, C: Consumer<Item = S::Out>> Consumer for Behind<'_, In, S
     }
 
     fn is_done(&self, acc: &C::Acc, at: At<'_>) -> bool {
-        self.consumer.is_done(acc, at)
+        self.consumer.is_done(acc, at) || self.stage.is_over()
     }
 
     #[inline]

@@ -1,5 +1,11 @@
 //! The operations on each item: see [`Stage`].
 
+use super::enumerate::Enumerate;
+pub use super::gate::{
+    Gate, Gated, Passed, Passing, Positioning, SkippingAny, SkippingAnyWhile, TakingAny, TakingAnyWhile,
+    TakingSome,
+};
+pub use super::multi_zip::{Tupled, Tupling};
 pub use super::stage::{OneToOne, Stage, Staged};
 use std::iter;
 
@@ -21,6 +27,18 @@ pub type FilterMap<I, F> = Staged<I, FilterMapping<F>>;
 pub type FlatMapIter<I, F> = Staged<I, FlatMapping<F>>;
 /// See [`flatten_iter`](crate::iter::ParallelIterator::flatten_iter).
 pub type FlattenIter<I> = Staged<I, Flattening>;
+/// See [`positions`](crate::iter::IndexedParallelIterator::positions).
+pub type Positions<I, P> = Staged<Enumerate<I>, Gated<Positioning<P>>>;
+/// See [`while_some`](crate::iter::ParallelIterator::while_some).
+pub type WhileSome<I> = Staged<I, Gated<TakingSome>>;
+/// See [`take_any`](crate::iter::ParallelIterator::take_any).
+pub type TakeAny<I> = Staged<I, Gated<TakingAny>>;
+/// See [`skip_any`](crate::iter::ParallelIterator::skip_any).
+pub type SkipAny<I> = Staged<I, Gated<SkippingAny>>;
+/// See [`take_any_while`](crate::iter::ParallelIterator::take_any_while).
+pub type TakeAnyWhile<I, P> = Staged<I, Gated<TakingAnyWhile<P>>>;
+/// See [`skip_any_while`](crate::iter::ParallelIterator::skip_any_while).
+pub type SkipAnyWhile<I, P> = Staged<I, Gated<SkippingAnyWhile<P>>>;
 
 /// Defines a stage that is one of the standard iterators with a borrowed closure.
 macro_rules! stage {

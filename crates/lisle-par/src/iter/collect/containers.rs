@@ -2,6 +2,7 @@
 
 use super::runs::gather;
 use super::{FromParallelIterator, ParallelExtend, extend_in_place};
+use crate::iter::run::run_by;
 use crate::iter::{At, Consumer, IntoParallelIterator, ParallelIterator};
 use crate::looks;
 use crate::sort::sort_by;
@@ -223,8 +224,7 @@ macro_rules! texts {
             #[track_caller]
             fn par_extend<I: IntoParallelIterator<Item = $Piece>>(&mut self, iter: I) {
                 let iter = iter.into_par_iter();
-                let plan = iter.plan();
-                let text = iter.drive(&Write(PhantomData), plan);
+                let text = run_by(iter, Write(PhantomData));
                 if self.capacity() == 0 {
                     *self = text;
                 } else {

@@ -11,8 +11,8 @@ mod tries;
 mod two;
 
 pub(super) use in_place::{extend_in_place, extend_two_in_place};
-pub(super) use runs::Gather;
-pub(super) use two::{partition, unzip};
+pub(super) use runs::{Gather, collect_part, vec_list};
+pub(super) use two::{partition, partition_map, unzip};
 
 use super::IntoParallelIterator;
 

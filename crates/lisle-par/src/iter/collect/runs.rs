@@ -1,8 +1,10 @@
 //! Collecting items whose number is not known beforehand.
 
 use super::extend_in_place;
-use crate::iter::{At, Consumer, ParallelIterator};
+use crate::iter::run::{run, run_by};
+use crate::iter::{At, Consumer, ParallelIterator, Part, Plan};
 use crate::looks;
+use std::collections::LinkedList;
 use std::marker::PhantomData;
 
 /// Items in order, in one vector for each range that was run.
@@ -131,15 +133,28 @@ impl<T: Send> Consumer for Gather<T> {
 /// Returns all items of `iter`.
 #[track_caller]
 pub(super) fn gather<I: ParallelIterator>(iter: I) -> Runs<I::Item> {
-    let plan = iter.plan();
     match iter.exact_len() {
         Some(len) => {
             let mut runs = Runs::new();
             extend_in_place(&mut runs.first, iter, len);
             runs
         }
-        None => iter.drive(&Gather::new(), plan),
+        None => run_by(iter, Gather::new()),
     }
+}
+
+/// Returns the items of a part.
+#[track_caller]
+pub(in crate::iter) fn collect_part<P: Part<Item: Send>>(part: P, plan: Plan) -> Vec<P::Item> {
+    let mut vec = Vec::new();
+    run(part, &Gather::new(), plan).append_to(&mut vec);
+    vec
+}
+
+/// See [`ParallelIterator::collect_vec_list`].
+#[track_caller]
+pub(in crate::iter) fn vec_list<I: ParallelIterator>(iter: I) -> LinkedList<Vec<I::Item>> {
+    gather(iter).into_vecs().filter(|vec| !vec.is_empty()).collect()
 }
 
 #[cfg(test)]

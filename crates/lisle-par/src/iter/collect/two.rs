@@ -2,7 +2,9 @@
 
 use super::runs::Runs;
 use super::{FromParallelIterator, ParallelExtend, extend_two_in_place};
+use crate::iter::run::run_by;
 use crate::iter::{At, Consumer, IntoParallelIterator, ParallelIterator};
+use either::Either::{self, Left, Right};
 use std::marker::PhantomData;
 
 /// Puts each item into one of two collections, or a part of it into each.
@@ -39,8 +41,7 @@ where
     B: Send,
     F: Fn(I::Item, &mut Vec<A>, &mut Vec<B>) + Sync,
 {
-    let plan = iter.plan();
-    let (a_runs, b_runs) = iter.drive(&Sort { put, takes: PhantomData }, plan);
+    let (a_runs, b_runs) = run_by(iter, Sort { put, takes: PhantomData });
     let (mut a, mut b) = (Vec::new(), Vec::new());
     a_runs.append_to(&mut a);
     b_runs.append_to(&mut b);
@@ -68,6 +69,15 @@ fn vecs<A: Send, B: Send, I: ParallelIterator<Item = (A, B)>>(iter: I) -> (Vec<A
             b.push(y);
         }),
     }
+}
+
+/// Returns the left and the right values.
+#[track_caller]
+fn sorted<L: Send, R: Send, I: ParallelIterator<Item = Either<L, R>>>(iter: I) -> (Vec<L>, Vec<R>) {
+    sort(iter, |item, a, b| match item {
+        Left(left) => a.push(left),
+        Right(right) => b.push(right),
+    })
 }
 
 /// See [`ParallelIterator::unzip`].
@@ -124,6 +134,51 @@ where
     P: Fn(&I::Item) -> bool + Sync,
     I: ParallelIterator,
 {
-    let (a, b) = sort(iter, |item, a, b| if predicate(&item) { a.push(item) } else { b.push(item) });
+    let (a, b) = sort(iter, move |item, a, b| if predicate(&item) { a.push(item) } else { b.push(item) });
     (extended(a), extended(b))
+}
+
+/// See [`ParallelIterator::partition_map`].
+#[track_caller]
+pub(in crate::iter) fn partition_map<A, B, L, R, I>(iter: I) -> (A, B)
+where
+    A: Default + ParallelExtend<L>,
+    B: Default + ParallelExtend<R>,
+    L: Send,
+    R: Send,
+    I: ParallelIterator<Item = Either<L, R>>,
+{
+    let (a, b) = sorted(iter);
+    (extended(a), extended(b))
+}
+
+/// Extends one collection by the left values, and another one by the right values.
+impl<L, R, ToL, ToR> ParallelExtend<Either<L, R>> for (ToL, ToR)
+where
+    L: Send,
+    R: Send,
+    ToL: ParallelExtend<L>,
+    ToR: ParallelExtend<R>,
+{
+    #[track_caller]
+    fn par_extend<I: IntoParallelIterator<Item = Either<L, R>>>(&mut self, iter: I) {
+        let (left, right) = sorted(iter.into_par_iter());
+        self.0.par_extend_vec(left);
+        self.1.par_extend_vec(right);
+    }
+}
+
+/// Collects the left values into one collection, and the right values into another.
+impl<L, R, FromL, FromR> FromParallelIterator<Either<L, R>> for (FromL, FromR)
+where
+    L: Send,
+    R: Send,
+    FromL: FromParallelIterator<L>,
+    FromR: FromParallelIterator<R>,
+{
+    #[track_caller]
+    fn from_par_iter<I: IntoParallelIterator<Item = Either<L, R>>>(iter: I) -> Self {
+        let (left, right) = sorted(iter.into_par_iter());
+        (FromL::from_par_iter(left), FromR::from_par_iter(right))
+    }
 }

@@ -24,6 +24,13 @@ impl Found {
     }
 }
 
+/// A loop that has not begun may be cloned.
+impl Clone for Found {
+    fn clone(&self) -> Self {
+        Found(AtomicBool::new(self.0.load(Relaxed)))
+    }
+}
+
 /// A model has to know that another flag may come to the same place in memory.
 impl Drop for Found {
     #[inline]

@@ -1,7 +1,7 @@
 //! Every item is dropped exactly once, whatever the loop does with it and wherever it panics.
 
 use super::splits::divided;
-use crate::iter::{once, repeat_n};
+use crate::iter::{Either, once, repeat_n};
 use crate::prelude::*;
 use std::cell::Cell;
 use std::collections::{BTreeSet, LinkedList};
@@ -260,6 +260,83 @@ fn of_things_that_are_left_out() {
     });
 }
 
+#[test]
+fn of_values_and_elements_that_are_cloned() {
+    each_once(|book| {
+        let pairs = things(book).into_par_iter().map_with(Thing::new(book), |value, thing| {
+            value.touch();
+            thing
+        });
+        assert_eq!(pairs.filter(is_odd).count(), THINGS / 2);
+    });
+    each_once(|book| {
+        let folds = things(book).into_par_iter().fold_with(Thing::new(book), |_, thing| touched(thing));
+        assert!(folds.count() > 0);
+    });
+    each_once(|book| {
+        let chunks =
+            things(book).into_par_iter().fold_chunks_with(3, Thing::new(book), |_, thing| touched(thing));
+        let last: Vec<usize> = chunks.rev().map(|thing| thing.id).collect();
+        assert_eq!(last.len(), THINGS.div_ceil(3));
+    });
+    each_once(|book| {
+        let spaced = things(book).into_par_iter().intersperse(Thing::new(book)).map(touched);
+        assert_eq!(spaced.collect::<Vec<_>>().len(), 2 * THINGS - 1);
+    });
+    each_once(|book| {
+        let odd = things(book).into_par_iter().filter(is_odd).intersperse(Thing::new(book));
+        assert_eq!(odd.collect::<Vec<_>>().len(), THINGS / 2 * 2 - 1);
+    });
+    each_once(|book| {
+        let odd = things(book).into_par_iter().filter(is_odd).intersperse(Thing::new(book));
+        assert_eq!(odd.chain(once(Thing::new(book))).map(touched).count(), THINGS / 2 * 2);
+    });
+    each_once(|book| {
+        let odd = things(book).into_par_iter().filter(is_odd).intersperse(Thing::new(book));
+        assert_eq!(odd.find_first(|thing| thing.id > 5).map(|thing| thing.id > 5), Some(true));
+    });
+}
+
+#[test]
+fn of_items_in_turn_and_of_items_that_come_first_in_time() {
+    each_once(|book| {
+        let both = things(book).into_par_iter().interleave(things(book).into_par_iter().take(4)).map(touched);
+        assert_eq!(both.collect::<Vec<_>>().len(), THINGS + 4);
+    });
+    each_once(|book| {
+        let four = things(book).into_par_iter().take(4).interleave_shortest(things(book)).rev();
+        assert_eq!(four.map(touched).count(), 8);
+    });
+    each_once(|book| assert_eq!(things(book).into_par_iter().map(touched).take_any(5).count(), 5));
+    each_once(|book| assert_eq!(things(book).into_par_iter().skip_any(5).map(touched).count(), THINGS - 5));
+    each_once(|book| drop(things(book).into_par_iter().take_any_while(|t| !is_odd(t)).collect::<Vec<_>>()));
+    each_once(|book| assert!(things(book).into_par_iter().skip_any_while(|t| !is_odd(t)).count() > 0));
+    each_once(|book| {
+        let even = things(book).into_par_iter().map(|t| if is_odd(&t) { None } else { Some(t) });
+        assert!(even.while_some().collect::<LinkedList<_>>().len() <= THINGS - THINGS / 2);
+    });
+    each_once(|book| assert_eq!(things(book).into_par_iter().positions(|t| is_odd(&t)).count(), THINGS / 2));
+    each_once(|book| things(book).into_par_iter().panic_fuse().for_each(|thing| thing.touch()));
+    each_once(|book| {
+        let all = things(book).into_par_iter().panic_fuse().filter(is_odd).collect_vec_list();
+        assert_eq!(all.iter().map(Vec::len).sum::<usize>(), THINGS / 2);
+    });
+    each_once(|book| {
+        let failing = things(book).into_par_iter().map(|t| if t.id == 9 { Err(touched(t)) } else { Ok(t) });
+        let last = failing.try_reduce_with(|a, b| {
+            a.touch();
+            Ok(b)
+        });
+        assert_eq!(last.unwrap().err().unwrap().id, 9);
+    });
+    each_once(|book| {
+        let (odd, even): (Vec<Thing>, LinkedList<Thing>) = things(book)
+            .into_par_iter()
+            .partition_map(|t| if is_odd(&t) { Either::Left(t) } else { Either::Right(t) });
+        assert_eq!((odd.len(), even.len()), (THINGS / 2, THINGS - THINGS / 2));
+    });
+}
+
 /// A panic in the drop of one item does not keep the others from being dropped.
 #[test]
 fn of_things_that_panic_when_dropped() {
@@ -311,6 +388,7 @@ fn of_loops_in_which_a_drop_panics() {
         all.append(&mut right);
         all
     };
+    let last = |before: Thing, thing: Thing| crate::kept::without(thing, before);
     type Program<'a> = (&'a str, &'a dyn Fn(&Book));
     let programs: &[Program<'_>] = &[
         ("a body", &|book| things(book).into_par_iter().for_each(drop)),
@@ -365,6 +443,75 @@ fn of_loops_in_which_a_drop_panics() {
         ("with values in blocks", &|book| {
             let ids = things(book).into_par_iter().map_init(|| Thing::new(book), |_, thing| thing);
             drop(ids.rev().collect::<Vec<_>>());
+        }),
+        ("with clones", &|book| {
+            let all = things(book).into_par_iter().map_with(Thing::new(book), |_, thing| thing);
+            drop(all.filter(is_third).collect::<Vec<_>>());
+        }),
+        ("between clones", &|book| {
+            let all = things(book).into_par_iter().intersperse(Thing::new(book));
+            assert!(all.map(id).max().is_some());
+        }),
+        ("between clones, of unknown number", &|book| {
+            let all = things(book).into_par_iter().filter(is_third).intersperse(Thing::new(book));
+            drop(all.collect::<Vec<_>>());
+        }),
+        ("in turn", &|book| {
+            let all = things(book).into_par_iter().interleave(things(book));
+            assert!(all.step_by(3).map(id).max().is_some());
+        }),
+        ("some", &|book| drop(things(book).into_par_iter().take_any(5).collect::<Vec<_>>())),
+        ("others", &|book| drop(things(book).into_par_iter().skip_any(5).collect::<Vec<_>>())),
+        ("some until", &|book| {
+            let all = things(book).into_par_iter().take_any_while(|thing| !is_third(thing));
+            drop(all.collect::<Vec<_>>());
+        }),
+        ("values until", &|book| {
+            let all = things(book).into_par_iter().map(|t| if is_third(&t) { None } else { Some(t) });
+            drop(all.while_some().collect::<Vec<_>>());
+        }),
+        ("fused", &|book| drop(things(book).into_par_iter().panic_fuse().find_any(is_third))),
+        ("folded chunks", &|book| {
+            let all = things(book).into_par_iter().fold_chunks(3, || Thing::new(book), last);
+            drop(all.collect::<Vec<_>>());
+        }),
+        ("reduced with its first until it fails", &|book| {
+            let outcome = things(book).into_par_iter().map(|t| if t.id == 7 { Err(t) } else { Ok(t) });
+            drop(outcome.try_reduce_with(|a, b| Ok(crate::kept::without(b, a))));
+        }),
+        ("two sides", &|book| {
+            let two: (Vec<_>, LinkedList<_>) = things(book)
+                .into_par_iter()
+                .partition_map(|t| if is_third(&t) { Either::Left(t) } else { Either::Right(t) });
+            drop(two);
+        }),
+        ("with values in functions", &|book| {
+            let [a, b, c] = [0; 3].map(|_| Thing::new(book));
+            let all = things(book).into_par_iter().filter(move |thing| a.id != thing.id);
+            let pairs = all.flat_map(move |thing| once(crate::kept::without(thing, b.id))).grain(2);
+            let sums = pairs.fold(Vec::new, move |mut all, thing| {
+                all.push(thing);
+                crate::kept::without(all, c.id)
+            });
+            let d = Thing::new(book);
+            drop(sums.reduce_with(move |a, b| crate::kept::without(merge(a, b), d.id)));
+        }),
+        ("with a value in the function of a search", &|book| {
+            let value = Thing::new(book);
+            drop(things(book).into_par_iter().find_first(move |thing| thing.id == 5 && value.id > 0));
+        }),
+        ("with a value in the function of a partition", &|book| {
+            let value = Thing::new(book);
+            let all = things(book).into_par_iter();
+            drop(all.partition::<Vec<_>, Vec<_>, _>(move |thing| thing.id % 2 == value.id % 2));
+        }),
+        ("in chunks with a value", &|book| {
+            let chunks = things(book).into_par_iter().fold_chunks_with(3, Thing::new(book), last);
+            drop(chunks.max_by(|a, b| a.id.cmp(&b.id)));
+        }),
+        ("in blocks with values", &|book| {
+            let all = things(book).into_par_iter().map_with(Thing::new(book), |_, thing| thing);
+            drop(all.by_uniform_blocks(4).filter(is_third).collect::<Vec<_>>());
         }),
         ("cut", &|book| {
             let short = things(book).into_par_iter().take(5);

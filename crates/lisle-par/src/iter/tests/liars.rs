@@ -5,6 +5,7 @@ use super::splits::divided;
 use crate::iter::{Part, Try};
 use crate::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::task::Poll;
 
 /// Reports `says` items and `steps` steps, and gives `gives` items in each step.
 #[derive(Clone, Copy)]
@@ -84,6 +85,14 @@ fn what_may_have_failed_is_taken_apart_and_put_together() {
     for it in [Ok(1), Err(2)] {
         assert_eq!(Result::from_branch(it.branch()), it);
         assert_eq!(it.is_over(), it.is_err());
+    }
+    for it in [Poll::Ready(Ok(1)), Poll::Pending, Poll::Ready(Err(2))] {
+        assert_eq!(Poll::<Result<_, _>>::from_branch(it.branch()), it);
+        assert_eq!(it.is_over(), it == Poll::Ready(Err(2)));
+    }
+    for it in [Poll::Ready(Some(Ok(1))), Poll::Ready(None), Poll::Pending, Poll::Ready(Some(Err(2)))] {
+        assert_eq!(Poll::<Option<Result<_, _>>>::from_branch(it.branch()), it);
+        assert_eq!(it.is_over(), it == Poll::Ready(Some(Err(2))));
     }
     for it in [Some(1), None] {
         assert_eq!(Option::from_branch(it.branch()), it);
