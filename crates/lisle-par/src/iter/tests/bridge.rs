@@ -5,7 +5,7 @@ use crate::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-const SEEDS: u64 = if cfg!(miri) { 10 } else { 2_000 };
+const SEEDS: u64 = if cfg!(miri) { 4 } else { 2_000 };
 
 fn sorted(mut all: Vec<u64>) -> Vec<u64> {
     all.sort_unstable();

@@ -6,7 +6,7 @@ use crate::prelude::*;
 use crate::shim::random::Random;
 use std::fmt::Debug;
 
-const SEEDS: u64 = if cfg!(miri) { 20 } else { 2_000 };
+const SEEDS: u64 = if cfg!(miri) { 5 } else { 2_000 };
 
 type Parts<'i, I> = [<I as IndexedParallelIterator>::Exact<'i>; 3];
 
