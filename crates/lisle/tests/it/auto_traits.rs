@@ -149,6 +149,7 @@ auto_traits! {
         lisle::par::range::Iter<T>;
         lisle::par::range_inclusive::Steps<T>;
         lisle::par::iter::AtMostOne<T>;
+        lisle::par::iter::Either<T, T>;
         lisle::par::iter::Once<T>;
         lisle::par::iter::Repeat<T>;
         lisle::par::iter::RepeatN<T>;
