@@ -162,7 +162,7 @@ fn kept_in_a_handler_and_begun_in_another() {
             })
         });
         let message = refused.expect_err("it panics").downcast::<String>().unwrap();
-        assert!(message.contains("handler of C++"), "{message}");
+        assert!(message.contains("`catch` block of C++"), "{message}");
         // SAFETY: it only reads.
         assert_eq!(unsafe { (cxx().has_current)() }, 1);
     }
