@@ -9,14 +9,13 @@
 //! the monitor finds the part that it has put off, see `drive.rs`. The costs of joins are in
 //! `join_history.rs`.
 
+use crate::by_code::{PLACES, place_of};
 use crate::shim::ticks;
 use std::cell::Cell;
 
 /// A loop that takes at least this time, in ticks, is divided at once, if there is an idle
 /// domain.
 pub(super) const LONG: u64 = 1_000 * ticks::A_MICROSECOND;
-/// The number of pieces of code that are remembered at a time; a power of two.
-pub(super) const PLACES: usize = 64;
 
 thread_local! {
     static MEMORY: [Place; PLACES] = const { [const { Place::new() }; PLACES] };
@@ -32,12 +31,6 @@ impl Place {
     const fn new() -> Self {
         Place { code: Cell::new(0), cost: Cell::new(0) }
     }
-}
-
-/// Returns the number of the place of a piece of code.
-#[inline]
-pub(super) fn place_of(code: usize) -> usize {
-    (code >> 4 ^ code >> 10) % PLACES
 }
 
 /// Returns the cost of `code`, if it is remembered.

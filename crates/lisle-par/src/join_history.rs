@@ -14,7 +14,8 @@
 //! The history errs if the same code is given a much larger job. That job begins alone, until the
 //! monitor finds the half that it has put off, see `join.rs`.
 
-use super::cost_history::{LONG, PLACES, place_of};
+use super::by_code::{self, PLACES, Place, Table};
+use super::cost_history::LONG;
 use crate::shim::ticks;
 use std::cell::Cell;
 
@@ -28,7 +29,7 @@ const RELIANCE: u32 = 15;
 const PATIENCE: u32 = 1_023;
 
 thread_local! {
-    static MEMORY: [Cell<Known>; PLACES] = const { [const { Cell::new(Known::of(0)) }; PLACES] };
+    static MEMORY: Table<Known> = const { [const { Cell::new(Place::empty(Known::NOTHING)) }; PLACES] };
 }
 
 /// How a join is run.
@@ -52,8 +53,6 @@ impl Way {
 /// The history of one join.
 #[derive(Debug, Clone, Copy)]
 struct Known {
-    /// The address of a function that was instantiated for the join.
-    code: usize,
     alone: Cost,
     shared: Cost,
     /// The number of runs until a short join is measured again.
@@ -86,10 +85,8 @@ impl Cost {
 }
 
 impl Known {
-    const fn of(code: usize) -> Self {
-        let (alone, shared) = (Cost::UNKNOWN, Cost::UNKNOWN);
-        Known { code, alone, shared, until_measured: 0, until_tried: PATIENCE }
-    }
+    const NOTHING: Known =
+        Known { alone: Cost::UNKNOWN, shared: Cost::UNKNOWN, until_measured: 0, until_tried: PATIENCE };
 
     /// Returns the way of the next run, and whether the run is measured.
     #[inline]
@@ -130,17 +127,7 @@ impl Known {
 }
 
 fn with<R>(code: usize, f: impl FnOnce(&mut Known) -> R) -> R {
-    MEMORY.with(|memory| {
-        let place = &memory[place_of(code)];
-        let mut known = place.get();
-        if known.code != code {
-            // Of two joins that fall on the same place, the later one wins.
-            known = Known::of(code);
-        }
-        let result = f(&mut known);
-        place.set(known);
-        result
-    })
+    MEMORY.with(|memory| by_code::with(memory, code, Known::NOTHING, f))
 }
 
 /// Returns the way in which the join `code` is run, and whether the run is measured.
@@ -163,7 +150,7 @@ pub(super) fn was_disturbed(code: usize) {
 
 /// Notes that a run of the join `code` began alone, and lasted until other domains found it.
 pub(super) fn was_found(code: usize) {
-    with(code, |known| *known = Known { shared: Cost { last: LONG, before: u64::MAX }, ..Known::of(code) });
+    with(code, |known| *known = Known { shared: Cost { last: LONG, before: u64::MAX }, ..Known::NOTHING });
 }
 
 /// Returns `true` if the join `code` may be so long that waking other domains for it at once pays.
@@ -196,14 +183,14 @@ mod tests {
     #[test]
     fn what_is_short_is_left_alone_however_long_it_takes_shared() {
         for shared in [2 * SHORT, TRIED - 1] {
-            let mut known = Known::of(1);
+            let mut known = Known::NOTHING;
             assert_eq!(run(&mut known, SHORT / 2, shared), (MANY - 1, 3), "once was enough");
         }
     }
 
     #[test]
     fn a_short_one_is_measured_now_and_then() {
-        let mut known = Known::of(1);
+        let mut known = Known::NOTHING;
         known.learn(Way::Shared, SHORT / 2);
         let measured = (0..10 * (RELIANCE + 1)).filter(|_| known.choose() == (Way::Alone, true)).count();
         assert_eq!(measured, 10);
@@ -211,20 +198,20 @@ mod tests {
 
     #[test]
     fn the_shorter_way_is_taken_and_the_other_tried_now_and_then() {
-        let (alone, last) = run(&mut Known::of(1), 2 * SHORT, 4 * SHORT);
+        let (alone, last) = run(&mut Known::NOTHING, 2 * SHORT, 4 * SHORT);
         assert!(last == 3 && alone < MANY && alone > MANY - 10, "{alone} of {MANY}");
-        let (alone, last) = run(&mut Known::of(1), 40 * SHORT, 4 * SHORT);
+        let (alone, last) = run(&mut Known::NOTHING, 40 * SHORT, 4 * SHORT);
         assert!(last == 0 && alone > 1 && alone < 10, "{alone} of {MANY}");
     }
 
     #[test]
     fn what_takes_long_although_it_is_shared_is_never_tried_alone() {
-        assert_eq!(run(&mut Known::of(1), 100 * TRIED, TRIED), (0, 0));
+        assert_eq!(run(&mut Known::NOTHING, 100 * TRIED, TRIED), (0, 0));
     }
 
     #[test]
     fn one_slow_run_changes_nothing_and_two_do() {
-        let mut known = Known::of(1);
+        let mut known = Known::NOTHING;
         known.learn(Way::Shared, SHORT / 2);
         known.learn(Way::Alone, LONG);
         assert_eq!(known.choose(), (Way::Alone, true));
@@ -234,7 +221,7 @@ mod tests {
 
     #[test]
     fn what_is_alone_because_others_were_busy_is_shared_again_later() {
-        let mut known = Known::of(1);
+        let mut known = Known::NOTHING;
         for (way, took) in [(Way::Alone, 50 * TRIED), (Way::Shared, 51 * TRIED), (Way::Shared, 51 * TRIED)] {
             known.learn(way, took);
         }

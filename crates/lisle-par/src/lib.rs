@@ -23,6 +23,9 @@ mod scope_loom_tests;
 #[cfg(not(lisle_loom))]
 mod at;
 #[cfg(not(lisle_loom))]
+#[doc(hidden)]
+pub mod by_code;
+#[cfg(not(lisle_loom))]
 mod consumer;
 #[cfg(not(lisle_loom))]
 mod cost_history;

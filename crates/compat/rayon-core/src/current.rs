@@ -14,7 +14,7 @@ static GLOBAL: Mutex<Option<Arc<Registry>>> = Mutex::new(None);
 
 /// Returns the pool of the code that runs here: that of its runtime, or else the global one.
 pub(crate) fn current() -> Arc<Registry> {
-    Registry::here().unwrap_or_else(|| match Handle::try_current() {
+    Registry::with_here(Arc::clone).unwrap_or_else(|| match Handle::try_current() {
         Some(handle) => {
             let registry = of(handle);
             Registry::is_here(Some(registry.clone()));
@@ -28,7 +28,17 @@ pub(crate) fn current() -> Arc<Registry> {
 /// loops.
 #[inline]
 pub(crate) fn has_other_work() -> bool {
-    Registry::has_other_work_here().unwrap_or_else(|| current().has_other_work())
+    Registry::with_here(|here| here.has_other_work()).unwrap_or_else(|| current().has_other_work())
+}
+
+/// Runs `op` with the current pool and in it, as [`Registry::install`] does.
+#[track_caller]
+pub(crate) fn in_current<R: Send>(op: impl FnOnce(Arc<Registry>) -> R + Send) -> R {
+    let registry = current();
+    if registry.index().is_some() {
+        return op(registry);
+    }
+    registry.clone().handle().run(|| op(registry))
 }
 
 /// Returns the pool of a runtime that was not started as one.

@@ -15,7 +15,7 @@ impl Fifo {
     pub(crate) fn push(&self, job: Job) -> Job {
         let owner = job.owner();
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(job);
-        Box::new(Oldest { list: self.clone(), owner, has_run: false })
+        Box::new(Oldest { list: Some(self.clone()), owner })
     }
 
     fn pop(&self) -> Option<Job> {
@@ -25,17 +25,16 @@ impl Fifo {
 
 /// The oldest job of a list. There are as many of these as the list has jobs.
 struct Oldest {
-    list: Fifo,
+    /// Until it has run.
+    list: Option<Fifo>,
     owner: Owner,
-    has_run: bool,
 }
 
 impl Run for Oldest {
     fn run(mut self: Box<Self>, runner: Runner) -> Ended {
-        self.has_run = true;
-        let list = self.list.clone();
+        let oldest = self.list.take().and_then(|list| list.pop());
         drop(self);
-        list.pop().map_or(Ended::Job, |job| job.run(runner))
+        oldest.map_or(Ended::Job, |job| job.run(runner))
     }
 
     fn owner(&self) -> Owner {
@@ -45,9 +44,7 @@ impl Run for Oldest {
 
 impl Drop for Oldest {
     fn drop(&mut self) {
-        if !self.has_run {
-            // A job that nothing says to run would never be dropped.
-            drop(self.list.pop());
-        }
+        // A job that nothing says to run would never be dropped.
+        drop(self.list.take().and_then(|list| list.pop()));
     }
 }

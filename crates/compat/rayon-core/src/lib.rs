@@ -51,6 +51,8 @@ mod handlers;
 #[cfg(not(lisle_loom))]
 mod here;
 #[cfg(not(lisle_loom))]
+mod home;
+#[cfg(not(lisle_loom))]
 mod join;
 #[cfg(not(lisle_loom))]
 mod pool;

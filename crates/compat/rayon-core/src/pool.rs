@@ -224,15 +224,13 @@ impl ThreadPool {
     /// Runs a job of the pool, if this is one of its threads and one waits, see
     /// [`yield_now`](crate::yield_now()).
     pub fn yield_now(&self) -> Option<Yield> {
-        let index = self.registry.index()?;
-        Some(yield_in(&self.registry, index))
+        yield_in(&self.registry)
     }
 
     /// Runs a job that waits on this thread, if this is one of the pool, see
     /// [`yield_local`](crate::yield_local()).
     pub fn yield_local(&self) -> Option<Yield> {
-        let index = self.registry.index()?;
-        Some(yield_local_in(&self.registry, index))
+        yield_local_in(&self.registry)
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) enum End {
 
 /// The jobs that wait on a domain.
 ///
-/// The `unsafe` functions are for the domain alone: its code must run the caller.
+/// The `unsafe` functions are for the domain alone, which must run the caller: [`Home`](crate::home::Home) calls them.
 #[repr(align(128))] // Each is written by a domain of its own.
 pub(crate) struct DomainQueue {
     own: Worker<Job>,
@@ -59,19 +59,31 @@ impl DomainQueue {
     }
 
     /// Adds a job.
+    ///
+    /// # Safety
+    ///
+    /// The domain runs the caller.
     #[inline]
     pub(crate) unsafe fn push(&self, job: Job) {
         self.own.push(job);
     }
 
     /// Takes the job that comes next.
+    ///
+    /// # Safety
+    ///
+    /// As for [`push`](Self::push).
     #[inline]
     pub(crate) unsafe fn take(&self) -> Option<Job> {
         self.own.pop()
     }
 
-    /// Takes the newest job if it is one of `owner`. An job of another owner is the error: it is out of
+    /// Takes the newest job if it is one of `owner`. A job of another owner is the error: it is out of
     /// the queue, and must be put back.
+    ///
+    /// # Safety
+    ///
+    /// As for [`push`](Self::push).
     #[inline]
     pub(crate) unsafe fn take_own(&self, owner: Owner) -> Result<Option<Job>, Job> {
         if self.first == End::Oldest {
@@ -102,7 +114,7 @@ impl InjectedQueue {
         self.0.push(job);
     }
 
-    pub(crate) fn take(&self) -> Option<Job> {
+    pub(crate) fn steal(&self) -> Option<Job> {
         until_decided(|| self.0.steal())
     }
 

@@ -1,7 +1,8 @@
 //! What a pool is: a runtime, the jobs that wait on its domains, and its handlers.
 
 use crate::fifo::Fifo;
-use crate::queue::{DomainQueue, End, InjectedQueue, Job, Owner};
+use crate::home::Home;
+use crate::queue::{DomainQueue, End, InjectedQueue, Job};
 use crate::server::{Broadcaster, Server, ServerFlag};
 use lisle_core::event::is_interruption;
 use lisle_runtime::{Handle, Runtime, fiber};
@@ -32,17 +33,17 @@ pub(crate) struct Registry {
 }
 
 /// The jobs that wait on a domain.
-struct Domain {
-    queue: DomainQueue,
+pub(crate) struct Domain {
+    pub(crate) queue: DomainQueue,
     /// Of the queue.
     server: ServerFlag,
     /// Those of `spawn_fifo`.
-    fifo: Fifo,
+    pub(crate) fifo: Fifo,
     broadcasts: Mutex<VecDeque<Job>>,
 }
 
 /// Which queue a server serves.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Which {
     Of(usize),
     Injected,
@@ -56,6 +57,11 @@ impl Domain {
             fifo: Fifo::default(),
             broadcasts: Mutex::default(),
         }
+    }
+
+    /// Takes the oldest job of a broadcast.
+    pub(crate) fn take_broadcast(&self) -> Option<Job> {
+        locked(&self.broadcasts).pop_front()
     }
 }
 
@@ -88,17 +94,11 @@ impl Registry {
         Registry { has_other_work: true, ..Registry::new(handle, End::Newest, None) }
     }
 
-    /// Returns `true` if the domain of this thread is known to be one of a runtime that the program has started
-    /// itself, and `false` if it is known to be one of a pool.
+    /// Calls `f` with the pool of the domain that runs on this thread, if that is known.
     #[inline]
-    pub(crate) fn has_other_work_here() -> Option<bool> {
-        HERE.try_with(|here| here.borrow().as_ref().map(|here| here.has_other_work)).ok().flatten()
-    }
-
-    /// Returns the pool of the domain that runs on this thread, if that is known.
-    pub(crate) fn here() -> Option<Arc<Registry>> {
+    pub(crate) fn with_here<R>(f: impl FnOnce(&Arc<Registry>) -> R) -> Option<R> {
         // Destructors of thread-locals may come when this one is gone.
-        HERE.try_with(|here| here.borrow().as_ref().filter(|here| here.index().is_some()).cloned()).ok()?
+        HERE.try_with(|here| here.borrow().as_ref().filter(|here| here.index().is_some()).map(f)).ok()?
     }
 
     /// Notes which pool the domain of this thread belongs to, or that it runs none any more.
@@ -178,20 +178,24 @@ impl Registry {
 
     /// Has a job run, on this domain first if it belongs to the pool.
     pub(crate) fn push(self: &Arc<Self>, job: Job) {
-        self.enter(self.index(), job);
-    }
-
-    /// Does the same, after the jobs that were put into `fifo` before. `fifo` is that of the domain `index`.
-    pub(crate) fn push_fifo(self: &Arc<Self>, index: usize, fifo: &Fifo, job: Job) {
-        self.enter(Some(index), fifo.push(job));
-    }
-
-    /// Does the same, with the list of this domain itself.
-    pub(crate) fn push_in_order(self: &Arc<Self>, job: Job) {
-        match self.index() {
-            Some(index) => self.push_fifo(index, &self.domains[index].fifo, job),
-            None => self.enter(None, job),
+        match Home::of(self) {
+            Some(home) => home.push(job),
+            None => self.inject(job),
         }
+    }
+
+    /// Does the same, after the jobs of the same thread.
+    pub(crate) fn push_in_order(self: &Arc<Self>, job: Job) {
+        match Home::of(self) {
+            Some(home) => home.push_in_order(job),
+            None => self.inject(job),
+        }
+    }
+
+    /// Has a job of a thread run that is not in the pool.
+    pub(crate) fn inject(self: &Arc<Self>, job: Job) {
+        self.injected.push(job);
+        self.is_pushed(Which::Injected);
     }
 
     /// Has a job run on the domain `index`, after those that wait there.
@@ -201,22 +205,16 @@ impl Registry {
         drop(self.handle.spawn_on(index, move || broadcaster.run()));
     }
 
-    /// Adds a job to the queue of the domain `index`, which is this one, or of none.
-    fn enter(self: &Arc<Self>, index: Option<usize>, job: Job) {
-        let which = match index {
-            Some(index) => {
-                // SAFETY: it is the queue of this domain.
-                unsafe { self.domains[index].queue.push(job) };
-                Which::Of(index)
-            }
-            None => {
-                self.injected.push(job);
-                Which::Injected
-            }
-        };
+    /// Sees to a server, after a job was added to a queue.
+    #[inline]
+    pub(crate) fn is_pushed(self: &Arc<Self>, which: Which) {
         if self.server_flag(which).raise() {
             self.spawn_server(which);
         }
+    }
+
+    pub(crate) fn domain(&self, index: usize) -> &Domain {
+        &self.domains[index]
     }
 
     pub(crate) fn server_flag(&self, which: Which) -> &ServerFlag {
@@ -235,11 +233,10 @@ impl Registry {
     }
 
     /// Takes a job from a queue, on any thread.
-    pub(crate) fn take(&self, which: Which) -> Option<Job> {
+    pub(crate) fn steal(&self, which: Which) -> Option<Job> {
         match which {
-            Which::Of(index) if self.index() == Some(index) => self.take_queued(index),
             Which::Of(index) => self.domains[index].queue.steal(),
-            Which::Injected => self.injected.take(),
+            Which::Injected => self.injected.steal(),
         }
     }
 
@@ -248,43 +245,6 @@ impl Registry {
             Which::Of(index) => self.domains[index].queue.is_empty(),
             Which::Injected => self.injected.is_empty(),
         }
-    }
-
-    /// Takes a job from the queue of this domain, which has the given index.
-    pub(crate) fn take_queued(&self, index: usize) -> Option<Job> {
-        debug_assert_eq!(self.index(), Some(index));
-        // SAFETY: it is the queue of this domain.
-        unsafe { self.domains[index].queue.take() }
-    }
-
-    /// Takes the oldest job of a broadcast on this domain.
-    pub(crate) fn take_broadcast(&self, index: usize) -> Option<Job> {
-        locked(&self.domains[index].broadcasts).pop_front()
-    }
-
-    /// Takes a job that waits on this domain, which has the given index.
-    pub(crate) fn take_local(&self, index: usize) -> Option<Job> {
-        self.take_queued(index).or_else(|| self.take_broadcast(index))
-    }
-
-    /// Takes a job that waits anywhere in the pool, on this domain first.
-    pub(crate) fn take_any(&self, index: usize) -> Option<Job> {
-        let others = (index + 1..self.domains.len()).chain(0..index);
-        self.take_local(index)
-            .or_else(|| others.into_iter().find_map(|other| self.domains[other].queue.steal()))
-            .or_else(|| self.injected.take())
-    }
-
-    /// Takes a job of the scope `owner`, if that is what the domain with this index, which is this one,
-    /// would run next.
-    pub(crate) fn take_own(self: &Arc<Self>, index: usize, owner: Owner) -> Option<Job> {
-        debug_assert_eq!(self.index(), Some(index));
-        // SAFETY: it is the queue of this domain.
-        unsafe { self.domains[index].queue.take_own(owner) }.unwrap_or_else(|others| {
-            // The server that was to run it may have found none, and have ended.
-            self.enter(Some(index), others);
-            None
-        })
     }
 }
 

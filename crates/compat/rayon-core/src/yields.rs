@@ -1,10 +1,13 @@
 //! Letting other jobs run.
 
 use crate::current::current;
+use crate::home::Home;
+use crate::queue::Job;
 use crate::registry::Registry;
 use crate::runner::Runner;
 use crate::server::let_others_pass;
 use lisle_runtime::fiber;
+use std::sync::Arc;
 
 /// What came of a yield.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +37,8 @@ pub enum Yield {
 /// # Ok::<(), rayon::ThreadPoolBuildError>(())
 /// ```
 pub fn yield_now() -> Option<Yield> {
-    let index = fiber::domain()?;
-    Some(yield_in(&current(), index))
+    fiber::domain()?;
+    yield_in(&current())
 }
 
 /// Does the same as [`yield_now`], for a job that waits on this thread.
@@ -55,27 +58,27 @@ pub fn yield_now() -> Option<Yield> {
 /// # Ok::<(), rayon::ThreadPoolBuildError>(())
 /// ```
 pub fn yield_local() -> Option<Yield> {
-    let index = fiber::domain()?;
-    Some(yield_local_in(&current(), index))
+    fiber::domain()?;
+    yield_local_in(&current())
 }
 
-/// Runs a job that waits in the pool, of which this is the domain with the given index.
-pub(crate) fn yield_in(registry: &Registry, index: usize) -> Yield {
-    ran(registry.take_any(index).map(|job| job.run(Runner::Other)).is_some())
+/// Runs a job that waits in the pool, if this is a domain of it.
+pub(crate) fn yield_in(registry: &Arc<Registry>) -> Option<Yield> {
+    Some(ran(Home::of(registry)?.take_any()))
 }
 
-/// Runs a job that waits on this domain, which has the given index.
-pub(crate) fn yield_local_in(registry: &Registry, index: usize) -> Yield {
-    ran(registry.take_local(index).map(|job| job.run(Runner::Other)).is_some())
+/// Runs a job that waits on this domain, if that is one of the pool.
+pub(crate) fn yield_local_in(registry: &Arc<Registry>) -> Option<Yield> {
+    Some(ran(Home::of(registry)?.take_local()))
 }
 
-fn ran(one: bool) -> Yield {
-    if one {
-        let_others_pass();
-        Yield::Executed
-    } else {
-        // What the caller waits for may be done by a fiber that has begun.
+fn ran(job: Option<Job>) -> Yield {
+    let Some(job) = job else {
+        // A fiber that has begun may do what the caller waits for.
         fiber::yield_now();
-        Yield::Idle
-    }
+        return Yield::Idle;
+    };
+    job.run(Runner::Other);
+    let_others_pass();
+    Yield::Executed
 }

@@ -73,7 +73,7 @@ where
     // A half stays in its runtime, so the index says which thread this is.
     let is_away = move || domain() != Some(home);
     // A model runs no clock.
-    if current::has_other_work() && !is_modelled() {
+    if !is_modelled() && current::has_other_work() {
         return pieces::join(
             |is_long| oper_a(FnContext::new(is_long)),
             move |is_long| oper_b(FnContext::new(is_long || is_away())),

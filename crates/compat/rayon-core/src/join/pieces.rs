@@ -15,9 +15,9 @@
 //! no longer.
 
 use lisle_core::shim::ticks;
+use lisle_par::by_code::{self, PLACES, Place, Table};
 use std::cell::Cell;
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Other fibers should not wait for a piece that is longer than this.
 const LONG: u64 = 200 * ticks::A_MICROSECOND;
@@ -74,10 +74,13 @@ where
     RA: Send,
     RB: Send,
 {
-    let past = Past::of(join::<A, B, RA, RB> as *const () as usize);
     let here = HERE.with(Cell::get);
-    let is_loop = here.expected == Expected::NoLoop;
-    let (expected, plan) = if is_loop { past.begin() } else { (here.expected, Plan::all(here.most)) };
+    // Only the join that is part of no other one looks at the past.
+    let code = (here.expected == Expected::NoLoop).then_some(join::<A, B, RA, RB> as *const () as usize);
+    let (expected, plan) = match code {
+        Some(code) => past(code, Past::begin),
+        None => (here.expected, Plan::all(here.most)),
+    };
     let [most_of_a, most_of_b] = plan.most;
     // How long the first half took, if it was one piece.
     let piece = AtomicU64::new(0);
@@ -97,8 +100,8 @@ where
             run(half, most_of_b, b)
         },
     );
-    if is_loop {
-        past.end(plan, [taken_a, taken_b]);
+    if let Some(code) = code {
+        past(code, |past| past.end(plan, [taken_a, taken_b]));
     }
     HERE.with(|half| half.set(Half { pieces: taken_a.pieces + taken_b.pieces, ..here }));
     (first, second)
@@ -152,106 +155,85 @@ impl Plan {
     }
 }
 
-/// The past loops of some types. What is known of them is a guess, and is changed without an order.
+/// What a domain knows of the loops of some types.
+#[derive(Clone, Copy)]
 struct Past {
-    /// The address of the code of these loops; 0 if there are none.
-    code: AtomicUsize,
-    /// How long the last one took on all threads together, in ticks; 0 if it is not known.
-    took: AtomicU64,
+    /// How long the last one took on all threads together, in ticks.
+    took: Option<u64>,
     /// How long its pieces were, on average.
-    piece: AtomicU64,
-    /// What takes longer is divided, in ticks; 0 for [`LONG`].
-    most: AtomicU64,
-    /// The number of comparisons.
-    comparisons: AtomicU32,
+    piece: u64,
+    /// What takes longer is divided, in ticks.
+    most: u64,
     /// The number of loops until the next comparison, and between the last two.
-    until_next: AtomicU32,
-    interval: AtomicU32,
+    until_next: u32,
+    interval: u32,
+    /// The number of comparisons.
+    comparisons: u32,
     /// Whether the last comparison has said that pieces should have another length.
-    is_in_doubt: AtomicBool,
+    is_in_doubt: bool,
 }
 
-/// By the address of their code. Two loops that fall on one entry push each other out.
-static PAST: [Past; 64] = [const {
-    Past {
-        code: AtomicUsize::new(0),
-        took: AtomicU64::new(0),
-        piece: AtomicU64::new(0),
-        most: AtomicU64::new(0),
-        comparisons: AtomicU32::new(0),
-        until_next: AtomicU32::new(0),
-        interval: AtomicU32::new(0),
-        is_in_doubt: AtomicBool::new(false),
-    }
-}; 64];
+thread_local! {
+    static PAST: Table<Past> = const { [const { Cell::new(Place::empty(Past::NOTHING)) }; PLACES] };
+}
+
+fn past<R>(code: usize, f: impl FnOnce(&mut Past) -> R) -> R {
+    PAST.with(|past| by_code::with(past, code, Past::NOTHING, f))
+}
 
 impl Past {
-    /// Returns the entry of the loops with this code.
-    fn of(code: usize) -> &'static Past {
-        let past = &PAST[((code / 16 * 0x9E37) >> 8) % PAST.len()];
-        if past.code.load(Relaxed) != code {
-            past.code.store(code, Relaxed);
-            past.took.store(0, Relaxed);
-            past.most.store(0, Relaxed);
-            past.until_next.store(0, Relaxed);
-            past.interval.store(0, Relaxed);
-            past.is_in_doubt.store(false, Relaxed);
-        }
-        past
-    }
+    const NOTHING: Past = Past {
+        took: None,
+        piece: 0,
+        most: LONG,
+        until_next: 0,
+        interval: 0,
+        comparisons: 0,
+        is_in_doubt: false,
+    };
 
     /// Begins a loop. Returns how long it is expected to take, and how it is to be divided.
-    fn begin(&self) -> (Expected, Plan) {
-        let most = self.most.load(Relaxed).max(LONG);
-        let took = self.took.load(Relaxed);
-        if took == 0 {
-            return (Expected::Unknown, Plan::all(most));
+    fn begin(&mut self) -> (Expected, Plan) {
+        let mut plan = Plan::all(self.most);
+        let Some(took) = self.took else { return (Expected::Unknown, plan) };
+        if self.until_next > 0 {
+            self.until_next -= 1;
+            return (Expected::Ticks(took), plan);
         }
-        let plan = match self.until_next.load(Relaxed).checked_sub(1) {
-            Some(left) => {
-                self.until_next.store(left, Relaxed);
-                Plan::all(most)
-            }
-            None => {
-                let comparisons = self.comparisons.fetch_add(1, Relaxed);
-                // Two with both halves exchanged, and then two of the other question.
-                let shorter = (comparisons % 2) as usize;
-                let mut plan = Plan::all(most);
-                if most > LONG && comparisons & 2 == 0 {
-                    plan.most[shorter] = LONG.max(most / 4);
-                    plan.question = Question::Shorter(shorter);
-                } else {
-                    // A loop of few long steps has longer pieces than it is told to make.
-                    plan.most[1 - shorter] = 4 * most.max(self.piece.load(Relaxed)).min(LONGEST);
-                    plan.question = Question::Longer(shorter);
-                }
-                plan
-            }
-        };
+        // Two with both halves exchanged, and then two of the other question.
+        let short = (self.comparisons % 2) as usize;
+        if self.most > LONG && self.comparisons & 2 == 0 {
+            plan.most[short] = LONG.max(self.most / 4);
+            plan.question = Question::Shorter(short);
+        } else {
+            // A loop of few long steps has longer pieces than it is told to make.
+            plan.most[1 - short] = (4 * self.most.max(self.piece)).min(LONGEST);
+            plan.question = Question::Longer(short);
+        }
         (Expected::Ticks(took), plan)
     }
 
     /// Notes that a loop has ended.
-    fn end(&self, plan: Plan, halves: [Taken; 2]) {
+    fn end(&mut self, plan: Plan, halves: [Taken; 2]) {
         let took = halves.map(|half| half.ticks);
-        self.took.store(took[0] + took[1], Relaxed);
-        self.piece.store((took[0] + took[1]) / (halves[0].pieces + halves[1].pieces), Relaxed);
+        self.took = Some(took[0] + took[1]);
+        self.piece = (took[0] + took[1]) / (halves[0].pieces + halves[1].pieces);
         let (wants_change, most) = match plan.question {
             Question::Nothing => return,
             Question::Longer(short) => (took[short] > took[1 - short] / 4 * 5, plan.most[1 - short]),
             Question::Shorter(short) => (took[short] < took[1 - short] / 8 * 9, plan.most[short]),
         };
-        let was_in_doubt = self.is_in_doubt.swap(wants_change, Relaxed);
-        // The second of two comparisons follows the first at once.
-        if !self.comparisons.load(Relaxed).is_multiple_of(2) {
-            return self.until_next.store(0, Relaxed);
+        self.comparisons = self.comparisons.wrapping_add(1);
+        let was_in_doubt = std::mem::replace(&mut self.is_in_doubt, wants_change);
+        if self.comparisons % 2 == 1 {
+            // The second comparison follows the first at once.
+            return;
         }
-        let changes = wants_change && was_in_doubt;
-        if changes {
-            self.most.store(most, Relaxed);
+        if wants_change && was_in_doubt {
+            (self.most, self.interval) = (most, 0);
+        } else {
+            self.interval = (2 * self.interval + 1).min(RARELY);
         }
-        let interval = if changes { 0 } else { (2 * self.interval.load(Relaxed) + 1).min(RARELY) };
-        self.interval.store(interval, Relaxed);
-        self.until_next.store(interval, Relaxed);
+        self.until_next = self.interval;
     }
 }

@@ -2,6 +2,7 @@
 
 use super::count::Count;
 use crate::context::BroadcastContext;
+use crate::home::Home;
 use crate::queue::{Job, Owner, Run};
 use crate::registry::Registry;
 use crate::runner::{Ended, Runner};
@@ -62,9 +63,8 @@ impl<'scope> Base<'scope> {
     /// Others' jobs do not run here: they may wait for something that comes after the scope, and the scope would
     /// not end before them.
     fn run_own(&self) -> bool {
-        while let Some(index) = self.registry.index()
-            && let Some(job) = self.registry.take_own(index, Owner::of(self))
-        {
+        let Some(home) = Home::of(&self.registry) else { return false };
+        while let Some(job) = home.take_own(Owner::of(self)) {
             if job.run(Runner::Owner) == Ended::Scope {
                 return true;
             }

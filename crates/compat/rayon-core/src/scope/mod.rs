@@ -4,8 +4,9 @@ mod base;
 mod count;
 
 use crate::context::BroadcastContext;
-use crate::current::current;
+use crate::current::{current, in_current};
 use crate::fifo::Fifo;
+use crate::home::Home;
 use crate::registry::Registry;
 use base::{Base, Scoped, broadcast, job};
 use std::fmt;
@@ -51,10 +52,7 @@ where
     OP: FnOnce(&Scope<'scope>) -> R + Send,
     R: Send,
 {
-    match current() {
-        here if here.index().is_some() => in_place(here, op),
-        there => there.clone().install(|| in_place(there, op)),
-    }
+    in_current(|registry| in_place(registry, op))
 }
 
 /// Does the same as [`scope`], but the jobs of one thread run in the order in which they were spawned.
@@ -81,10 +79,7 @@ where
     OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
     R: Send,
 {
-    match current() {
-        here if here.index().is_some() => in_place_fifo(here, op),
-        there => there.clone().install(|| in_place_fifo(there, op)),
-    }
+    in_current(|registry| in_place_fifo(registry, op))
 }
 
 /// Does the same as [`scope`], but `op` runs on the calling thread, also if that is in no pool. So it need
@@ -228,9 +223,9 @@ impl<'scope> ScopeFifo<'scope> {
     {
         let job = job(self, body);
         let registry = self.base.registry();
-        match registry.index() {
-            Some(index) => registry.push_fifo(index, &self.fifos[index], job),
-            None => registry.push(job),
+        match Home::of(registry) {
+            Some(home) => home.push_into(&self.fifos, job),
+            None => registry.inject(job),
         }
     }
 

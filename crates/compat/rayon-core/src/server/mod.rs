@@ -9,6 +9,7 @@ mod flag;
 
 pub(crate) use flag::ServerFlag;
 
+use crate::home::Home;
 use crate::registry::{Registry, Which};
 use crate::runner::{Ended, Runner};
 use lisle_runtime::fiber;
@@ -31,11 +32,12 @@ impl Server {
     pub(crate) fn run(mut self) {
         self.has_begun = true;
         let (registry, which) = (&self.registry, self.which);
+        let home = Home::of(registry).filter(|home| home.which() == which);
         let flag = registry.server_flag(which);
         flag.lower();
-        while let Some(job) = registry.take(which) {
-            if flag.is_lowered() && !registry.is_empty(which) && flag.raise() {
-                registry.spawn_server(which);
+        while let Some(job) = home.map_or_else(|| registry.steal(which), Home::take) {
+            if flag.is_lowered() && !registry.is_empty(which) {
+                registry.is_pushed(which);
             }
             match job.run(Runner::Other) {
                 // The code that has waited for it comes first.
@@ -51,7 +53,7 @@ impl Drop for Server {
         if !self.has_begun {
             // The runtime ends.
             self.registry.server_flag(self.which).lower();
-            while let Some(job) = self.registry.take(self.which) {
+            while let Some(job) = self.registry.steal(self.which) {
                 drop(job);
             }
         }
@@ -72,12 +74,13 @@ impl Broadcaster {
 
     pub(crate) fn run(mut self) {
         self.has_begun = true;
-        while let Some(job) = self.registry.take_queued(self.index) {
+        let home = Home::of(&self.registry).expect("it was spawned on a domain of the pool");
+        while let Some(job) = home.take() {
             job.run(Runner::Other);
             let_others_pass();
         }
         // If there is none, code that yields has run it.
-        if let Some(job) = self.registry.take_broadcast(self.index) {
+        if let Some(job) = self.registry.domain(self.index).take_broadcast() {
             job.run(Runner::Other);
         }
     }
@@ -86,7 +89,7 @@ impl Broadcaster {
 impl Drop for Broadcaster {
     fn drop(&mut self) {
         if !self.has_begun {
-            drop(self.registry.take_broadcast(self.index));
+            drop(self.registry.domain(self.index).take_broadcast());
         }
     }
 }
