@@ -164,6 +164,10 @@ mod tests {
 
     const MANY: u32 = 3 * PATIENCE;
 
+    fn unknown() -> Known {
+        Known::NOTHING
+    }
+
     /// Runs a join that takes these times in the two ways, many times. Returns how many of these
     /// runs were alone, and how many of the last three.
     fn run(known: &mut Known, alone: u64, shared: u64) -> (u32, u32) {
@@ -198,15 +202,15 @@ mod tests {
 
     #[test]
     fn the_shorter_way_is_taken_and_the_other_tried_now_and_then() {
-        let (alone, last) = run(&mut Known::NOTHING, 2 * SHORT, 4 * SHORT);
+        let (alone, last) = run(&mut unknown(), 2 * SHORT, 4 * SHORT);
         assert!(last == 3 && alone < MANY && alone > MANY - 10, "{alone} of {MANY}");
-        let (alone, last) = run(&mut Known::NOTHING, 40 * SHORT, 4 * SHORT);
+        let (alone, last) = run(&mut unknown(), 40 * SHORT, 4 * SHORT);
         assert!(last == 0 && alone > 1 && alone < 10, "{alone} of {MANY}");
     }
 
     #[test]
     fn what_takes_long_although_it_is_shared_is_never_tried_alone() {
-        assert_eq!(run(&mut Known::NOTHING, 100 * TRIED, TRIED), (0, 0));
+        assert_eq!(run(&mut unknown(), 100 * TRIED, TRIED), (0, 0));
     }
 
     #[test]
