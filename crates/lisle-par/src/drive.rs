@@ -24,7 +24,7 @@ use super::consumer::Consumer;
 use super::cost_history::{self, LONG};
 use super::heartbeat;
 use super::job::{Ancestor, Job};
-use super::join::{PutOff, Second, beside, join_at, merge};
+use super::join::{PutOff, Second, beside, join_by_reference, merge};
 use super::origin;
 use super::owner;
 use super::part::Part;
@@ -293,7 +293,7 @@ impl<C: Consumer> Loop<'_, C> {
         }
         let middle = blocks / 2 * grain;
         let (front, back) = part.split_at(middle);
-        let (left, right) = join_at(
+        let (left, right) = join_by_reference(
             || self.fixed(front, at, acc),
             || self.consumer.end(self.fixed(back, at + middle, self.consumer.begin())),
             self.site,

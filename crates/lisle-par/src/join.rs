@@ -1,15 +1,16 @@
 //! Runs two halves of a computation, in parallel if another domain is idle.
 
+mod by_reference;
+mod depth;
+
 use super::heartbeat;
 use super::job::{Ancestor, Job};
-use super::join_history::{self, Way};
-use super::modelled;
 use super::owner;
-use super::pending::{Entry, Inside, Offer, Pending};
-use super::within::{self, Within};
+use super::pending::{Entry, Offer, Pending};
 use crate::event::{is_interruption, is_modelled};
 use crate::panics::forget_panic;
-use crate::shim::ticks;
+pub(super) use by_reference::join_by_reference;
+use depth::Depth;
 use std::any::Any;
 use std::cell::UnsafeCell;
 use std::mem::{ManuallyDrop, MaybeUninit, offset_of};
@@ -102,34 +103,12 @@ where
     RB: Send,
 {
     if is_modelled() {
-        return in_model(a, b, site);
+        return by_reference::in_model(a, b, site);
     }
     if heartbeat::here().is_off() {
         return in_turn(a, b);
     }
     put_off(a, b, site)
-}
-
-/// Runs a join whose schedule a model decides.
-#[cold]
-fn in_model<A, B, RA, RB>(a: A, b: B, site: &'static Location<'static>) -> (RA, RB)
-where
-    A: FnOnce() -> RA + Send,
-    B: FnOnce() -> RB + Send,
-    RA: Send,
-    RB: Send,
-{
-    let pending = owner::pending();
-    if !modelled::takes_all(pending) {
-        return in_turn(a, b);
-    }
-    let _within = within::enter(pending);
-    let first = || {
-        modelled::take_all(pending);
-        a()
-    };
-    let (first, second) = beside(first, b, site, pending);
-    both(first, second)
 }
 
 /// Calls `a` and then `b`; calls `b` even if `a` panics.
@@ -201,12 +180,18 @@ where
     RB: Send,
 {
     let pending = owner::pending();
-    match pending.inside.get() {
-        Inside::One(0) => put_off_inside(a, b, site, pending),
-        Inside::One(levels) => put_off_first(levels, a, b, site, pending),
-        Inside::Nothing | Inside::Handled(_) => outermost(a, b, site, pending),
-        Inside::Fenced(_) => in_turn(a, b),
-    }
+    let Some(mut depth) = Depth::enter(pending, offer::<B> as *const () as usize) else {
+        return in_turn(a, b);
+    };
+    let first = || {
+        depth.look(pending);
+        a()
+    };
+    let (first, second) = beside(first, b, site, pending);
+    depth.first_ended(matches!(second, Second::Done(_)));
+    let results = both(first, second);
+    depth.end();
+    results
 }
 
 /// Does the same as [`join`], and returns `combine` of both results.
@@ -242,129 +227,6 @@ where
 {
     let (first, second) = join_at(a, b, Location::caller());
     combine(first, second)
-}
-
-/// Runs a join that is not part of another join or of a loop. If earlier runs of the same join took
-/// no longer alone, the domain is silenced: the join does not check whether another domain wants
-/// work. The monitor ends the silence within 10 ms, and so does another domain that begins to
-/// search for work.
-#[inline(never)]
-fn outermost<A, B, RA, RB>(a: A, b: B, site: &'static Location<'static>, pending: &Pending) -> (RA, RB)
-where
-    A: FnOnce() -> RA + Send,
-    B: FnOnce() -> RB + Send,
-    RA: Send,
-    RB: Send,
-{
-    let code = offer::<B> as *const () as usize;
-    let within: Option<Within<'_>> = within::enter(pending);
-    let (way, is_measured) = match within::in_domain() {
-        true => join_history::choose(code),
-        false => (Way::Shared, true),
-    };
-    let start = is_measured.then(ticks::now);
-    let (results, way) = match way {
-        Way::Alone => {
-            let silence = heartbeat::here().silence();
-            let (first, second) = beside(a, b, site, pending);
-            let is_alone = matches!(second, Second::Back(_));
-            if !is_alone {
-                // The join was not short, or no other domain would have taken the half.
-                join_history::was_found(code);
-            }
-            let results = both(first, second);
-            if !heartbeat::here().is_quiet() {
-                join_history::was_disturbed(code);
-            }
-            drop(silence);
-            (results, is_alone.then_some(way))
-        }
-        Way::Shared => {
-            // The next heartbeat may never come, because the halves may never check for it.
-            owner::hurry(pending, join_history::may_be_long(code));
-            (put_off_inside(a, b, site, pending), Some(way))
-        }
-    };
-    if let Some(start) = start {
-        let now = ticks::now();
-        if let Some(way) = way {
-            join_history::learn(code, way, now.wrapping_sub(start));
-        }
-        // No code has looked at the clock meanwhile, and other fibers of the domain may want their
-        // turn.
-        if way == Some(Way::Alone) && owner::is_due(now) {
-            owner::heartbeat(pending);
-        }
-    }
-    drop(within);
-    results
-}
-
-/// Runs a join of one of the first levels. It is recorded even if no other domain could take its
-/// second half now.
-#[inline(never)]
-fn put_off_first<A, B, RA, RB>(
-    levels: u32,
-    a: A,
-    b: B,
-    site: &'static Location<'static>,
-    pending: &Pending,
-) -> (RA, RB)
-where
-    A: FnOnce() -> RA + Send,
-    B: FnOnce() -> RB + Send,
-    RA: Send,
-    RB: Send,
-{
-    let _level = Level::enter(pending, levels);
-    put_off_inside(a, b, site, pending)
-}
-
-/// Marks the code that runs here as one level further down, of `levels` levels, until this is
-/// dropped.
-struct Level<'a> {
-    pending: &'a Pending,
-    levels: u32,
-}
-
-impl<'a> Level<'a> {
-    #[inline]
-    fn enter(pending: &'a Pending, levels: u32) -> Self {
-        pending.inside.set(Inside::One(levels - 1));
-        if levels == 1 {
-            heartbeat::here().turn_off();
-        }
-        Level { pending, levels }
-    }
-}
-
-impl Drop for Level<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        if self.levels == 1 {
-            heartbeat::here().note_down();
-        }
-        self.pending.inside.set(Inside::One(self.levels));
-    }
-}
-
-#[inline(always)]
-fn put_off_inside<A, B, RA, RB>(a: A, b: B, site: &'static Location<'static>, pending: &Pending) -> (RA, RB)
-where
-    A: FnOnce() -> RA + Send,
-    B: FnOnce() -> RB + Send,
-    RA: Send,
-    RB: Send,
-{
-    let first = || {
-        let word = heartbeat::here();
-        if word.is_wanted() || (!word.is_quiet() && pending.count()) {
-            owner::heartbeat(pending);
-        }
-        a()
-    };
-    let (first, second) = beside(first, b, site, pending);
-    both(first, second)
 }
 
 /// Ends a join: runs the second half if it was taken back, and returns both results.

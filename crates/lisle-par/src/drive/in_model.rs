@@ -13,7 +13,7 @@ use super::Loop;
 use crate::at::At;
 use crate::consumer::Consumer;
 use crate::event::{gone, visible_on};
-use crate::join::join_at;
+use crate::join::join_by_reference;
 use crate::kept::without;
 use crate::part::Part;
 use crate::shim::atomic::Ordering;
@@ -59,7 +59,7 @@ fn divided<P: Part, C: Consumer<Item = P::Item>>(
     let (front, back) = part.split_at(middle);
     let for_front = (parts * first / blocks).clamp(1, parts.saturating_sub(1).max(1));
     let for_back = parts.saturating_sub(for_front).max(1);
-    let (left, right) = join_at(
+    let (left, right) = join_by_reference(
         || divided(front, looping, at, acc, for_front, is_fixed),
         || {
             let begun = looping.consumer.begin();

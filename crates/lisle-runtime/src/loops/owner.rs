@@ -56,6 +56,13 @@ pub fn on_another_stack<R: Send>(
     site: &'static Location<'static>,
     f: impl FnOnce() -> R + Send,
 ) -> R {
+    let (mut f, mut result) = (Some(f), None);
+    call_on_another_stack(pending, site, &mut || result = f.take().map(|f| f()));
+    result.expect("the fiber has ended, and has not panicked")
+}
+
+/// Does the same, for all types of functions.
+fn call_on_another_stack(pending: &Pending, site: &'static Location<'static>, f: &mut (dyn FnMut() + Send)) {
     /// The job that this code is a part of, for another stack.
     struct Parent(*const Job);
     // SAFETY: the pointer is only compared and followed, and the job stays until its parts are
@@ -67,7 +74,7 @@ pub fn on_another_stack<R: Send>(
         let pending = self::pending();
         pending.job.set(parent.0);
         let _within = within::enter(pending);
-        f()
+        f();
     };
     let joined = with_current(|worker| {
         // Meanwhile the domain runs nothing else that might be a part of the same loop.
@@ -78,7 +85,7 @@ pub fn on_another_stack<R: Send>(
         }
     });
     match joined.map_err(JoinError::into_panic) {
-        Ok(result) => result,
+        Ok(()) => {}
         Err(Ok(panic)) => raise(panic),
         Err(Err(_)) => raise(Box::new(Interrupted)),
     }

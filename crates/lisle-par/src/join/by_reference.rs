@@ -1,0 +1,122 @@
+//! Joins that are compiled once, for code that is not worth a copy of the whole protocol: the halves
+//! of loops, of which there are many types, and programs that a checker runs.
+
+use super::depth::Depth;
+use super::{Panic, Second, beside, in_turn};
+use crate::event::{is_interruption, is_modelled};
+use crate::panics::forget_panic;
+use crate::{heartbeat, modelled, owner, within};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::thread;
+
+/// Does the same as [`join_at`](super::join_at). The protocol is the same for all types of halves,
+/// which it calls by reference.
+#[inline]
+pub(crate) fn join_by_reference<A, B, RA, RB>(a: A, b: B, site: &'static Location<'static>) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    if !is_modelled() && heartbeat::here().is_off() {
+        return in_turn(a, b);
+    }
+    with_results(a, b, |a, b| recorded(a, b, site))
+}
+
+/// Runs a join whose schedule a model decides.
+#[cold]
+pub(super) fn in_model<A, B, RA, RB>(a: A, b: B, site: &'static Location<'static>) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    with_results(a, b, |a, b| modelled(a, b, site))
+}
+
+/// A half that leaves its result elsewhere, and is called once at most.
+type Half<'a> = &'a mut (dyn FnMut() + Send);
+
+/// Calls `join` with halves that leave their results here. Returns both, or goes on with the panic
+/// that `join` returns.
+#[inline]
+fn with_results<A, B, RA, RB>(
+    a: A,
+    b: B,
+    join: impl FnOnce(Half<'_>, Half<'_>) -> Result<(), Panic>,
+) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let (mut a, mut b) = (Some(a), Some(b));
+    let (mut first, mut second) = (None, None);
+    let joined = join(&mut || first = a.take().map(|a| a()), &mut || second = b.take().map(|b| b()));
+    match (joined, first, second) {
+        (Ok(()), Some(first), Some(second)) => (first, second),
+        (Ok(()), ..) => unreachable!("a half has not been called"),
+        (Err(panic), first, second) => {
+            forget_panic((b, first, second));
+            owner::raise(panic)
+        }
+    }
+}
+
+/// Runs both halves, the second one elsewhere if another thread takes it. Returns the panic of the
+/// first of them that has panicked.
+#[inline(never)]
+fn recorded(a: Half<'_>, b: Half<'_>, site: &'static Location<'static>) -> Result<(), Panic> {
+    if is_modelled() {
+        return modelled(a, b, site);
+    }
+    let pending = owner::pending();
+    let Some(mut depth) = Depth::enter(pending, recorded as *const () as usize) else {
+        return ended(catch_unwind(AssertUnwindSafe(a)), Second::Back(b));
+    };
+    let first = || {
+        depth.look(pending);
+        a();
+    };
+    let (first, second) = beside(first, b, site, pending);
+    depth.first_ended(matches!(second, Second::Done(_)));
+    ended(first, second)?;
+    depth.end();
+    Ok(())
+}
+
+#[inline(never)]
+fn modelled(a: Half<'_>, b: Half<'_>, site: &'static Location<'static>) -> Result<(), Panic> {
+    let pending = owner::pending();
+    if !modelled::takes_all(pending) {
+        return ended(catch_unwind(AssertUnwindSafe(a)), Second::Back(b));
+    }
+    let _within = within::enter(pending);
+    let first = || {
+        modelled::take_all(pending);
+        a();
+    };
+    let (first, second) = beside(first, b, site, pending);
+    ended(first, second)
+}
+
+/// Ends a join: runs the second half if it was taken back.
+fn ended<B: FnOnce()>(first: thread::Result<()>, second: Second<B, ()>) -> Result<(), Panic> {
+    let second = match (&first, second) {
+        (_, Second::Done(second)) => second,
+        // Code that is unwound from where it waits starts nothing new.
+        (Err(panic), Second::Back(_)) if is_interruption(&**panic) => Ok(()),
+        (_, Second::Back(b)) => catch_unwind(AssertUnwindSafe(b)),
+    };
+    match (first, second) {
+        (Ok(()), second) => second,
+        (Err(panic), second) => {
+            forget_panic(second);
+            Err(panic)
+        }
+    }
+}
