@@ -16,7 +16,7 @@
 //! binary-splitting: a run-time adaptive work-stealing scheduler*, PPoPP 2010), except that the
 //! oldest loop of a nest is divided first, as in heartbeat scheduling.
 
-mod in_model;
+mod divided;
 mod pace;
 
 use super::at::At;
@@ -24,7 +24,7 @@ use super::consumer::Consumer;
 use super::cost_history::{self, LONG};
 use super::heartbeat;
 use super::job::{Ancestor, Job};
-use super::join::{PutOff, Second, beside, join_by_reference, merge};
+use super::join::{PutOff, Second, beside, merge};
 use super::origin;
 use super::owner;
 use super::part::Part;
@@ -58,14 +58,11 @@ const FIRST_BLOCK: usize = 64;
 #[track_caller]
 pub(crate) fn drive<P: Part, C: Consumer<Item = P::Item>>(part: P, consumer: &C, plan: Plan) -> C::Acc {
     let pending = owner::pending();
-    let caller = Location::caller();
-    let site = plan.site.unwrap_or_else(|| origin::of(pending, caller));
-    let limits = plan.limits();
-    let grain = plan.grain.map(|grain| grain.get().clamp(limits.least, limits.most));
-    let looping = Loop { consumer, stop: AtomicBool::new(false), site, grain, limits };
+    let looping = Loop { consumer, terms: Terms::new(plan, pending, Location::caller()) };
     let within = within::enter(pending);
     let is_outermost = within.is_some();
-    let drive = || consumer.end(drive_here(part, &looping, plan.fixed, is_outermost));
+    let site = looping.terms.site;
+    let drive = || consumer.end(looping.feed_all(part, is_outermost));
     if !owner::has_room() {
         return owner::on_another_stack(pending, site, drive);
     }
@@ -74,68 +71,107 @@ pub(crate) fn drive<P: Part, C: Consumer<Item = P::Item>>(part: P, consumer: &C,
     acc
 }
 
-fn drive_here<P: Part, C: Consumer<Item = P::Item>>(
-    mut part: P,
-    looping: &Loop<'_, C>,
-    fixed: bool,
-    is_outermost: bool,
-) -> C::Acc {
-    let mut acc = looping.consumer.begin();
-    if is_modelled() {
-        return in_model::run(part, looping, fixed, acc);
+/// The state that all participants of a loop share, and the way in which the loop is divided.
+struct Terms {
+    /// Set when a participant has panicked: then no more steps are begun.
+    stop: AtomicBool,
+    site: &'static Location<'static>,
+    grain: Option<usize>,
+    limits: Limits,
+    is_fixed: bool,
+}
+
+/// The past cost of a loop's code, and the time that the loop is expected to take.
+struct Forecast {
+    code: usize,
+    known: Option<u64>,
+    expected: Option<u128>,
+}
+
+impl Forecast {
+    #[inline]
+    fn of(code: usize, steps: usize) -> Self {
+        let known = cost_history::recall(code);
+        let expected = known.map(|known| (u128::from(known) * steps as u128) >> STEPS);
+        Forecast { code, known, expected }
     }
-    if fixed {
-        return looping.fixed(part, 0, acc);
+}
+
+impl Terms {
+    #[inline]
+    fn new(plan: Plan, pending: &Pending, caller: &'static Location<'static>) -> Self {
+        let site = plan.site.unwrap_or_else(|| origin::of(pending, caller));
+        let limits = plan.limits();
+        let grain = plan.grain.map(|grain| grain.get().clamp(limits.least, limits.most));
+        Terms { stop: AtomicBool::new(false), site, grain, limits, is_fixed: plan.fixed }
     }
-    let mut at = 0;
-    let code = Frame::<P, C>::offer as *const () as usize;
-    let mut known = cost_history::recall(code);
-    let mut expected = known.map(|known| (u128::from(known) * part.len() as u128) >> STEPS);
-    let limits = looping.limits;
-    let is_short = expected.is_some_and(|ticks| ticks < u128::from(SHORT));
-    if is_short && looping.grain.is_none() && limits == Limits::default() {
-        // The steps may cost more this time. A first part shows whether they do, and other domains
-        // may take the rest meanwhile.
-        at = part.len().div_ceil(TRIAL);
-        let (trial, rest) = part.split_at(at);
-        let pace = Pace {
-            block: at.max(1),
+
+    #[inline]
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Returns the pace of a first part of a loop that is expected to be short. The steps may cost
+    /// more this time. The first part shows whether they do, and other domains may take the rest
+    /// meanwhile.
+    #[inline]
+    fn trial(&self, forecast: &Forecast, steps: usize) -> Option<Pace> {
+        let is_short = forecast.expected.is_some_and(|ticks| ticks < u128::from(SHORT));
+        if !is_short || self.grain.is_some() || self.limits != Limits::default() {
+            return None;
+        }
+        Some(Pace {
+            block: steps.div_ceil(TRIAL).max(1),
             is_fixed: false,
-            limits,
+            limits: self.limits,
             is_proven: false,
             is_dealt: false,
             share: 1,
-            code,
-        };
-        let (fed, took, rest) = looping.first_block(trial, 0, acc, rest, at, pace);
-        let Some(rest) = rest else { return fed };
+            code: forecast.code,
+        })
+    }
+
+    /// Returns the forecast after a first part of `steps` steps that took `took`, or `None` if the
+    /// loop is as short as expected.
+    #[inline]
+    fn tried(&self, code: usize, steps: usize, took: u64) -> Option<Forecast> {
         if took < SHORT {
-            return looping.consumer.feed(fed, At::outermost(at), rest.items());
+            return None;
         }
-        cost_history::learn(code, (took << STEPS) / at.max(1) as u64);
-        known = cost_history::recall(code);
-        expected = None;
-        (part, acc) = (rest, fed);
+        cost_history::learn(code, (took << STEPS) / steps.max(1) as u64);
+        Some(Forecast { code, known: cost_history::recall(code), expected: None })
     }
-    if is_outermost {
-        // A loop of few long steps has to be divided before the first of them.
-        owner::hurry(owner::pending(), expected.is_none_or(|ticks| ticks >= u128::from(LONG)));
+
+    /// Returns the pace of a loop of this many steps as it begins.
+    #[inline]
+    fn begin(&self, forecast: &Forecast, steps: usize, is_outermost: bool) -> Pace {
+        let Forecast { code, known, expected } = *forecast;
+        if is_outermost {
+            // A loop of few long steps has to be divided before the first of them.
+            owner::hurry(owner::pending(), expected.is_none_or(|ticks| ticks >= u128::from(LONG)));
+        }
+        let first = known.map_or_else(
+            || (steps / FIRST_SHARE).clamp(1, FIRST_BLOCK),
+            |known| usize::try_from((BLOCK << STEPS) / known.max(1)).unwrap_or(usize::MAX).max(1),
+        );
+        let share = expected.filter(|_| is_outermost).map_or(1, share);
+        Pace {
+            block: self.grain.unwrap_or(self.limits.block(first)),
+            is_fixed: self.grain.is_some(),
+            limits: self.limits,
+            is_proven: false,
+            is_dealt: share > 1,
+            share,
+            code,
+        }
     }
-    let first = known.map_or_else(
-        || (part.len() / FIRST_SHARE).clamp(1, FIRST_BLOCK),
-        |known| usize::try_from((BLOCK << STEPS) / known.max(1)).unwrap_or(usize::MAX).max(1),
-    );
-    let share = expected.filter(|_| is_outermost).map_or(1, share);
-    let pace = Pace {
-        block: looping.grain.unwrap_or(limits.block(first)),
-        is_fixed: looping.grain.is_some(),
-        limits,
-        is_proven: false,
-        is_dealt: share > 1,
-        share,
-        code,
-    };
-    looping.run(part, at, acc, pace)
+
+    /// Stops the loop, of which a participant has panicked.
+    #[cold]
+    fn fail(&self, panic: Panic) -> ! {
+        self.stop.store(true, Ordering::Relaxed);
+        owner::raise(panic)
+    }
 }
 
 /// Returns the number of domains among which a loop is dealt out as it begins, if it is expected to
@@ -145,14 +181,10 @@ fn share(expected: u128) -> usize {
     most.min(1 + owner::looking()).max(1)
 }
 
-/// The state that all participants of a loop share.
+/// A loop.
 struct Loop<'c, C> {
     consumer: &'c C,
-    /// Set when a participant has panicked: then no more steps are begun.
-    stop: AtomicBool,
-    site: &'static Location<'static>,
-    grain: Option<usize>,
-    limits: Limits,
+    terms: Terms,
 }
 
 /// A participant of a loop, which runs a range of neighbouring steps.
@@ -202,13 +234,34 @@ impl<P: Part, C: Consumer<Item = P::Item>> PutOff for Rest<'_, '_, P, C> {
 }
 
 impl<C: Consumer> Loop<'_, C> {
+    fn feed_all<P: Part<Item = C::Item>>(&self, mut part: P, is_outermost: bool) -> C::Acc {
+        let mut acc = self.consumer.begin();
+        if self.terms.is_fixed || is_modelled() {
+            return divided::run(part, self, acc);
+        }
+        let mut at = 0;
+        let mut forecast = Forecast::of(Frame::<P, C>::offer as *const () as usize, part.len());
+        if let Some(pace) = self.terms.trial(&forecast, part.len()) {
+            at = pace.block.min(part.len());
+            let (trial, rest) = part.split_at(at);
+            let (fed, took, rest) = self.first_block(trial, 0, acc, rest, at, pace);
+            let Some(rest) = rest else { return fed };
+            let Some(tried) = self.terms.tried(pace.code, at, took) else {
+                return self.consumer.feed(fed, At::outermost(at), rest.items());
+            };
+            (part, acc, forecast) = (rest, fed, tried);
+        }
+        let pace = self.terms.begin(&forecast, part.len(), is_outermost);
+        self.run(part, at, acc, pace)
+    }
+
     /// Calls `f`. If it panics, stops the loop.
     #[inline]
     fn or_stop<R>(&self, f: impl FnOnce() -> R) -> R {
-        catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
-            self.stop.store(true, Ordering::Relaxed);
-            owner::raise(panic)
-        })
+        match catch_unwind(AssertUnwindSafe(f)) {
+            Ok(result) => result,
+            Err(panic) => self.terms.fail(panic),
+        }
     }
 
     /// Feeds `block` on top of `acc`, while other threads may take `rest`, which follows it.
@@ -229,7 +282,7 @@ impl<C: Consumer> Loop<'_, C> {
             (fed, ticks::now().wrapping_sub(start))
         };
         let rest = Rest { looping: self, part: rest, at: rest_at, pace };
-        let (fed, rest) = beside(feed, rest, self.site, owner::pending());
+        let (fed, rest) = beside(feed, rest, self.terms.site, owner::pending());
         match (fed, rest) {
             (Ok((fed, took)), Second::Back(rest)) => (fed, took, Some(rest.part)),
             (Err(panic), Second::Back(rest)) => {
@@ -260,7 +313,7 @@ impl<C: Consumer> Loop<'_, C> {
     #[inline]
     fn feed<P: Part<Item = C::Item>>(&self, acc: C::Acc, at: usize, block: P) -> C::Acc {
         let at = At::outermost(at);
-        if self.limits.are_pieces() {
+        if self.terms.limits.are_pieces() {
             let piece = self.consumer.feed(self.consumer.begin(), at, block.items());
             return self.merge(acc, self.consumer.end(piece));
         }
@@ -271,34 +324,11 @@ impl<C: Consumer> Loop<'_, C> {
     fn merge(&self, left: C::Acc, right: C::Acc) -> C::Acc {
         // A participant has panicked, and its panic is on the way to the caller of the loop. The
         // accumulators may have gaps, which the user's function should not see.
-        if self.stop.load(Ordering::Relaxed) {
+        if self.terms.is_stopped() {
             forget_panic(right);
             return left;
         }
         self.consumer.merge(left, right)
-    }
-
-    /// Feeds `part` on top of `acc`, which has no steps yet. Divides by the number of steps alone:
-    /// into halves of whole blocks, down to one block.
-    fn fixed<P: Part<Item = C::Item>>(&self, part: P, at: usize, acc: C::Acc) -> C::Acc {
-        let place = At::outermost(at);
-        let needs_some = !self.consumer.is_done(&acc, place) && self.consumer.needless(place) < part.len();
-        if self.stop.load(Ordering::Relaxed) || !needs_some {
-            return without(acc, part);
-        }
-        let grain = self.grain.unwrap_or(self.limits.least);
-        let blocks = part.len().div_ceil(grain);
-        if blocks <= 1 {
-            return self.or_stop(|| self.consumer.feed(acc, At::outermost(at), part.items()));
-        }
-        let middle = blocks / 2 * grain;
-        let (front, back) = part.split_at(middle);
-        let (left, right) = join_by_reference(
-            || self.fixed(front, at, acc),
-            || self.consumer.end(self.fixed(back, at + middle, self.consumer.begin())),
-            self.site,
-        );
-        self.merge(left, right)
     }
 
     /// Feeds `part`, whose first step has number `at`, to an accumulator of its own, for another
@@ -331,7 +361,7 @@ impl<C: Consumer> Loop<'_, C> {
             let older = unsafe { pending.push(NonNull::from(&frame).cast()) };
             let fed = catch_unwind(AssertUnwindSafe(|| frame.feed(pending, acc)));
             if fed.is_err() {
-                self.stop.store(true, Ordering::Relaxed);
+                self.terms.stop.store(true, Ordering::Relaxed);
             }
             if pending.pop(&frame.entry, older) {
                 return fed.unwrap_or_else(|panic| frame.fail(panic));
@@ -359,7 +389,7 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         let consumer = self.looping.consumer;
         let mut pace = self.pace.get();
         let word = heartbeat::here();
-        let is_dealt = pace.share > 1 && !self.looping.stop.load(Ordering::Relaxed) && self.deal(pending);
+        let is_dealt = pace.share > 1 && !self.looping.terms.is_stopped() && self.deal(pending);
         if !is_dealt && (word.is_wanted() || (!word.is_quiet() && pending.count())) {
             owner::heartbeat(pending);
         }
@@ -379,10 +409,7 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
             };
             let part = self.looping.needed(part, &mut at);
             let left = part.len();
-            if left == 0
-                || self.looping.stop.load(Ordering::Relaxed)
-                || consumer.is_done(&acc, At::outermost(at))
-            {
+            if left == 0 || self.looping.terms.is_stopped() || consumer.is_done(&acc, At::outermost(at)) {
                 return without(acc, part);
             }
             let steps = pace.next(left);
@@ -508,7 +535,7 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         // SAFETY: `job` is a field of a field of the frame.
         let job = unsafe { entry.byte_add(offset) }.cast::<Job>();
         // SAFETY: as for the part: no other thread accesses this field.
-        unsafe { job.write(Job::new(Self::run, Ancestor::new(within, 0), frame.looping.site)) };
+        unsafe { job.write(Job::new(Self::run, Ancestor::new(within, 0), frame.looping.terms.site)) };
         Offer::Last(job)
     }
 
@@ -533,7 +560,7 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         let (at, pace) = (given.at.get(), given.pace.get());
         let result = catch_unwind(AssertUnwindSafe(|| looping.run_apart(part, at, pace)));
         if result.is_err() {
-            looping.stop.store(true, Ordering::Relaxed);
+            looping.terms.stop.store(true, Ordering::Relaxed);
         }
         // SAFETY: the owner reads the result only after the job is done.
         unsafe { (*given.result.get()).write(result) };

@@ -1,16 +1,17 @@
 //! Runs two halves of a computation, in parallel if another domain is idle.
 
 mod by_reference;
-mod depth;
+mod level;
+mod outermost;
 
 use super::heartbeat;
 use super::job::{Ancestor, Job};
 use super::owner;
-use super::pending::{Entry, Offer, Pending};
+use super::pending::{Entry, Inside, Offer, Pending};
 use crate::event::{is_interruption, is_modelled};
 use crate::panics::forget_panic;
 pub(super) use by_reference::join_by_reference;
-use depth::Depth;
+use level::{Level, look};
 use std::any::Any;
 use std::cell::UnsafeCell;
 use std::mem::{ManuallyDrop, MaybeUninit, offset_of};
@@ -180,18 +181,16 @@ where
     RB: Send,
 {
     let pending = owner::pending();
-    let Some(mut depth) = Depth::enter(pending, offer::<B> as *const () as usize) else {
-        return in_turn(a, b);
+    let Inside::One(levels) = pending.inside.get() else {
+        return by_reference::outside(a, b, offer::<B> as *const () as usize, site);
     };
+    let _level = Level::enter(pending, levels);
     let first = || {
-        depth.look(pending);
+        look(pending);
         a()
     };
     let (first, second) = beside(first, b, site, pending);
-    depth.first_ended(matches!(second, Second::Done(_)));
-    let results = both(first, second);
-    depth.end();
-    results
+    both(first, second)
 }
 
 /// Does the same as [`join`], and returns `combine` of both results.

@@ -1,10 +1,12 @@
 //! Joins that are compiled once, for code that is not worth a copy of the whole protocol: the halves
 //! of loops, of which there are many types, and programs that a checker runs.
 
-use super::depth::Depth;
+use super::level::{Level, look};
+use super::outermost::Outermost;
 use super::{Panic, Second, beside, in_turn};
 use crate::event::{is_interruption, is_modelled};
 use crate::panics::forget_panic;
+use crate::pending::Inside;
 use crate::{heartbeat, modelled, owner, within};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::thread;
@@ -67,45 +69,78 @@ where
     }
 }
 
+/// Runs a join that is not part of another join or of a loop, or whose halves nobody may take. `code`
+/// is the address of a function that only such joins have.
+pub(super) fn outside<A, B, RA, RB>(a: A, b: B, code: usize, site: &'static Location<'static>) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    with_results(a, b, |a, b| outermost(a, b, code, site))
+}
+
 /// Runs both halves, the second one elsewhere if another thread takes it. Returns the panic of the
 /// first of them that has panicked.
-#[inline(never)]
-fn recorded(a: Half<'_>, b: Half<'_>, site: &'static Location<'static>) -> Result<(), Panic> {
+fn recorded(a: Half<'_>, mut b: Half<'_>, site: &'static Location<'static>) -> Result<(), Panic> {
     if is_modelled() {
         return modelled(a, b, site);
     }
     let pending = owner::pending();
-    let Some(mut depth) = Depth::enter(pending, recorded as *const () as usize) else {
-        return ended(catch_unwind(AssertUnwindSafe(a)), Second::Back(b));
+    let Inside::One(levels) = pending.inside.get() else {
+        return outermost(a, b, recorded as *const () as usize, site);
     };
+    let _level = Level::enter(pending, levels);
     let first = || {
-        depth.look(pending);
+        look(pending);
         a();
     };
-    let (first, second) = beside(first, b, site, pending);
-    depth.first_ended(matches!(second, Second::Done(_)));
+    let (first, second) = beside(first, &mut b, site, pending);
+    ended(first, second)
+}
+
+fn outermost(
+    a: Half<'_>,
+    mut b: Half<'_>,
+    code: usize,
+    site: &'static Location<'static>,
+) -> Result<(), Panic> {
+    let pending = owner::pending();
+    if matches!(pending.inside.get(), Inside::Fenced(_)) {
+        return ended(catch_unwind(AssertUnwindSafe(a)), Second::Back(&mut b));
+    }
+    let mut join = Outermost::enter(pending, code);
+    let first = || {
+        if join.looks() {
+            look(pending);
+        }
+        a();
+    };
+    let (first, second) = beside(first, &mut b, site, pending);
+    let is_taken = matches!(second, Second::Done(_));
     ended(first, second)?;
-    depth.end();
+    join.end(is_taken);
     Ok(())
 }
 
 #[inline(never)]
-fn modelled(a: Half<'_>, b: Half<'_>, site: &'static Location<'static>) -> Result<(), Panic> {
+fn modelled(a: Half<'_>, mut b: Half<'_>, site: &'static Location<'static>) -> Result<(), Panic> {
     let pending = owner::pending();
     if !modelled::takes_all(pending) {
-        return ended(catch_unwind(AssertUnwindSafe(a)), Second::Back(b));
+        return ended(catch_unwind(AssertUnwindSafe(a)), Second::Back(&mut b));
     }
     let _within = within::enter(pending);
     let first = || {
         modelled::take_all(pending);
         a();
     };
-    let (first, second) = beside(first, b, site, pending);
+    let (first, second) = beside(first, &mut b, site, pending);
     ended(first, second)
 }
 
 /// Ends a join: runs the second half if it was taken back.
-fn ended<B: FnOnce()>(first: thread::Result<()>, second: Second<B, ()>) -> Result<(), Panic> {
+fn ended(first: thread::Result<()>, second: Second<&mut Half<'_>, ()>) -> Result<(), Panic> {
     let second = match (&first, second) {
         (_, Second::Done(second)) => second,
         // Code that is unwound from where it waits starts nothing new.
