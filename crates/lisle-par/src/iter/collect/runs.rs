@@ -168,14 +168,17 @@ mod tests {
     /// A loop of loops merges as many runs as it has inner loops.
     #[test]
     fn many_short_runs_become_few() {
-        let runs = (0..10_000).fold(Runs::new(), |runs, n| runs.and(run([n])));
+        const MANY: u32 = if cfg!(miri) { 100 } else { 10_000 };
+        const LONG: u32 = 500;
+        const ALL: u32 = 2 * MANY + LONG;
+        let runs = (0..MANY).fold(Runs::new(), |runs, n| runs.and(run([n])));
         assert!(runs.others.is_empty());
         // A long run is not moved, and the short ones after it come to its end.
-        let runs = runs.and(run(10_000..10_500));
-        let runs = (10_500..20_000).fold(runs, |runs, n| runs.and(run([n])).and(Runs::new()));
-        assert_eq!((runs.others.len(), runs.len()), (1, 20_000));
+        let runs = runs.and(run(MANY..MANY + LONG));
+        let runs = (MANY + LONG..ALL).fold(runs, |runs, n| runs.and(run([n])).and(Runs::new()));
+        assert_eq!((runs.others.len(), runs.len()), (1, ALL as usize));
         let mut all = Vec::new();
-        run([]).and(runs).and(run([20_000])).append_to(&mut all);
-        assert!(all.into_iter().eq(0..=20_000));
+        run([]).and(runs).and(run([ALL])).append_to(&mut all);
+        assert!(all.into_iter().eq(0..=ALL));
     }
 }

@@ -44,7 +44,7 @@ fn check_range(len: usize, range: impl RangeBounds<usize> + Clone) {
 
 #[test]
 fn ranges_are_those_of_std() {
-    for len in 0..6 {
+    for len in if cfg!(miri) { 2..4 } else { 0..6 } {
         check_range(len, ..);
         for from in 0..=len {
             check_range(len, from..);

@@ -5,7 +5,7 @@ use crate::prelude::*;
 use crate::shim::random::Random;
 use std::fmt::Debug;
 
-const SEEDS: u64 = if cfg!(miri) { 4 } else { 1_000 };
+const SEEDS: u64 = if cfg!(miri) { 2 } else { 1_000 };
 
 /// Returns a text of characters of all lengths, many of which are separators.
 fn text(random: &Random) -> String {

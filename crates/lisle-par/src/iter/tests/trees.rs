@@ -6,7 +6,7 @@ use crate::prelude::*;
 use crate::shim::random::Random;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-const SEEDS: u64 = if cfg!(miri) { 4 } else { 1_000 };
+const SEEDS: u64 = if cfg!(miri) { 1 } else { 1_000 };
 
 /// The children of each node, whose number is its index. The root is node 0.
 type Tree = Vec<Vec<usize>>;
