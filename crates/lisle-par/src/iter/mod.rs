@@ -31,9 +31,9 @@
 //!   [`progress`](ParallelIterator::progress) lets other threads watch how far a loop has come.
 //!
 //! A loop runs over a [`Part`] and feeds the items to a [`Consumer`]; adapters are parts that wrap
-//! other parts. Only iterators that know their length, [`IndexedParallelIterator`]s, can be zipped,
-//! numbered, reversed and cut.
-//! A plain iterator becomes a parallel one by [`par_bridge`](ParallelBridge::par_bridge).
+//! other parts. [`plumbing`] shows how to write both. Only iterators that know their length,
+//! [`IndexedParallelIterator`]s, can be zipped, numbered, reversed and cut. A plain iterator becomes a
+//! parallel one by [`par_bridge`](ParallelBridge::par_bridge).
 //!
 //! # What does not compile
 //!
@@ -147,6 +147,8 @@ mod exact;
 mod indexed;
 mod into;
 mod parallel;
+#[doc = include_str!("plumbing.md")]
+pub mod plumbing {}
 mod run;
 pub(crate) mod sources;
 #[cfg(test)]

@@ -86,10 +86,11 @@ pub trait ParallelIterator: Sized + Send {
     ///     type Item = (u32, u32);
     ///     type Items = PairItems;
     ///     fn len(&self) -> usize {
-    ///         Part::len(&self.steps)
+    ///         (self.steps.end - self.steps.start) as usize
     ///     }
     ///     fn split_at(self, at: usize) -> (Self, Self) {
-    ///         let (left, right) = self.steps.split_at(at);
+    ///         let middle = self.steps.start + at as u64;
+    ///         let (left, right) = (self.steps.start..middle, middle..self.steps.end);
     ///         (SomePairs { n: self.n, steps: left }, SomePairs { n: self.n, steps: right })
     ///     }
     ///     fn items(self) -> PairItems {

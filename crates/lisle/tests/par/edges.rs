@@ -38,14 +38,17 @@ fn pieces_and_steps_of_nothing() {
 #[test]
 fn more_than_can_be_counted() {
     for text in [
-        message(|| (0..=u64::MAX).into_par_iter()),
-        message(|| (i64::MIN..=i64::MAX).into_par_iter()),
-        message(|| (0..u128::MAX).into_par_iter()),
-        message(|| (0..=u128::from(u64::MAX)).into_par_iter()),
-        message(|| (i128::MIN..i128::MAX).into_par_iter()),
+        message(|| (0..=u64::MAX).into_par_iter().len()),
+        message(|| (i64::MIN..=i64::MAX).into_par_iter().enumerate().find_any(|_| true)),
+        message(|| (0..u128::MAX).into_par_iter().rev().find_any(|_| true)),
+        message(|| (0..=u128::from(u64::MAX)).into_par_iter().zip(0..3).count()),
+        message(|| (i128::MIN..i128::MAX).into_par_iter().position_any(|_| true)),
     ] {
-        assert!(text.contains("no more than usize::MAX steps: run an outer loop"), "{text}");
+        assert!(text.contains("more than usize::MAX numbers has no indices"), "{text}");
     }
+    // Without indices, there may be more.
+    assert_eq!((0..=u64::MAX).into_par_iter().find_first(|n| *n > 10), Some(11));
+    assert!((0..u128::MAX).into_par_iter().any(|n| n == 1_000));
     let twice = || (0..usize::MAX).into_par_iter().chain(0..usize::MAX);
     assert!(message(|| twice().len()).contains("run one loop for each"));
     assert!(message(|| twice().count()).contains("run one loop for each"));

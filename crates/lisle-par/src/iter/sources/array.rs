@@ -5,6 +5,7 @@ use crate::iter::exact::parts_are_exact;
 use crate::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use crate::looks;
 use std::mem::MaybeUninit;
+use std::ptr;
 
 /// The parallel iterator over the elements of an array. The elements stay in it until they are
 /// consumed.
@@ -25,6 +26,18 @@ impl<T: Send, const N: usize> IntoParallelIterator for [T; N] {
 
     fn into_par_iter(self) -> IntoIter<T, N> {
         IntoIter { slots: self.map(MaybeUninit::new), left: N }
+    }
+}
+
+impl<T: Clone, const N: usize> Clone for IntoIter<T, N> {
+    fn clone(&self) -> Self {
+        if self.left == 0 {
+            return IntoIter { slots: [const { MaybeUninit::uninit() }; N], left: 0 };
+        }
+        let array = ptr::from_ref(&self.slots).cast::<[T; N]>();
+        // SAFETY: none of the elements has been given away.
+        let array = unsafe { &*array };
+        IntoIter { slots: array.clone().map(MaybeUninit::new), left: N }
     }
 }
 

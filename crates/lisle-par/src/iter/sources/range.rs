@@ -1,6 +1,6 @@
 //! Parallel iterators over half-open ranges.
 
-use crate::iter::exact::{exact_part, parts_are_exact};
+use crate::iter::exact::exact_part;
 use crate::iter::{ExactPart, IndexedParallelIterator, IntoParallelIterator, ParallelIterator, Part};
 use std::fmt::Debug;
 use std::iter::Rev;
@@ -16,14 +16,16 @@ pub trait Integer: Copy + Ord + Send + Sync + Debug + sealed::Sealed {
     /// `RangeInclusive<Self>`.
     type InclusiveItems: DoubleEndedIterator<Item = Self>;
 
-    /// Returns the distance to `end`, which is not below `self`, or `None` if it does not fit.
-    fn distance(self, end: Self) -> Option<usize>;
+    /// Returns the distance to `end`, which is not below `self`.
+    fn distance(self, end: Self) -> u128;
     /// Returns the number that is `by` above, wrapping around at the end of the type.
-    fn above(self, by: usize) -> Self;
+    fn above(self, by: u128) -> Self;
     /// Returns the numbers from this one up to but excluding `end`.
     fn up_to(self, end: Self) -> Self::Items;
-    /// Returns the `len` numbers from this one on.
-    fn and_above(self, len: usize) -> Self::InclusiveItems;
+    /// Returns the numbers from this one up to `last`.
+    fn and_up_to(self, last: Self) -> Self::InclusiveItems;
+    /// Returns no numbers.
+    fn none() -> Self::InclusiveItems;
 }
 
 mod sealed {
@@ -39,12 +41,12 @@ macro_rules! integers {
             type InclusiveItems = RangeInclusive<$T>;
 
             #[inline]
-            fn distance(self, end: $T) -> Option<usize> {
-                usize::try_from(end.wrapping_sub(self) as $Unsigned).ok()
+            fn distance(self, end: $T) -> u128 {
+                (end.wrapping_sub(self) as $Unsigned) as u128
             }
 
             #[inline]
-            fn above(self, by: usize) -> $T {
+            fn above(self, by: u128) -> $T {
                 // For a signed type, `by` may be more than its greatest number, and wraps to the
                 // correct result.
                 self.wrapping_add(by as $T)
@@ -56,11 +58,13 @@ macro_rules! integers {
             }
 
             #[inline]
-            fn and_above(self, len: usize) -> RangeInclusive<$T> {
-                match len.checked_sub(1) {
-                    Some(to_last) => self..=self.above(to_last),
-                    None => RangeInclusive::new(1, 0),
-                }
+            fn and_up_to(self, last: $T) -> RangeInclusive<$T> {
+                self..=last
+            }
+
+            #[inline]
+            fn none() -> RangeInclusive<$T> {
+                RangeInclusive::new(1, 0)
             }
         }
     )*};
@@ -79,16 +83,15 @@ impl Integer for char {
     type InclusiveItems = RangeInclusive<char>;
 
     #[inline]
-    fn distance(self, end: char) -> Option<usize> {
-        Some((number(end) - number(self)) as usize)
+    fn distance(self, end: char) -> u128 {
+        u128::from(number(end) - number(self))
     }
 
     #[inline]
-    fn above(self, by: usize) -> char {
-        const CHARS: usize = number(char::MAX) as usize + 1;
-        let number = (number(self) as usize).wrapping_add(by) % CHARS;
-        let surrogates =
-            if number < SURROGATES.start as usize { 0 } else { SURROGATES.end - SURROGATES.start };
+    fn above(self, by: u128) -> char {
+        const CHARS: u128 = number(char::MAX) as u128 + 1;
+        let number = (u128::from(number(self)) + by % CHARS) % CHARS;
+        let surrogates = if number < SURROGATES.start.into() { 0 } else { SURROGATES.end - SURROGATES.start };
         char::from_u32(number as u32 + surrogates).expect("it is no surrogate")
     }
 
@@ -98,11 +101,13 @@ impl Integer for char {
     }
 
     #[inline]
-    fn and_above(self, len: usize) -> RangeInclusive<char> {
-        match len.checked_sub(1) {
-            Some(to_last) => self..=self.above(to_last),
-            None => RangeInclusive::new('b', 'a'),
-        }
+    fn and_up_to(self, last: char) -> RangeInclusive<char> {
+        self..=last
+    }
+
+    #[inline]
+    fn none() -> RangeInclusive<char> {
+        RangeInclusive::new('b', 'a')
     }
 }
 
@@ -115,69 +120,112 @@ const fn number(c: char) -> u32 {
     if code < SURROGATES.start { code } else { code - (SURROGATES.end - SURROGATES.start) }
 }
 
+/// Returns how many numbers a step has so that a loop can count its steps, of which the last one may
+/// have fewer numbers. There is one number more than `to_last`.
+pub(super) fn numbers_of_a_step(to_last: u128) -> u128 {
+    // As many steps as can be counted, less one for the last number.
+    to_last / usize::MAX as u128 + 1
+}
+
 #[cold]
-#[track_caller]
 pub(super) fn too_long() -> ! {
     panic!(
-        "a parallel loop over a range has no more than usize::MAX steps: run an outer loop over ranges that are shorter"
+        "a range of more than usize::MAX numbers has no indices: do without `len`, `enumerate`, `zip`, `take` and the \
+         like, or run an outer loop over ranges that are shorter"
     )
 }
 
 /// The parallel iterator over `a..b`.
+///
+/// If there are more than `usize::MAX` numbers, a step of the loop has several of them, and the
+/// methods of [`IndexedParallelIterator`] panic.
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct Iter<T> {
     range: Range<T>,
 }
 
+impl<T: Integer> Iter<T> {
+    /// Returns the number of numbers.
+    fn numbers(&self) -> u128 {
+        if self.range.start < self.range.end { self.range.start.distance(self.range.end) } else { 0 }
+    }
+}
+
 impl<T: Integer> IntoParallelIterator for Range<T> {
     type Iter = Iter<T>;
     type Item = T;
 
-    /// # Panics
-    ///
-    /// Panics if the range has more than `usize::MAX` numbers.
-    #[track_caller]
     fn into_par_iter(self) -> Iter<T> {
-        if self.start < self.end && self.start.distance(self.end).is_none() {
-            too_long();
-        }
         Iter { range: self }
     }
 }
 
 impl<T: Integer> ParallelIterator for Iter<T> {
     type Item = T;
-    parts_are_exact!();
+    type Part<'a>
+        = Numbers<T>
+    where
+        Self: 'a;
+
+    fn part(&mut self) -> Numbers<T> {
+        let (range, count) = (self.range.clone(), self.numbers());
+        if let Ok(steps) = usize::try_from(count) {
+            return Numbers { range, steps, per_step: 1 };
+        }
+        let per_step = numbers_of_a_step(count - 1);
+        Numbers { range, steps: count.div_ceil(per_step) as usize, per_step }
+    }
+
+    fn exact_len(&self) -> Option<usize> {
+        self.numbers().try_into().ok()
+    }
 }
 
 impl<T: Integer> IndexedParallelIterator for Iter<T> {
-    exact_part!(Range<T>, |this| this.range.clone(), Part::len(&this.range));
+    exact_part!(
+        Numbers<T>,
+        |this| Numbers { range: this.range.clone(), steps: IndexedParallelIterator::len(this), per_step: 1 },
+        this.exact_len().unwrap_or_else(|| too_long())
+    );
 }
 
-impl<T: Integer> Part for Range<T> {
+/// Some numbers of a range.
+#[must_use = "iterators are lazy and do nothing unless consumed"]
+#[derive(Debug, Clone)]
+pub struct Numbers<T> {
+    range: Range<T>,
+    steps: usize,
+    /// The number of numbers of each step but the last.
+    per_step: u128,
+}
+
+impl<T: Integer> Part for Numbers<T> {
     type Item = T;
     type Items = T::Items;
 
-    /// Returns at most `usize::MAX`.
     #[inline]
     fn len(&self) -> usize {
-        if self.start < self.end { self.start.distance(self.end).unwrap_or(usize::MAX) } else { 0 }
+        self.steps
     }
 
     #[inline]
     fn split_at(self, at: usize) -> (Self, Self) {
-        let middle = self.start.above(at);
-        (self.start..middle, middle..self.end)
+        let Numbers { range, steps, per_step } = self;
+        let middle = if at == steps { range.end } else { range.start.above(at as u128 * per_step) };
+        (
+            Numbers { range: range.start..middle, steps: at, per_step },
+            Numbers { range: middle..range.end, steps: steps - at, per_step },
+        )
     }
 
     #[inline]
     fn items(self) -> T::Items {
-        self.start.up_to(self.end)
+        self.range.start.up_to(self.range.end)
     }
 }
 
-impl<T: Integer> ExactPart for Range<T> {
+impl<T: Integer> ExactPart for Numbers<T> {
     type Back = Rev<T::Items>;
 
     fn back(self) -> Self::Back {

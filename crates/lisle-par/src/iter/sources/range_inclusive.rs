@@ -1,16 +1,76 @@
 //! Parallel iterators over inclusive ranges.
 
-use super::range::{Integer, too_long};
-use crate::iter::exact::{exact_part, parts_are_exact};
+use super::range::{Integer, numbers_of_a_step, too_long};
+use crate::iter::exact::exact_part;
 use crate::iter::{ExactPart, IndexedParallelIterator, IntoParallelIterator, ParallelIterator, Part};
 use std::iter::Rev;
 use std::ops::RangeInclusive;
 
 /// The parallel iterator over `a..=b`.
+///
+/// If there are more than `usize::MAX` numbers, a step of the loop has several of them, and the
+/// methods of [`IndexedParallelIterator`] panic.
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct Iter<T> {
-    steps: Steps<T>,
+    first: T,
+    last: T,
+    is_empty: bool,
+}
+
+impl<T: Integer> IntoParallelIterator for RangeInclusive<T> {
+    type Iter = Iter<T>;
+    type Item = T;
+
+    fn into_par_iter(self) -> Iter<T> {
+        // A range that has been exhausted still has its bounds.
+        let is_empty = self.is_empty();
+        let (first, last) = self.into_inner();
+        Iter { first, last, is_empty }
+    }
+}
+
+impl<T: Integer> Iter<T> {
+    fn steps(&self, per_step: u128) -> Steps<T> {
+        let to_last = self.first.distance(self.last);
+        let steps = match self.is_empty {
+            true => 0,
+            false if per_step == 1 => to_last as usize + 1,
+            false => (to_last / per_step) as usize + 1,
+        };
+        Steps { first: self.first, last: self.last, steps, per_step }
+    }
+}
+
+impl<T: Integer> ParallelIterator for Iter<T> {
+    type Item = T;
+    type Part<'a>
+        = Steps<T>
+    where
+        Self: 'a;
+
+    fn part(&mut self) -> Steps<T> {
+        let is_countable = self.exact_len().is_some();
+        self.steps(if is_countable { 1 } else { numbers_of_a_step(self.first.distance(self.last)) })
+    }
+
+    fn exact_len(&self) -> Option<usize> {
+        if self.is_empty {
+            return Some(0);
+        }
+        usize::try_from(self.first.distance(self.last)).ok()?.checked_add(1)
+    }
+}
+
+impl<T: Integer> IndexedParallelIterator for Iter<T> {
+    exact_part!(
+        Steps<T>,
+        |this| {
+            IndexedParallelIterator::len(this);
+            this.steps(1)
+        },
+        this.exact_len().unwrap_or_else(|| too_long())
+    );
 }
 
 /// Some of the steps of an inclusive range.
@@ -21,37 +81,11 @@ pub struct Iter<T> {
 #[derive(Debug, Clone)]
 pub struct Steps<T> {
     first: T,
-    len: usize,
-}
-
-impl<T: Integer> IntoParallelIterator for RangeInclusive<T> {
-    type Iter = Iter<T>;
-    type Item = T;
-
-    /// # Panics
-    ///
-    /// Panics if the range has more than `usize::MAX` numbers.
-    #[track_caller]
-    fn into_par_iter(self) -> Iter<T> {
-        // A range that has been exhausted still has its bounds.
-        let is_empty = self.is_empty();
-        let (first, last) = self.into_inner();
-        let len =
-            if is_empty { Some(0) } else { first.distance(last).and_then(|to_last| to_last.checked_add(1)) };
-        match len {
-            Some(len) => Iter { steps: Steps { first, len } },
-            None => too_long(),
-        }
-    }
-}
-
-impl<T: Integer> ParallelIterator for Iter<T> {
-    type Item = T;
-    parts_are_exact!();
-}
-
-impl<T: Integer> IndexedParallelIterator for Iter<T> {
-    exact_part!(Steps<T>, |this| this.steps.clone(), this.steps.len);
+    /// The last number, if there are any steps.
+    last: T,
+    steps: usize,
+    /// The number of numbers of each step but the last.
+    per_step: u128,
 }
 
 impl<T: Integer> Part for Steps<T> {
@@ -60,18 +94,24 @@ impl<T: Integer> Part for Steps<T> {
 
     #[inline]
     fn len(&self) -> usize {
-        self.len
+        self.steps
     }
 
     #[inline]
     fn split_at(self, at: usize) -> (Self, Self) {
-        let rest = Steps { first: self.first.above(at), len: self.len - at };
-        (Steps { first: self.first, len: at }, rest)
+        let Steps { first, last, steps, per_step } = self;
+        let below = at as u128 * per_step;
+        let (left, right) =
+            if at == steps || at == 0 { (last, first) } else { (first.above(below - 1), first.above(below)) };
+        (
+            Steps { first, last: left, steps: at, per_step },
+            Steps { first: right, last, steps: steps - at, per_step },
+        )
     }
 
     #[inline]
     fn items(self) -> T::InclusiveItems {
-        self.first.and_above(self.len)
+        if self.steps == 0 { T::none() } else { self.first.and_up_to(self.last) }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::slices::divides_anywhere;
 use super::splits::divided;
-use crate::iter::{empty, once, repeat, repeat_n, split};
+use crate::iter::{Part, empty, once, repeat, repeat_n, split};
 use crate::prelude::*;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -25,6 +25,39 @@ fn ranges_of_all_integers_divide_anywhere() {
     divides_anywhere(|| u64::MAX - 4..u64::MAX, u64::MAX - 4..u64::MAX);
     let (first, last) = (5_isize, 4);
     divides_anywhere(|| first..=last, std::iter::empty());
+}
+
+/// A step has several numbers, and the last one fewer.
+#[test]
+fn ranges_may_be_longer_than_a_loop_can_count() {
+    let most = u128::from(u64::MAX);
+    let long = |len: u128| (7..7 + len).into_par_iter();
+    for len in [most, most + 1, 2 * most - 1, 2 * most, 2 * most + 1, 5 * most + 3, u128::MAX - 7] {
+        for at in [0, 1, 2, usize::MAX / 2, usize::MAX / 3] {
+            let (mut range, mut inclusive) = (long(len), (7..=6 + len).into_par_iter());
+            let (part, inclusive_part) = (range.part(), inclusive.part());
+            let steps = part.len();
+            assert_eq!(inclusive_part.len(), steps);
+            assert!(steps as u128 * len.div_ceil(most) >= len);
+            let ((left, right), (first, last)) = (part.split_at(at), inclusive_part.split_at(at));
+            let ends = |items: &mut dyn DoubleEndedIterator<Item = u128>| (items.next(), items.next_back());
+            assert_eq!(ends(&mut left.clone().items()), ends(&mut first.items()));
+            assert_eq!(ends(&mut right.clone().items()), ends(&mut last.items()));
+            let next = left.items().next_back().map_or(7, |last| last + 1);
+            assert_eq!((right.clone().items().next(), right.len()), (Some(next), steps - at));
+        }
+        assert_eq!(long(len).find_any(|n| *n > 9), Some(10));
+        assert_eq!(long(len).exact_len(), usize::try_from(len).ok());
+    }
+    let full = (i64::MIN..=i64::MAX).into_par_iter();
+    assert_eq!((full.exact_len(), full.clone().find_first(|_| true)), (None, Some(i64::MIN)));
+    let refused = std::panic::catch_unwind(|| full.len()).unwrap_err();
+    assert!(
+        refused
+            .downcast::<&str>()
+            .unwrap()
+            .starts_with("a range of more than usize::MAX numbers has no indices")
+    );
 }
 
 #[test]
