@@ -147,6 +147,7 @@ auto_traits! {
         lisle::par::array::IntoIter<T, 2>;
         lisle::par::range_inclusive::Iter<T>;
         lisle::par::range::Iter<T>;
+        lisle::par::range::Numbers<T>;
         lisle::par::range_inclusive::Steps<T>;
         lisle::par::iter::AtMostOne<T>;
         lisle::par::iter::Either<T, T>;

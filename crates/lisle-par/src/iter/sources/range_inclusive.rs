@@ -32,11 +32,12 @@ impl<T: Integer> IntoParallelIterator for RangeInclusive<T> {
 
 impl<T: Integer> Iter<T> {
     fn steps(&self, per_step: u128) -> Steps<T> {
-        let to_last = self.first.distance(self.last);
+        // The bounds of an empty range may be in the wrong order.
+        let to_last = || self.first.distance(self.last);
         let steps = match self.is_empty {
             true => 0,
-            false if per_step == 1 => to_last as usize + 1,
-            false => (to_last / per_step) as usize + 1,
+            false if per_step == 1 => to_last() as usize + 1,
+            false => (to_last() / per_step) as usize + 1,
         };
         Steps { first: self.first, last: self.last, steps, per_step }
     }
