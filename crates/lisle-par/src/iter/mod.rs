@@ -166,7 +166,7 @@ pub use adapters::chunked::{Chunked, FoldChunks, FoldChunksWith, Gathering};
 pub use adapters::counted::Counted;
 pub use adapters::cut::{Skip, Take};
 pub use adapters::enumerate::Enumerate;
-pub use adapters::flat_map::FlatMap;
+pub use adapters::flat_map::{FlatMap, Flatten};
 pub use adapters::fold::{FoldWith, Folded, Folding, Folds, TryFoldWith, TryFolded};
 pub use adapters::init::{Clones, Init};
 pub use adapters::interleave::{Interleave, InterleaveShortest};

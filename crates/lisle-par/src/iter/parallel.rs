@@ -2,7 +2,7 @@
 
 use super::adapters::chain::Chain;
 use super::adapters::counted::Counted;
-use super::adapters::flat_map::FlatMap;
+use super::adapters::flat_map::{FlatMap, Flatten};
 use super::adapters::fold::{FoldWith, Folded, Folds, TryFoldWith, TryFolded};
 use super::adapters::init::Clones;
 use super::adapters::intersperse::Intersperse;
@@ -369,11 +369,11 @@ pub trait ParallelIterator: Sized + Send {
     /// assert_eq!(rows.par_iter().flatten().sum::<i32>(), 6);
     /// ```
     #[track_caller]
-    fn flatten(self) -> FlatMap<Self, impl Fn(Self::Item) -> Self::Item + Sync + Send>
+    fn flatten(self) -> Flatten<Self>
     where
         Self::Item: IntoParallelIterator,
     {
-        self.flat_map(|item| item)
+        self.flat_map(std::convert::identity as fn(_) -> _)
     }
 
     /// Calls `map` with each item and returns an iterator over the items of all results. Each

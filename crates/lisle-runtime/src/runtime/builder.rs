@@ -47,6 +47,7 @@ use std::time::{Duration, Instant};
 /// assert_eq!(answer, 42);
 /// ```
 #[derive(Debug, Clone)]
+#[doc(alias = "ThreadPoolBuilder")]
 pub struct Builder {
     domains: usize,
     pin: bool,
@@ -112,6 +113,7 @@ impl Builder {
     /// ```
     #[must_use]
     #[track_caller]
+    #[doc(alias = "num_threads")]
     pub fn domains(mut self, count: usize) -> Self {
         assert!(count > 0, "`domains(0)`: a runtime needs at least one domain");
         self.domains = count;

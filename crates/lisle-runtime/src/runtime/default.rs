@@ -153,6 +153,7 @@ impl Builder {
     /// assert!(matches!(again, Err(InstallDefaultError::AlreadyStarted)));
     /// # Ok::<(), InstallDefaultError>(())
     /// ```
+    #[doc(alias = "build_global")]
     pub fn install_default(self) -> Result<(), InstallDefaultError> {
         self.install_default_by(Builder::start)
     }

@@ -186,6 +186,7 @@ impl Handle {
     /// assert_eq!(handle.run(|| words.concat().len()), 8); // it borrows
     /// ```
     #[track_caller]
+    #[doc(alias = "install")]
     pub fn run<F, T>(&self, f: F) -> T
     where
         F: FnOnce() -> T + Send,

@@ -104,6 +104,7 @@ fn failed(error: &io::Error) -> ! {
 ///
 /// A forked child has none of these threads. There a call that needs them panics, and dropping does
 /// nothing.
+#[doc(alias = "ThreadPool")]
 pub struct Runtime {
     shared: Arc<Shared>,
     /// The threads of domains that are joined when the runtime has ended. Threads that

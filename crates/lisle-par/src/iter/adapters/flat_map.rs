@@ -5,6 +5,7 @@
 //! one after the other.
 
 use super::planned::Planned;
+use super::shown::shown;
 use crate::at::Nested;
 use crate::iter::{At, Consumer, IntoParallelIterator, ParallelIterator, Part, Plan};
 use crate::kept::without;
@@ -12,15 +13,20 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::vec;
 
+/// See [`ParallelIterator::flatten`].
+pub type Flatten<I> = FlatMap<I, fn(<I as ParallelIterator>::Item) -> <I as ParallelIterator>::Item>;
+
 /// See [`ParallelIterator::flat_map`].
 #[must_use = "iterators are lazy and do nothing unless consumed"]
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct FlatMap<I, F> {
     base: I,
     map: F,
     /// The call of the adapter. The inner loops of a part run on behalf of this call.
     site: &'static Location<'static>,
 }
+
+shown!([I: std::fmt::Debug, F] FlatMap<I, F>, "FlatMap", base);
 
 impl<I, F> FlatMap<I, F> {
     #[track_caller]
@@ -58,12 +64,13 @@ where
 }
 
 /// A part that collects the loop of each item.
-#[derive(Debug)]
 pub struct FlatMapPart<'a, P, F> {
     base: P,
     map: &'a F,
     site: &'static Location<'static>,
 }
+
+shown!([P: std::fmt::Debug, F] FlatMapPart<'_, P, F>, "FlatMapPart", base);
 
 impl<'a, P, F, U> Part for FlatMapPart<'a, P, F>
 where
@@ -94,13 +101,14 @@ where
 }
 
 /// The iterator of a [`FlatMapPart`].
-#[derive(Debug)]
 pub struct FlatMapItems<'a, I, F, T> {
     items: I,
     map: &'a F,
     site: &'static Location<'static>,
     inner: vec::IntoIter<T>,
 }
+
+shown!([I: std::fmt::Debug, F, T: std::fmt::Debug] FlatMapItems<'_, I, F, T>, "FlatMapItems", items, inner);
 
 impl<I, F, U> Iterator for FlatMapItems<'_, I, F, U::Item>
 where

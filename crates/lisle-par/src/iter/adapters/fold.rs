@@ -7,6 +7,7 @@
 //! accumulator for each block.
 
 use super::init::{Clones, Init};
+use super::shown::shown;
 use crate::iter::tries::Try;
 use crate::iter::{At, Consumer, ParallelIterator, Part, Plan};
 use crate::kept::without;
@@ -29,11 +30,13 @@ pub trait Folding<In>: Send + Sync {
 }
 
 /// See [`ParallelIterator::fold`].
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Folded<N, F> {
     pub(in crate::iter) identity: N,
     pub(in crate::iter) op: F,
 }
+
+shown!([N: std::fmt::Debug, F] Folded<N, F>, "Folded", identity);
 
 /// See [`ParallelIterator::fold_with`].
 pub type FoldWith<I, T, F> = Folds<I, Folded<Clones<T>, F>>;
@@ -60,12 +63,14 @@ where
 }
 
 /// See [`ParallelIterator::try_fold`].
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct TryFolded<N, F, R> {
     pub(in crate::iter) identity: N,
     pub(in crate::iter) op: F,
     pub(in crate::iter) gives: PhantomData<fn() -> R>,
 }
+
+shown!([N: std::fmt::Debug, F, R] TryFolded<N, F, R>, "TryFolded", identity);
 
 /// See [`ParallelIterator::try_fold_with`].
 pub type TryFoldWith<I, T, F, R> = Folds<I, TryFolded<Clones<T>, F, R>>;
@@ -97,11 +102,13 @@ where
 
 /// A parallel iterator over accumulators.
 #[must_use = "iterators are lazy and do nothing unless consumed"]
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Folds<I, F> {
     base: I,
     folding: F,
 }
+
+shown!([I: std::fmt::Debug, F] Folds<I, F>, "Folds", base);
 
 impl<I, F> Folds<I, F> {
     pub(in crate::iter) fn new(base: I, folding: F) -> Self {
@@ -138,11 +145,12 @@ impl<I: ParallelIterator, F: Folding<I::Item>> ParallelIterator for Folds<I, F> 
 }
 
 /// A part that gives one accumulator each time it is run.
-#[derive(Debug)]
 pub struct FoldsPart<'a, P, F> {
     base: P,
     folding: &'a F,
 }
+
+shown!([P: std::fmt::Debug, F] FoldsPart<'_, P, F>, "FoldsPart", base);
 
 impl<'a, P: Part, F: Folding<P::Item>> Part for FoldsPart<'a, P, F> {
     type Item = F::Out;
@@ -163,11 +171,12 @@ impl<'a, P: Part, F: Folding<P::Item>> Part for FoldsPart<'a, P, F> {
 }
 
 /// The iterator of a [`FoldsPart`].
-#[derive(Debug)]
 pub struct FoldsItems<'a, I, F> {
     items: Option<I>,
     folding: &'a F,
 }
+
+shown!([I: std::fmt::Debug, F] FoldsItems<'_, I, F>, "FoldsItems", items);
 
 impl<I: Iterator, F: Folding<I::Item>> Iterator for FoldsItems<'_, I, F> {
     type Item = F::Out;

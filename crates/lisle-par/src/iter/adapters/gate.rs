@@ -1,5 +1,6 @@
 //! Stages that let some items pass, and may end the loop.
 
+use super::shown::shown;
 use super::stage::Stage;
 use crate::event::{gone, visible_on};
 use crate::iter::ends::stop::Found;
@@ -54,11 +55,12 @@ impl<In, G: Gate<In>> Stage<In> for Gated<G> {
 }
 
 /// The iterator of a [`Gated`].
-#[derive(Debug)]
 pub struct Passing<'a, I, G> {
     items: I,
     gate: &'a G,
 }
+
+shown!([I: std::fmt::Debug, G] Passing<'_, I, G>, "Passing", items);
 
 impl<I: Iterator, G: Gate<I::Item>> Iterator for Passing<'_, I, G> {
     type Item = G::Out;

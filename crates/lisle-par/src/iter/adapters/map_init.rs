@@ -6,6 +6,7 @@
 //! one value for each block.
 
 use super::init::{Clones, Init};
+use super::shown::shown;
 use crate::iter::exact::exact_part;
 use crate::iter::{At, Consumer, ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
 use crate::kept::without;
@@ -16,16 +17,18 @@ use std::thread::{self, ThreadId};
 
 /// See [`map_init`](ParallelIterator::map_init).
 #[must_use = "iterators are lazy and do nothing unless consumed"]
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct MapInit<I, N, F> {
     base: I,
     mapping: Mapping<N, F>,
 }
 
+shown!([I: std::fmt::Debug, N, F] MapInit<I, N, F>, "MapInit", base);
+
 /// See [`map_with`](ParallelIterator::map_with).
 pub type MapWith<I, T, F> = MapInit<I, Clones<T>, F>;
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 struct Mapping<N, F> {
     init: N,
     map: F,

@@ -1,5 +1,6 @@
 //! Adapters that treat each item by itself: one mechanism for `map`, `filter` and similar methods.
 
+use super::shown::shown;
 use crate::iter::exact::exact_part;
 use crate::iter::{At, Consumer, ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
 use crate::kept::without;
@@ -88,11 +89,12 @@ impl<I: IndexedParallelIterator, S: OneToOne<I::Item>> IndexedParallelIterator f
 }
 
 /// A part with a [`Stage`] behind it.
-#[derive(Debug)]
 pub struct StagedPart<'a, P, S> {
     base: P,
     stage: &'a S,
 }
+
+shown!([P: std::fmt::Debug, S] StagedPart<'_, P, S>, "StagedPart", base);
 
 impl<'a, P: Part, S: Stage<P::Item>> Part for StagedPart<'a, P, S> {
     type Item = S::Out;

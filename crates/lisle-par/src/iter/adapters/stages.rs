@@ -6,6 +6,7 @@ pub use super::gate::{
     TakingSome,
 };
 pub use super::multi_zip::{Tupled, Tupling};
+use super::shown::shown;
 pub use super::stage::{OneToOne, Stage, Staged};
 use std::iter;
 
@@ -44,8 +45,10 @@ pub type SkipAnyWhile<I, P> = Staged<I, Gated<SkippingAnyWhile<P>>>;
 macro_rules! stage {
     ($(#[$doc:meta])* $Stage:ident, [$($generics:tt)*] $In:ty => $Out:ty, $method:ident, $Items:ident, $exact:literal) => {
         $(#[$doc])*
-        #[derive(Debug, Clone)]
+        #[derive(Clone)]
         pub struct $Stage<F>(pub(in crate::iter) F);
+
+        shown!([F] $Stage<F>, stringify!($Stage));
 
         impl<$($generics)*> Stage<$In> for $Stage<F> {
             type Out = $Out;
@@ -114,8 +117,10 @@ copies!(Cloning, Clone, cloned, Cloned);
 copies!(Copying, Copy, copied, Copied);
 
 /// Gives the items of the collections that a function returns for each item.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct FlatMapping<F>(pub(in crate::iter) F);
+
+shown!([F] FlatMapping<F>, "FlatMapping");
 
 impl<In, U: IntoIterator<Item: Send>, F: Fn(In) -> U + Send + Sync> Stage<In> for FlatMapping<F> {
     type Out = U::Item;
@@ -145,8 +150,10 @@ impl<In: IntoIterator<Item: Send>> Stage<In> for Flattening {
 }
 
 /// Calls a function with a mutable reference to each item.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Updating<F>(pub(in crate::iter) F);
+
+shown!([F] Updating<F>, "Updating");
 
 impl<In: Send, F: Fn(&mut In) + Send + Sync> Stage<In> for Updating<F> {
     type Out = In;
@@ -166,11 +173,12 @@ impl<In: Send, F: Fn(&mut In) + Send + Sync> Stage<In> for Updating<F> {
 impl<In: Send, F: Fn(&mut In) + Send + Sync> OneToOne<In> for Updating<F> {}
 
 /// The iterator of an [`Updating`].
-#[derive(Debug)]
 pub struct Updated<'a, I, F> {
     items: I,
     update: &'a F,
 }
+
+shown!([I: std::fmt::Debug, F] Updated<'_, I, F>, "Updated", items);
 
 impl<I: Iterator, F: Fn(&mut I::Item)> Iterator for Updated<'_, I, F> {
     type Item = I::Item;

@@ -38,7 +38,7 @@ pub fn once<T: Send>(item: T) -> Once<T> {
 /// let line: String = iter::repeat_n("ab", 3).collect();
 /// assert_eq!(line, "ababab");
 /// ```
-pub fn repeat_n<T: Clone + Send + Sync>(item: T, count: usize) -> RepeatN<T> {
+pub fn repeat_n<T: Clone + Send>(item: T, count: usize) -> RepeatN<T> {
     RepeatN { item, count }
 }
 
@@ -53,7 +53,7 @@ pub fn repeat_n<T: Clone + Send + Sync>(item: T, count: usize) -> RepeatN<T> {
 ///
 /// assert_eq!(iter::repeat(7).find_any(|n| *n == 7), Some(7));
 /// ```
-pub fn repeat<T: Clone + Send + Sync>(item: T) -> Repeat<T> {
+pub fn repeat<T: Clone + Send>(item: T) -> Repeat<T> {
     Repeat { item }
 }
 
@@ -69,7 +69,7 @@ pub fn repeat<T: Clone + Send + Sync>(item: T) -> Repeat<T> {
 /// assert_eq!(iter::repeatn(2, 3).product::<u32>(), 8);
 /// ```
 #[deprecated(note = "use `repeat_n`, the name that the standard library has given to it")]
-pub fn repeatn<T: Clone + Send + Sync>(item: T, count: usize) -> RepeatN<T> {
+pub fn repeatn<T: Clone + Send>(item: T, count: usize) -> RepeatN<T> {
     repeat_n(item, count)
 }
 
@@ -106,8 +106,8 @@ pub struct AtMostOne<T>(Option<T>);
 
 /// The same item, `count` times.
 #[derive(Debug)]
-pub struct Repeated<'a, T> {
-    item: &'a T,
+pub struct Repeated<T> {
+    item: T,
     count: usize,
 }
 
@@ -117,7 +117,7 @@ impl<T> Once<T> {
     }
 }
 
-impl<T: Clone + Send + Sync> Repeat<T> {
+impl<T: Clone + Send> Repeat<T> {
     /// Returns an iterator over the first `count` clones.
     ///
     /// # Examples
@@ -207,47 +207,47 @@ impl<T: Send> ExactPart for AtMostOne<T> {
     }
 }
 
-impl<T: Clone + Send + Sync> ParallelIterator for Repeat<T> {
+impl<T: Clone + Send> ParallelIterator for Repeat<T> {
     type Item = T;
     type Part<'a>
-        = Repeated<'a, T>
+        = Repeated<T>
     where
         Self: 'a;
 
-    fn part(&mut self) -> Repeated<'_, T> {
-        Repeated { item: &self.item, count: usize::MAX }
+    fn part(&mut self) -> Repeated<T> {
+        Repeated { item: self.item.clone(), count: usize::MAX }
     }
 }
 
-impl<T: Clone + Send + Sync> ParallelIterator for RepeatN<T> {
+impl<T: Clone + Send> ParallelIterator for RepeatN<T> {
     type Item = T;
     parts_are_exact!();
 }
 
-impl<T: Clone + Send + Sync> IndexedParallelIterator for RepeatN<T> {
-    exact_part!(Repeated<'a, T>, |this| Repeated { item: &this.item, count: this.count }, this.count);
+impl<T: Clone + Send> IndexedParallelIterator for RepeatN<T> {
+    exact_part!(Repeated<T>, |this| Repeated { item: this.item.clone(), count: this.count }, this.count);
 }
 
-impl<'a, T: Clone + Send + Sync> Part for Repeated<'a, T> {
+impl<T: Clone + Send> Part for Repeated<T> {
     type Item = T;
-    type Items = std::iter::Cloned<std::iter::RepeatN<&'a T>>;
+    type Items = std::iter::RepeatN<T>;
 
     fn len(&self) -> usize {
         self.count
     }
 
     fn split_at(self, at: usize) -> (Self, Self) {
-        let item = self.item;
-        (Repeated { item, count: at }, Repeated { item, count: self.count - at })
+        let Repeated { item, count } = self;
+        (Repeated { item: item.clone(), count: at }, Repeated { item, count: count - at })
     }
 
     fn items(self) -> Self::Items {
-        std::iter::repeat_n(self.item, self.count).cloned()
+        std::iter::repeat_n(self.item, self.count)
     }
 }
 
-impl<'a, T: Clone + Send + Sync> ExactPart for Repeated<'a, T> {
-    type Back = std::iter::Cloned<std::iter::RepeatN<&'a T>>;
+impl<T: Clone + Send> ExactPart for Repeated<T> {
+    type Back = std::iter::RepeatN<T>;
 
     fn back(self) -> Self::Back {
         self.items()

@@ -8,6 +8,7 @@ mod drops;
 mod erased;
 mod liars;
 mod programs;
+mod shown;
 mod slices;
 mod sources;
 pub(super) mod splits;
