@@ -4,9 +4,10 @@ use crate::support::{everywhere, work};
 use lisle::{Runtime, channel, fiber, par, par::prelude::*, time::sleep};
 use std::collections::HashSet;
 use std::panic::catch_unwind;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const ITEMS: u64 = 3_000;
 
@@ -97,14 +98,18 @@ fn panics_reach_the_caller() {
     });
 }
 
-/// Items that take long are shared by all domains, however few they are.
+/// Items that take long are shared by all domains, however few they are: an item takes until another domain has one, too.
 #[test]
 fn each_domain_takes_items() {
+    let seen = Mutex::new(HashSet::new());
     Runtime::builder().domains(2).start().unwrap().run(|| {
-        let threads = (0..40).par_bridge().map(|_| {
-            thread::sleep(Duration::from_millis(2));
-            thread::current().id()
+        let start = Instant::now();
+        (0..40).par_bridge().for_each(|_| {
+            seen.lock().unwrap().insert(thread::current().id());
+            while seen.lock().unwrap().len() < 2 && start.elapsed() < Duration::from_secs(60) {
+                thread::yield_now();
+            }
         });
-        assert_eq!(threads.collect::<HashSet<_>>().len(), 2);
     });
+    assert_eq!(seen.into_inner().unwrap().len(), 2);
 }

@@ -332,11 +332,11 @@ impl<'f> Part for SomeSteps<'f> {
     type Item = usize;
     type Items = Steps<'f>;
     fn len(&self) -> usize {
-        Part::len(&self.0)
+        self.0.end - self.0.start
     }
     fn split_at(self, at: usize) -> (Self, Self) {
-        let (left, right) = self.0.split_at(at);
-        (SomeSteps(left, self.1), SomeSteps(right, self.1))
+        let middle = self.0.start + at;
+        (SomeSteps(self.0.start..middle, self.1), SomeSteps(middle..self.0.end, self.1))
     }
     fn items(self) -> Steps<'f> {
         Steps(self.0, self.1)
