@@ -154,6 +154,7 @@ auto_traits! {
         lisle::par::iter::Once<T>;
         lisle::par::iter::Repeat<T>;
         lisle::par::iter::RepeatN<T>;
+        lisle::par::iter::Repeated<T>;
         lisle::par::iter::Stopped<T>;
         lisle::par::vec::IntoIter<T>;
         lisle::sync::Full<T>;
@@ -390,7 +391,6 @@ auto_traits! {
         lisle::par::slice::ArrayWindows<'static, T, 2>;
         lisle::par::slice::Windows<'static, T>;
         lisle::par::slice::Iter<'static, T>;
-        lisle::par::iter::Repeated<'static, T>;
     }
     // As `&mut [T]`.
     [T] (T: Send) (T: Sync) yes no (T: RefUnwindSafe) {

@@ -36,7 +36,7 @@ pub struct Folded<N, F> {
     pub(in crate::iter) op: F,
 }
 
-shown!([N: std::fmt::Debug, F] Folded<N, F>, "Folded", identity);
+shown!([N, F] Folded<N, F>, "Folded");
 
 /// See [`ParallelIterator::fold_with`].
 pub type FoldWith<I, T, F> = Folds<I, Folded<Clones<T>, F>>;
@@ -70,7 +70,7 @@ pub struct TryFolded<N, F, R> {
     pub(in crate::iter) gives: PhantomData<fn() -> R>,
 }
 
-shown!([N: std::fmt::Debug, F, R] TryFolded<N, F, R>, "TryFolded", identity);
+shown!([N, F, R] TryFolded<N, F, R>, "TryFolded");
 
 /// See [`ParallelIterator::try_fold_with`].
 pub type TryFoldWith<I, T, F, R> = Folds<I, TryFolded<Clones<T>, F, R>>;

@@ -24,6 +24,7 @@ fn closures_are_left_out() {
     assert!(shown(numbers().try_fold(|| 0, i32::checked_add)).starts_with("Folds { base: "));
     assert!(shown(numbers().map_init(|| 0, |_, n| n)).starts_with("MapInit { base: "));
     assert!(shown(numbers().map_with(0, |_, n| n)).starts_with("MapInit { base: "));
+    assert!(shown(numbers().fold_chunks(2, || 0, |a, b| a + b)).contains("Folded { .. }"));
     assert!(shown(numbers().positions(|n| n > 1)).contains("Positioning"));
     assert!(shown(numbers().take_any_while(|n| *n > 1)).contains("TakingAnyWhile"));
 }
