@@ -19,15 +19,19 @@
 //! The README lists what differs.
 
 // Under loom only the protocols are built, not their users.
-#![cfg_attr(lisle_loom, allow(dead_code))]
+#![cfg_attr(any(lisle_loom, miri), allow(dead_code))]
 
-#[cfg(all(test, lisle_loom))]
+// In an interpreter, models run on plain threads.
+#[cfg(all(test, miri))]
+extern crate loom_once as loom;
+
+#[cfg(all(test, any(lisle_loom, miri)))]
 #[path = "scope/count.rs"]
 mod count;
-#[cfg(all(test, lisle_loom))]
+#[cfg(all(test, any(lisle_loom, miri)))]
 #[path = "server/flag.rs"]
 mod flag;
-#[cfg(all(test, lisle_loom))]
+#[cfg(all(test, any(lisle_loom, miri)))]
 mod loom_tests;
 
 #[cfg(not(lisle_loom))]

@@ -133,3 +133,64 @@ fn until_decided(steal: impl Fn() -> Steal<Job>) -> Option<Job> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    use std::thread;
+
+    /// Counts how often it is run, and how often it is dropped.
+    struct Counts(Arc<[AtomicUsize; 2]>);
+
+    impl Run for Counts {
+        fn run(self: Box<Self>, _: Runner) -> Ended {
+            self.0[0].fetch_add(1, Ordering::Relaxed);
+            Ended::Job
+        }
+
+        fn owner(&self) -> Owner {
+            Owner::NONE
+        }
+    }
+
+    impl Drop for Counts {
+        fn drop(&mut self) {
+            self.0[1].fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "crossbeam-epoch makes pointers of integers")]
+    fn the_domain_and_thieves_take_each_job_once() {
+        const JOBS: usize = 10_000;
+        for first in [End::Newest, End::Oldest] {
+            let counts = Arc::new([const { AtomicUsize::new(0) }; 2]);
+            let (queue, is_over) = (DomainQueue::new(first), AtomicBool::new(false));
+            thread::scope(|scope| {
+                for _ in 0..2 {
+                    scope.spawn(|| {
+                        while !(is_over.load(Ordering::Acquire) && queue.is_empty()) {
+                            queue.steal().map(|job| job.run(Runner::Other));
+                        }
+                    });
+                }
+                for n in 0..JOBS {
+                    // SAFETY: no other thread uses this end of the queue.
+                    unsafe { queue.push(Box::new(Counts(counts.clone()))) };
+                    if n % 3 == 0 {
+                        // SAFETY: as above.
+                        unsafe { queue.take() }.map(|job| job.run(Runner::Other));
+                    }
+                }
+                // Dropped, and not run.
+                // SAFETY: as above.
+                drop(unsafe { queue.take() });
+                is_over.store(true, Ordering::Release);
+            });
+            let [runs, drops] = [0, 1].map(|of| counts[of].load(Ordering::Relaxed));
+            assert!(drops == JOBS && (runs == JOBS || runs == JOBS - 1), "{runs} runs, {drops} drops");
+        }
+    }
+}
