@@ -4,10 +4,12 @@ use lisle::Runtime;
 
 /// Runs `f` on a plain thread, and as a fiber of runtimes with these numbers of domains.
 pub(crate) fn everywhere(f: impl Fn() + Send + Sync) {
+    // The call of a closure by reference, so that runtimes are compiled for one type of closures.
+    let f: &(dyn Fn() + Send + Sync) = &f;
     f();
     for domains in [1, 2, 3, 8] {
         // Nested adapters have deep frames without optimization and with a sanitizer.
-        Runtime::builder().domains(domains).stack_size(1 << 20).start().unwrap().run(&f);
+        Runtime::builder().domains(domains).stack_size(1 << 20).start().unwrap().run(f);
     }
 }
 

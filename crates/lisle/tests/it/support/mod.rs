@@ -77,9 +77,14 @@ impl World {
         F: FnOnce(Cx) -> Fut + Send + 'static,
         Fut: Future<Output = ()> + Send + 'static,
     {
+        // Boxed, so worlds are compiled once, and not for each case.
+        self.run_boxed(Box::new(move |cx| Box::pin(case(cx))));
+    }
+
+    fn run_boxed(self, case: Performer<()>) {
         let _watched = watched();
         let root = Cx { shared: Arc::new(Shared::new(self)), kind: Kind::Thread };
-        let first = || root.spawn(case).outcome.event(Option::take).sync();
+        let first = || root.start(case).outcome.event(Option::take).sync();
         let outcome = match self {
             World::Fibers { domains, here: true } => Runtime::builder().domains(domains).run(first),
             World::Tasks { .. } => {
@@ -299,9 +304,11 @@ pub(crate) fn compute(time: Duration) {
 
 /// Runs `f` as a fiber, on one domain and on several.
 pub(crate) fn on_domains(f: impl Fn()) {
+    // The call of a closure by reference, so that runtimes are compiled for one type of closures.
+    let f: &dyn Fn() = &f;
     let _watched = watched();
     for domains in [1, 2, 8] {
-        Runtime::builder().domains(domains).stall_report(None).run(&f);
+        Runtime::builder().domains(domains).stall_report(None).run(f);
     }
 }
 
