@@ -101,9 +101,13 @@ impl<T: Integer> Part for Steps<T> {
     #[inline]
     fn split_at(self, at: usize) -> (Self, Self) {
         let Steps { first, last, steps, per_step } = self;
-        let below = at as u128 * per_step;
-        let (left, right) =
-            if at == steps || at == 0 { (last, first) } else { (first.above(below - 1), first.above(below)) };
+        let (left, right) = if at == steps || at == 0 {
+            // All steps together may have more numbers than can be counted.
+            (last, first)
+        } else {
+            let below = at as u128 * per_step;
+            (first.above(below - 1), first.above(below))
+        };
         (
             Steps { first, last: left, steps: at, per_step },
             Steps { first: right, last, steps: steps - at, per_step },

@@ -46,9 +46,12 @@ fn ranges_may_be_longer_than_a_loop_can_count() {
             let next = left.items().next_back().map_or(7, |last| last + 1);
             assert_eq!((right.clone().items().next(), right.len()), (Some(next), steps - at));
         }
-        assert_eq!(long(len).find_any(|n| *n > 9), Some(10));
+        assert_eq!(long(len).find_first(|n| *n > 9), Some(10));
         assert_eq!(long(len).exact_len(), usize::try_from(len).ok());
     }
+    // All steps together could have more numbers than there are.
+    let (all, none) = (0..=u128::MAX).into_par_iter().part().split_at(usize::MAX);
+    assert_eq!((all.items().next_back(), none.items().next()), (Some(u128::MAX), None));
     let full = (i64::MIN..=i64::MAX).into_par_iter();
     assert_eq!((full.exact_len(), full.clone().find_first(|_| true)), (None, Some(i64::MIN)));
     let refused = std::panic::catch_unwind(|| full.len()).unwrap_err();
