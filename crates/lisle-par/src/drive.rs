@@ -508,10 +508,11 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
         let Some(part) = frame.rest.take() else { return Offer::Nothing };
         let pace = frame.pace.get();
         let divided = catch_unwind(AssertUnwindSafe(|| match pace.kept(part.len()) {
-            Some(middle) => Ok((middle, part.split_at(middle))),
+            // Of a part that reports wrong lengths, the number of a step may overflow.
+            Some(middle) => Ok((frame.at.get() + middle, part.split_at(middle))),
             None => Err(part),
         }));
-        let (middle, (front, back)) = match divided {
+        let (given_at, (front, back)) = match divided {
             Ok(Ok(halves)) => halves,
             Ok(Err(part)) => {
                 frame.rest.set(Some(part));
@@ -524,7 +525,7 @@ impl<P: Part<Item = C::Item>, C: Consumer> Frame<'_, '_, P, C> {
             }
         };
         frame.rest.set(Some(front));
-        frame.given.at.set(frame.at.get() + middle);
+        frame.given.at.set(given_at);
         let given = pace.share / 2;
         frame.pace.set(Pace { share: pace.share - given, ..pace });
         frame.given.pace.set(Pace { share: given.max(1), ..pace });

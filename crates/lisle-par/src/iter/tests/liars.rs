@@ -5,6 +5,7 @@ use super::splits::divided;
 use crate::iter::{Part, Try};
 use crate::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::task::Poll;
 
 /// Reports `says` items and `steps` steps, and gives `gives` items in each step.
@@ -75,6 +76,52 @@ fn are_found_out() {
                     }
                 }
             }
+        }
+    }
+}
+
+/// A part whose halves have as many steps as the whole, until it has been divided often enough.
+struct Endless<'a>(&'a AtomicUsize);
+
+impl<'a> ParallelIterator for Endless<'a> {
+    type Item = ();
+    type Part<'p>
+        = Endless<'a>
+    where
+        Self: 'p;
+
+    fn part(&mut self) -> Endless<'a> {
+        Endless(self.0)
+    }
+}
+
+impl Part for Endless<'_> {
+    type Item = ();
+    type Items = std::iter::Empty<()>;
+
+    fn len(&self) -> usize {
+        if self.0.load(Relaxed) < 100_000 { usize::MAX } else { 0 }
+    }
+
+    fn split_at(self, _: usize) -> (Self, Self) {
+        self.0.fetch_add(1, Relaxed);
+        (Endless(self.0), Endless(self.0))
+    }
+
+    fn items(self) -> Self::Items {
+        std::iter::empty()
+    }
+}
+
+/// The numbers of the steps overflow, also where the rest of a loop is divided for another domain.
+#[test]
+#[cfg_attr(miri, ignore = "an interpreter runs no domains, and its blocks stay short")]
+fn too_many_steps_end_the_loop_and_not_the_process() {
+    for _ in 0..5 {
+        let divisions = AtomicUsize::new(0);
+        match catch_unwind(|| Endless(&divisions).count()) {
+            Ok(count) => assert_eq!((count, cfg!(debug_assertions)), (0, false)),
+            Err(panic) => assert_eq!(panic.downcast_ref(), Some(&"attempt to add with overflow")),
         }
     }
 }
