@@ -2,9 +2,11 @@
 
 use super::drops::{THINGS, Thing, each_once, is_odd, things, touched};
 use super::splits::divided;
+use crate::iter::Part;
 use crate::prelude::*;
 use std::cell::Cell;
 use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
+use std::mem;
 use std::ops::{Bound, RangeBounds};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -87,9 +89,9 @@ fn each_element_is_dropped_once() {
     each_once(|book| {
         let mut all = things(book);
         let mut drain = all.par_drain(4..6);
-        assert_eq!(crate::iter::Part::len(&drain.part()), 2);
+        assert_eq!(Part::len(&drain.part()), 2);
         // The items were moved into the part, which is gone.
-        assert_eq!((drain.len(), crate::iter::Part::len(&drain.part())), (0, 0));
+        assert_eq!((drain.len(), Part::len(&drain.part())), (0, 0));
         drop(drain);
         assert_eq!(all.len(), THINGS - 2);
     });
@@ -127,6 +129,37 @@ fn a_drop_that_panics_loses_nothing_else() {
         assert!(end.is_err());
         assert_eq!((ids(&mut vec.iter()), DROPPED.take()), (vec![0, 1, 2, 6, 7, 8], 3));
     }
+}
+
+/// Elements are leaked with a part or a drain, and the collection can still be used.
+#[test]
+fn what_is_leaked_is_not_used_again() {
+    fn part_of<I: IndexedParallelIterator>(mut iter: I) {
+        mem::forget(iter.exact());
+        assert_eq!((iter.len(), iter.exact().len()), (0, 0));
+        assert_eq!(iter.count(), 0);
+    }
+    let boxes = |len: usize| (0..len).map(Box::new).collect::<Vec<_>>();
+    let values = |boxes: &mut dyn Iterator<Item = &Box<usize>>| boxes.map(|n| **n).collect::<Vec<_>>();
+    part_of(boxes(5).into_par_iter());
+    part_of([1, 2].map(Box::new).into_par_iter());
+    let mut vec = boxes(7);
+    part_of(vec.par_drain(2..4));
+    assert_eq!(values(&mut vec.iter()), [0, 1, 4, 5, 6]);
+    mem::forget(vec.par_drain(1..3));
+    vec.extend(boxes(3));
+    assert_eq!(values(&mut vec.iter()), [0, 0, 1, 2]);
+    let mut deque = VecDeque::from(boxes(7));
+    part_of(deque.par_drain(2..4));
+    assert_eq!(values(&mut deque.iter()), [0, 1, 4, 5, 6]);
+    mem::forget(deque.par_drain(1..3));
+    deque.extend(boxes(3));
+    assert_eq!(values(&mut deque.iter()), [0, 1, 2]);
+    let mut heap = BinaryHeap::from(boxes(7));
+    part_of(heap.par_drain());
+    mem::forget(heap.par_drain());
+    heap.extend(boxes(3));
+    assert_eq!(heap.into_sorted_vec(), boxes(3));
 }
 
 #[test]

@@ -256,12 +256,16 @@ fn of_things_that_are_left_out() {
         once(Thing::new(book)).chain(once(Thing::new(book))).map(touched).for_each(drop);
         drop(once(Thing::new(book)));
         assert_eq!(repeat_n(Thing::new(book), 3).collect::<Vec<_>>().len(), 3);
-        assert_eq!(things(book).par_iter().cloned().filter(is_odd).count(), THINGS / 2);
+        assert_eq!(things(book).par_iter().cloned().map(touched).count(), THINGS);
     });
 }
 
 #[test]
 fn of_values_and_elements_that_are_cloned() {
+    each_once(|book| {
+        let array = [(); 3].map(|()| Thing::new(book)).into_par_iter();
+        assert_eq!(array.clone().chain(array).map(touched).count(), 6);
+    });
     each_once(|book| {
         let pairs = things(book).into_par_iter().map_with(Thing::new(book), |value, thing| {
             value.touch();
