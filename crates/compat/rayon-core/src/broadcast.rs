@@ -16,6 +16,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 ///
 /// Panics with the first panic of `op`. In any case it runs on all threads.
 ///
+/// Panics, and calls nothing, in code that must not wait, for example in `lisle::fiber::no_suspend`.
+///
 /// # Examples
 ///
 /// ```

@@ -171,6 +171,31 @@ fn handlers_know_their_thread() {
     assert_eq!(told, each.map(|index| (index, Some(index), 3)));
 }
 
+/// A job could be on the very domain that the scope would block.
+#[test]
+fn a_scope_takes_no_jobs_where_nothing_may_wait() {
+    let pool = pool(1);
+    let calls: [fn(); 3] = [
+        || rayon_core::scope(|s| s.spawn(|_| unreachable!())),
+        || rayon_core::scope_fifo(|s| s.spawn_fifo(|_| unreachable!())),
+        || drop(rayon_core::broadcast(|_| unreachable!())),
+    ];
+    for call in calls {
+        let refused =
+            catch_unwind(AssertUnwindSafe(|| pool.install(|| fiber::no_suspend(call)))).unwrap_err();
+        let message = refused.downcast::<String>().unwrap();
+        assert!(
+            message.ends_with("this would have to wait for a job of a scope or of a broadcast"),
+            "{message}"
+        );
+    }
+    // A scope without jobs does not wait. One that was opened outside takes jobs.
+    assert_eq!(pool.install(|| fiber::no_suspend(|| rayon_core::scope(|_| 7))), 7);
+    let count = AtomicUsize::new(0);
+    pool.scope(|s| fiber::no_suspend(|| s.spawn(|_| _ = count.fetch_add(1, Relaxed))));
+    assert_eq!(count.into_inner(), 1);
+}
+
 #[test]
 fn the_first_panic_of_a_scope_goes_on_when_all_jobs_have_ended() {
     let (pool, count) = (pool(2), AtomicUsize::new(0));

@@ -8,6 +8,7 @@ use crate::registry::Registry;
 use crate::runner::{Ended, Runner};
 use crate::server::let_others_pass;
 use lisle_core::event::Interrupted;
+use lisle_core::event::step::{self, Forbidden};
 use lisle_runtime::loops::owner;
 use std::any::Any;
 use std::fmt;
@@ -25,6 +26,8 @@ pub(super) struct Base<'scope> {
     panic: Mutex<Option<Box<dyn Any + Send>>>,
     /// Set if a job was dropped, because its runtime ends.
     is_cut_short: AtomicBool,
+    /// Set if nothing may wait where the scope was opened. Then it cannot wait for jobs.
+    fenced: Option<Forbidden>,
     #[allow(clippy::type_complexity)]
     marker: PhantomData<Box<dyn FnOnce(&Base<'scope>) + Send + Sync + 'scope>>,
 }
@@ -37,6 +40,7 @@ impl<'scope> Base<'scope> {
             count: Count::new(),
             panic: Mutex::new(None),
             is_cut_short: AtomicBool::new(false),
+            fenced: step::forbidden(),
             marker: PhantomData,
         }
     }
@@ -94,11 +98,18 @@ pub(super) trait Scoped<'scope>: Sync {
 }
 
 /// Makes a job of `f`, for which `scope` waits.
+///
+/// # Panics
+///
+/// Panics if nothing may wait where the scope was opened.
 pub(super) fn job<'scope, S, F>(scope: &S, f: F) -> Job
 where
     S: Scoped<'scope> + 'scope,
     F: FnOnce(&S) + Send + 'scope,
 {
+    if let Some(forbidden) = scope.base().fenced {
+        forbidden.refuse("wait for a job of a scope or of a broadcast");
+    }
     scope.base().count.enter();
     let job: Box<dyn Run + Send + 'scope> =
         Box::new(Counted { scope: NonNull::from(scope), f: ManuallyDrop::new(f), marker: PhantomData });

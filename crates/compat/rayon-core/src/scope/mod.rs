@@ -34,6 +34,9 @@ pub struct ScopeFifo<'scope> {
 ///
 /// Panics with the first panic of `op` or a job. In any case all jobs run, and have ended before.
 ///
+/// Spawning panics in a scope that was opened in code that must not wait, for example in
+/// `lisle::fiber::no_suspend`: the scope would have to wait for the job.
+///
 /// # Examples
 ///
 /// ```
