@@ -1,6 +1,7 @@
 //! The smallest and the largest loops, and impossible ones.
 
 use crate::support::everywhere;
+use lisle::Runtime;
 use lisle::par::iter::{empty, once, repeat_n};
 use lisle::par::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -48,7 +49,12 @@ fn more_than_can_be_counted() {
     }
     // Without indices, there may be more.
     assert_eq!((0..=u64::MAX).into_par_iter().find_first(|n| *n > 10), Some(11));
-    assert!((0..u128::MAX).into_par_iter().any(|n| n == 1_000));
+    // A domain that has been given a part of these ends its block soon.
+    for domains in [2, 8] {
+        let runtime = Runtime::builder().domains(domains).start().unwrap();
+        assert!(runtime.run(|| (0..u128::MAX).into_par_iter().any(|n| n == 50_000)));
+        assert!(runtime.run(|| (0..=u128::MAX).into_par_iter().any(|n| n == 50_000)));
+    }
     let twice = || (0..usize::MAX).into_par_iter().chain(0..usize::MAX);
     assert!(message(|| twice().len()).contains("run one loop for each"));
     assert!(message(|| twice().count()).contains("run one loop for each"));

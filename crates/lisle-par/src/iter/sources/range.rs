@@ -120,11 +120,15 @@ const fn number(c: char) -> u32 {
     if code < SURROGATES.start { code } else { code - (SURROGATES.end - SURROGATES.start) }
 }
 
-/// Returns how many numbers a step has so that a loop can count its steps, of which the last one may
-/// have fewer numbers. There is one number more than `to_last`.
-pub(super) fn numbers_of_a_step(to_last: u128) -> u128 {
-    // As many steps as can be counted, less one for the last number.
-    to_last / usize::MAX as u128 + 1
+/// Returns where a range of `steps` steps and more numbers is divided: the number of numbers before the step `at`.
+///
+/// The first steps have one number each, so that a block of them ends soon. A division far from the start, which is
+/// for another domain, divides the numbers in proportion. Each step has at least one number.
+pub(super) fn numbers_before(at: usize, steps: usize, numbers: u128) -> u128 {
+    /// More steps than any block has.
+    const BLOCK: usize = 1 << 32;
+    let (wide, steps) = (at as u128, steps as u128);
+    if at <= BLOCK { wide } else { numbers / steps * wide + numbers % steps * wide / steps }
 }
 
 #[cold]
@@ -137,8 +141,8 @@ pub(super) fn too_long() -> ! {
 
 /// The parallel iterator over `a..b`.
 ///
-/// If there are more than `usize::MAX` numbers, a step of the loop has several of them, and the
-/// methods of [`IndexedParallelIterator`] panic.
+/// If there are more than `usize::MAX` numbers, a loop over them ends only if it finds what it searches for, and
+/// the methods of [`IndexedParallelIterator`] panic.
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct Iter<T> {
@@ -169,12 +173,9 @@ impl<T: Integer> ParallelIterator for Iter<T> {
         Self: 'a;
 
     fn part(&mut self) -> Numbers<T> {
-        let (range, count) = (self.range.clone(), self.numbers());
-        if let Ok(steps) = usize::try_from(count) {
-            return Numbers { range, steps, per_step: 1 };
-        }
-        let per_step = numbers_of_a_step(count - 1);
-        Numbers { range, steps: count.div_ceil(per_step) as usize, per_step }
+        let (range, numbers) = (self.range.clone(), self.numbers());
+        let steps = usize::try_from(numbers);
+        Numbers { range, steps: steps.unwrap_or(usize::MAX), is_long: steps.is_err() }
     }
 
     fn exact_len(&self) -> Option<usize> {
@@ -185,7 +186,11 @@ impl<T: Integer> ParallelIterator for Iter<T> {
 impl<T: Integer> IndexedParallelIterator for Iter<T> {
     exact_part!(
         Numbers<T>,
-        |this| Numbers { range: this.range.clone(), steps: IndexedParallelIterator::len(this), per_step: 1 },
+        |this| Numbers {
+            range: this.range.clone(),
+            steps: IndexedParallelIterator::len(this),
+            is_long: false
+        },
         this.exact_len().unwrap_or_else(|| too_long())
     );
 }
@@ -196,8 +201,8 @@ impl<T: Integer> IndexedParallelIterator for Iter<T> {
 pub struct Numbers<T> {
     range: Range<T>,
     steps: usize,
-    /// The number of numbers of each step but the last.
-    per_step: u128,
+    /// Whether there are more numbers than steps.
+    is_long: bool,
 }
 
 impl<T: Integer> Part for Numbers<T> {
@@ -211,11 +216,15 @@ impl<T: Integer> Part for Numbers<T> {
 
     #[inline]
     fn split_at(self, at: usize) -> (Self, Self) {
-        let Numbers { range, steps, per_step } = self;
-        let middle = if at == steps { range.end } else { range.start.above(at as u128 * per_step) };
+        let Numbers { range, steps, is_long } = self;
+        let below = match is_long {
+            true => numbers_before(at, steps, range.start.distance(range.end)),
+            false => at as u128,
+        };
+        let middle = if at == steps { range.end } else { range.start.above(below) };
         (
-            Numbers { range: range.start..middle, steps: at, per_step },
-            Numbers { range: middle..range.end, steps: steps - at, per_step },
+            Numbers { range: range.start..middle, steps: at, is_long },
+            Numbers { range: middle..range.end, steps: steps - at, is_long },
         )
     }
 

@@ -1,6 +1,6 @@
 //! Parallel iterators over inclusive ranges.
 
-use super::range::{Integer, numbers_of_a_step, too_long};
+use super::range::{Integer, numbers_before, too_long};
 use crate::iter::exact::exact_part;
 use crate::iter::{ExactPart, IndexedParallelIterator, IntoParallelIterator, ParallelIterator, Part};
 use std::iter::Rev;
@@ -8,8 +8,8 @@ use std::ops::RangeInclusive;
 
 /// The parallel iterator over `a..=b`.
 ///
-/// If there are more than `usize::MAX` numbers, a step of the loop has several of them, and the
-/// methods of [`IndexedParallelIterator`] panic.
+/// If there are more than `usize::MAX` numbers, a loop over them ends only if it finds what it searches for, and
+/// the methods of [`IndexedParallelIterator`] panic.
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct Iter<T> {
@@ -30,19 +30,6 @@ impl<T: Integer> IntoParallelIterator for RangeInclusive<T> {
     }
 }
 
-impl<T: Integer> Iter<T> {
-    fn steps(&self, per_step: u128) -> Steps<T> {
-        // The bounds of an empty range may be in the wrong order.
-        let to_last = || self.first.distance(self.last);
-        let steps = match self.is_empty {
-            true => 0,
-            false if per_step == 1 => to_last() as usize + 1,
-            false => (to_last() / per_step) as usize + 1,
-        };
-        Steps { first: self.first, last: self.last, steps, per_step }
-    }
-}
-
 impl<T: Integer> ParallelIterator for Iter<T> {
     type Item = T;
     type Part<'a>
@@ -51,8 +38,13 @@ impl<T: Integer> ParallelIterator for Iter<T> {
         Self: 'a;
 
     fn part(&mut self) -> Steps<T> {
-        let is_countable = self.exact_len().is_some();
-        self.steps(if is_countable { 1 } else { numbers_of_a_step(self.first.distance(self.last)) })
+        let steps = self.exact_len();
+        Steps {
+            first: self.first,
+            last: self.last,
+            steps: steps.unwrap_or(usize::MAX),
+            is_long: steps.is_none(),
+        }
     }
 
     fn exact_len(&self) -> Option<usize> {
@@ -67,8 +59,8 @@ impl<T: Integer> IndexedParallelIterator for Iter<T> {
     exact_part!(
         Steps<T>,
         |this| {
-            IndexedParallelIterator::len(this);
-            this.steps(1)
+            let steps = IndexedParallelIterator::len(this);
+            Steps { first: this.first, last: this.last, steps, is_long: false }
         },
         this.exact_len().unwrap_or_else(|| too_long())
     );
@@ -85,8 +77,8 @@ pub struct Steps<T> {
     /// The last number, if there are any steps.
     last: T,
     steps: usize,
-    /// The number of numbers of each step but the last.
-    per_step: u128,
+    /// Whether there are more numbers than steps.
+    is_long: bool,
 }
 
 impl<T: Integer> Part for Steps<T> {
@@ -100,17 +92,20 @@ impl<T: Integer> Part for Steps<T> {
 
     #[inline]
     fn split_at(self, at: usize) -> (Self, Self) {
-        let Steps { first, last, steps, per_step } = self;
+        let Steps { first, last, steps, is_long } = self;
         let (left, right) = if at == steps || at == 0 {
             // All steps together may have more numbers than can be counted.
             (last, first)
         } else {
-            let below = at as u128 * per_step;
+            let below = match is_long {
+                true => numbers_before(at, steps, first.distance(last).saturating_add(1)),
+                false => at as u128,
+            };
             (first.above(below - 1), first.above(below))
         };
         (
-            Steps { first, last: left, steps: at, per_step },
-            Steps { first: right, last, steps: steps - at, per_step },
+            Steps { first, last: left, steps: at, is_long },
+            Steps { first: right, last, steps: steps - at, is_long },
         )
     }
 

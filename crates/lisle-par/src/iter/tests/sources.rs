@@ -27,7 +27,7 @@ fn ranges_of_all_integers_divide_anywhere() {
     divides_anywhere(|| first..=last, std::iter::empty());
 }
 
-/// A step has several numbers, and the last one fewer.
+/// The steps of a block have one number each, and those that are given away have several.
 #[test]
 fn ranges_may_be_longer_than_a_loop_can_count() {
     let most = u128::from(u64::MAX);
@@ -38,13 +38,28 @@ fn ranges_may_be_longer_than_a_loop_can_count() {
             let (part, inclusive_part) = (range.part(), inclusive.part());
             let steps = part.len();
             assert_eq!(inclusive_part.len(), steps);
-            assert!(steps as u128 * len.div_ceil(most) >= len);
+            assert_eq!(steps as u128, len.min(most));
             let ((left, right), (first, last)) = (part.split_at(at), inclusive_part.split_at(at));
             let ends = |items: &mut dyn DoubleEndedIterator<Item = u128>| (items.next(), items.next_back());
             assert_eq!(ends(&mut left.clone().items()), ends(&mut first.items()));
             assert_eq!(ends(&mut right.clone().items()), ends(&mut last.items()));
             let next = left.items().next_back().map_or(7, |last| last + 1);
             assert_eq!((right.clone().items().next(), right.len()), (Some(next), steps - at));
+            assert!(at > 2 || next == 7 + at as u128, "a block of {at} steps ends at {next}");
+        }
+        for is_first in [false, true] {
+            let (mut part, mut inclusive) = (long(len).part(), (7..=6 + len).into_par_iter().part());
+            while part.len() > 1 {
+                let middle = part.len() / 2;
+                let (half, other_half) = (part.split_at(middle), inclusive.split_at(middle));
+                part = if is_first { half.0 } else { half.1 };
+                inclusive = if is_first { other_half.0 } else { other_half.1 };
+                let (first, last) =
+                    (part.clone().items().next().unwrap(), part.clone().items().next_back().unwrap());
+                assert!(last - first >= part.len() as u128 - 1);
+                let mut items = inclusive.clone().items();
+                assert_eq!((items.next(), items.next_back().unwrap_or(first)), (Some(first), last));
+            }
         }
         assert_eq!(long(len).find_first(|n| *n > 9), Some(10));
         assert_eq!(long(len).exact_len(), usize::try_from(len).ok());
