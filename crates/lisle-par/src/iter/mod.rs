@@ -147,8 +147,9 @@ mod exact;
 mod indexed;
 mod into;
 mod parallel;
-#[doc = include_str!("plumbing.md")]
-pub mod plumbing {}
+pub mod plumbing {
+    #![doc = include_str!("plumbing.md")]
+}
 mod run;
 pub(crate) mod sources;
 #[cfg(test)]
