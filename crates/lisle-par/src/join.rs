@@ -11,6 +11,7 @@ use super::pending::{Entry, Inside, Offer, Pending};
 use crate::event::{is_interruption, is_modelled};
 use crate::panics::forget_panic;
 pub(super) use by_reference::join_by_reference;
+use by_reference::{modelled, outermost, with_results};
 use level::{Level, look};
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -104,7 +105,7 @@ where
     RB: Send,
 {
     if is_modelled() {
-        return by_reference::in_model(a, b, site);
+        return with_results(modelled, a, b, site);
     }
     if heartbeat::here().is_off() {
         return in_turn(a, b);
@@ -182,7 +183,7 @@ where
 {
     let pending = owner::pending();
     let Inside::One(levels) = pending.inside.get() else {
-        return by_reference::outside(a, b, offer::<B> as *const () as usize, site);
+        return with_results(outermost, a, b, site);
     };
     let _level = Level::enter(pending, levels);
     let first = || {

@@ -21,44 +21,37 @@ where
     RA: Send,
     RB: Send,
 {
-    if !is_modelled() && heartbeat::here().is_off() {
+    if is_modelled() {
+        return with_results(modelled, a, b, site);
+    }
+    if heartbeat::here().is_off() {
         return in_turn(a, b);
     }
-    with_results(a, b, |a, b| recorded(a, b, site))
-}
-
-/// Runs a join whose schedule a model decides.
-#[cold]
-pub(super) fn in_model<A, B, RA, RB>(a: A, b: B, site: &'static Location<'static>) -> (RA, RB)
-where
-    A: FnOnce() -> RA + Send,
-    B: FnOnce() -> RB + Send,
-    RA: Send,
-    RB: Send,
-{
-    with_results(a, b, |a, b| modelled(a, b, site))
+    with_results(recorded, a, b, site)
 }
 
 /// A half that leaves its result elsewhere, and is called once at most.
 type Half<'a> = &'a mut (dyn FnMut() + Send);
 
+/// Runs both halves of a join, and returns the panic of the first of them that has panicked. The
+/// number is the address of a function that only joins with these halves have.
+type Join = fn(Half<'_>, Half<'_>, usize, &'static Location<'static>) -> Result<(), Panic>;
+
 /// Calls `join` with halves that leave their results here. Returns both, or goes on with the panic
 /// that `join` returns.
-#[inline]
-fn with_results<A, B, RA, RB>(
-    a: A,
-    b: B,
-    join: impl FnOnce(Half<'_>, Half<'_>) -> Result<(), Panic>,
-) -> (RA, RB)
+#[inline(never)]
+pub(super) fn with_results<A, B, RA, RB>(join: Join, a: A, b: B, site: &'static Location<'static>) -> (RA, RB)
 where
     A: FnOnce() -> RA + Send,
     B: FnOnce() -> RB + Send,
     RA: Send,
     RB: Send,
 {
+    let code = with_results::<A, B, RA, RB> as *const () as usize;
     let (mut a, mut b) = (Some(a), Some(b));
     let (mut first, mut second) = (None, None);
-    let joined = join(&mut || first = a.take().map(|a| a()), &mut || second = b.take().map(|b| b()));
+    let (call_a, call_b) = (&mut || first = a.take().map(|a| a()), &mut || second = b.take().map(|b| b()));
+    let joined = join(call_a, call_b, code, site);
     match (joined, first, second) {
         (Ok(()), Some(first), Some(second)) => (first, second),
         (Ok(()), ..) => unreachable!("a half has not been called"),
@@ -69,27 +62,16 @@ where
     }
 }
 
-/// Runs a join that is not part of another join or of a loop, or whose halves nobody may take. `code`
-/// is the address of a function that only such joins have.
-pub(super) fn outside<A, B, RA, RB>(a: A, b: B, code: usize, site: &'static Location<'static>) -> (RA, RB)
-where
-    A: FnOnce() -> RA + Send,
-    B: FnOnce() -> RB + Send,
-    RA: Send,
-    RB: Send,
-{
-    with_results(a, b, |a, b| outermost(a, b, code, site))
-}
-
-/// Runs both halves, the second one elsewhere if another thread takes it. Returns the panic of the
-/// first of them that has panicked.
-fn recorded(a: Half<'_>, mut b: Half<'_>, site: &'static Location<'static>) -> Result<(), Panic> {
-    if is_modelled() {
-        return modelled(a, b, site);
-    }
+/// Runs a join within another join or a loop, whose second half another thread may take.
+fn recorded(
+    a: Half<'_>,
+    mut b: Half<'_>,
+    code: usize,
+    site: &'static Location<'static>,
+) -> Result<(), Panic> {
     let pending = owner::pending();
     let Inside::One(levels) = pending.inside.get() else {
-        return outermost(a, b, recorded as *const () as usize, site);
+        return outermost(a, b, code, site);
     };
     let _level = Level::enter(pending, levels);
     let first = || {
@@ -100,7 +82,9 @@ fn recorded(a: Half<'_>, mut b: Half<'_>, site: &'static Location<'static>) -> R
     ended(first, second)
 }
 
-fn outermost(
+/// Runs a join that is not part of another join or of a loop, or where no other thread may take a
+/// half.
+pub(super) fn outermost(
     a: Half<'_>,
     mut b: Half<'_>,
     code: usize,
@@ -124,8 +108,14 @@ fn outermost(
     Ok(())
 }
 
-#[inline(never)]
-fn modelled(a: Half<'_>, mut b: Half<'_>, site: &'static Location<'static>) -> Result<(), Panic> {
+/// Runs a join whose schedule a model decides.
+#[cold]
+pub(super) fn modelled(
+    a: Half<'_>,
+    mut b: Half<'_>,
+    _: usize,
+    site: &'static Location<'static>,
+) -> Result<(), Panic> {
     let pending = owner::pending();
     if !modelled::takes_all(pending) {
         return ended(catch_unwind(AssertUnwindSafe(a)), Second::Back(&mut b));

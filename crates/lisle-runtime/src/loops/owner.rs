@@ -57,12 +57,7 @@ pub fn on_another_stack<R: Send>(
     f: impl FnOnce() -> R + Send,
 ) -> R {
     let (mut f, mut result) = (Some(f), None);
-    let call = &mut || {
-        if let Some(f) = f.take() {
-            result = Some(f());
-        }
-    };
-    call_on_another_stack(pending, site, call);
+    call_on_another_stack(pending, site, &mut || result = f.take().map(|f| f()));
     result.expect("the fiber has ended, and has not panicked")
 }
 
