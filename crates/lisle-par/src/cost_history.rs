@@ -2,14 +2,12 @@
 //! divided.
 //!
 //! Giving work away costs microseconds. A loop that is shorter is best left undivided. Its length
-//! cannot be known beforehand, but the same code mostly takes about as long as it did before. A
-//! small table remembers the cost of each piece of code, by the address of a function that was
-//! instantiated for it. Of two pieces of code that fall on the same place, the later one wins.
-//! The history errs if the same code is given a much larger job. That job begins undivided, until
+//! cannot be known beforehand, but the same code mostly takes about as long as it did before. The
+//! history errs if the same code is given a much larger job. That job begins undivided, until
 //! the monitor finds the part that it has put off, see `drive.rs`. The costs of joins are in
 //! `join_history.rs`.
 
-use crate::by_code::{PLACES, place_of};
+use crate::by_code::{self, SLOTS, Slot, Table};
 use crate::shim::ticks;
 use std::cell::Cell;
 
@@ -18,39 +16,22 @@ use std::cell::Cell;
 pub(super) const LONG: u64 = 1_000 * ticks::A_MICROSECOND;
 
 thread_local! {
-    static MEMORY: [Place; PLACES] = const { [const { Place::new() }; PLACES] };
-}
-
-struct Place {
-    code: Cell<usize>,
     /// The cost of 1,024 steps of a loop, or of a node of a graph, in ticks.
-    cost: Cell<u64>,
-}
-
-impl Place {
-    const fn new() -> Self {
-        Place { code: Cell::new(0), cost: Cell::new(0) }
-    }
+    static MEMORY: Table<u64> = const { [const { Cell::new(Slot::empty(0)) }; SLOTS] };
 }
 
 /// Returns the cost of `code`, if it is remembered.
 #[inline]
 pub(super) fn recall(code: usize) -> Option<u64> {
-    MEMORY.with(|memory| {
-        let place = &memory[place_of(code)];
-        (place.code.get() == code).then(|| place.cost.get())
-    })
+    MEMORY.with(|memory| by_code::get(memory, code))
 }
 
 /// Records that `code` has cost `cost`.
 pub(super) fn learn(code: usize, cost: u64) {
-    MEMORY.with(|memory| {
-        let place = &memory[place_of(code)];
-        let known = place.code.replace(code) == code;
-        let before = place.cost.get();
-        // A higher cost is taken over at once, a lower one gradually.
-        place.cost.set(if known && cost < before { before - (before - cost) / 4 } else { cost });
-    });
+    // A higher cost is taken over at once, a lower one gradually.
+    let take_over =
+        |known: &mut u64| *known = if cost < *known { *known - (*known - cost) / 4 } else { cost };
+    MEMORY.with(|memory| by_code::with(memory, code, cost, take_over));
 }
 
 #[cfg(test)]
@@ -69,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn another_piece_of_code_on_the_same_place_wins() {
+    fn another_piece_of_code_on_the_same_slot_wins() {
         let (one, two) = (0x10, 0x10 + (1 << 20));
         learn(one, 1);
         learn(two, 2);

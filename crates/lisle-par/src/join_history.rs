@@ -14,7 +14,7 @@
 //! The history errs if the same code is given a much larger job. That job begins alone, until the
 //! monitor finds the half that it has put off, see `join.rs`.
 
-use super::by_code::{self, PLACES, Place, Table};
+use super::by_code::{self, SLOTS, Slot, Table};
 use super::cost_history::LONG;
 use crate::shim::ticks;
 use std::cell::Cell;
@@ -29,7 +29,7 @@ const RELIANCE: u32 = 15;
 const PATIENCE: u32 = 1_023;
 
 thread_local! {
-    static MEMORY: Table<Known> = const { [const { Cell::new(Place::empty(Known::NOTHING)) }; PLACES] };
+    static MEMORY: Table<Known> = const { [const { Cell::new(Slot::empty(Known::NOTHING)) }; SLOTS] };
 }
 
 /// How a join is run.

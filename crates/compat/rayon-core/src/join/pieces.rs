@@ -15,7 +15,7 @@
 //! no longer.
 
 use lisle_core::shim::ticks;
-use lisle_par::by_code::{self, PLACES, Place, Table};
+use lisle_par::by_code::{self, SLOTS, Slot, Table};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -155,7 +155,7 @@ impl Plan {
     }
 }
 
-/// What a domain knows of the loops of some types.
+/// The facts that a domain remembers of the loops of some types.
 #[derive(Clone, Copy)]
 struct Past {
     /// How long the last one took on all threads together, in ticks.
@@ -174,7 +174,7 @@ struct Past {
 }
 
 thread_local! {
-    static PAST: Table<Past> = const { [const { Cell::new(Place::empty(Past::NOTHING)) }; PLACES] };
+    static PAST: Table<Past> = const { [const { Cell::new(Slot::empty(Past::NOTHING)) }; SLOTS] };
 }
 
 fn past<R>(code: usize, f: impl FnOnce(&mut Past) -> R) -> R {
