@@ -35,7 +35,8 @@ impl<T: Clone, const N: usize> Clone for IntoIter<T, N> {
             return IntoIter { slots: [const { MaybeUninit::uninit() }; N], left: 0 };
         }
         let array = ptr::from_ref(&self.slots).cast::<[T; N]>();
-        // SAFETY: none of the elements has been given away.
+        // SAFETY: all `N` slots are initialized, since `left` is not 0. They are given away and changed by `&mut self`
+        // only, so no loop has them while this borrows them.
         let array = unsafe { &*array };
         IntoIter { slots: array.clone().map(MaybeUninit::new), left: N }
     }

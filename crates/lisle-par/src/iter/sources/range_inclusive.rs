@@ -8,8 +8,8 @@ use std::ops::RangeInclusive;
 
 /// The parallel iterator over `a..=b`.
 ///
-/// If there are more than `usize::MAX` numbers, a loop over them ends only if it finds what it searches for, and
-/// the methods of [`IndexedParallelIterator`] panic.
+/// If there are more than `usize::MAX` numbers, a loop over them ends only if a search, an error or an event ends it
+/// early, and the methods of [`IndexedParallelIterator`] panic.
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Debug, Clone)]
 pub struct Iter<T> {
