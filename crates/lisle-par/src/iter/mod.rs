@@ -151,6 +151,7 @@ pub mod plumbing {
     #![doc = include_str!("plumbing.md")]
 }
 mod run;
+mod shown;
 pub(crate) mod sources;
 #[cfg(test)]
 mod tests;

@@ -5,8 +5,8 @@
 //! one after the other.
 
 use super::planned::Planned;
-use super::shown::shown;
 use crate::at::Nested;
+use crate::iter::shown::shown;
 use crate::iter::{At, Consumer, IntoParallelIterator, ParallelIterator, Part, Plan};
 use crate::kept::without;
 use std::marker::PhantomData;

@@ -7,7 +7,7 @@
 //! accumulator for each block.
 
 use super::init::{Clones, Init};
-use super::shown::shown;
+use crate::iter::shown::shown;
 use crate::iter::tries::Try;
 use crate::iter::{At, Consumer, ParallelIterator, Part, Plan};
 use crate::kept::without;

@@ -1,9 +1,9 @@
 //! Stages that let some items pass, and may end the loop.
 
-use super::shown::shown;
 use super::stage::Stage;
 use crate::event::{gone, visible_on};
 use crate::iter::ends::stop::Found;
+use crate::iter::shown::shown;
 use crate::kept::without;
 use crate::shim::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::fmt;
@@ -287,20 +287,7 @@ impl<T, P: Fn(T) -> bool + Send + Sync> Gate<(usize, T)> for Positioning<P> {
     }
 }
 
-macro_rules! debug_of_gates {
-    ($($Gate:ident)*) => { $(
-        impl<P> fmt::Debug for $Gate<P> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($Gate)).finish_non_exhaustive()
-            }
-        }
-    )* };
-}
-
-debug_of_gates! { TakingAnyWhile SkippingAnyWhile Positioning }
-
-impl fmt::Debug for TakingSome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TakingSome").finish_non_exhaustive()
-    }
-}
+shown!([P] TakingAnyWhile<P>, "TakingAnyWhile");
+shown!([P] SkippingAnyWhile<P>, "SkippingAnyWhile");
+shown!([P] Positioning<P>, "Positioning");
+shown!([] TakingSome, "TakingSome");

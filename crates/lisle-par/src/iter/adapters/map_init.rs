@@ -6,8 +6,8 @@
 //! one value for each block.
 
 use super::init::{Clones, Init};
-use super::shown::shown;
 use crate::iter::exact::exact_part;
+use crate::iter::shown::shown;
 use crate::iter::{At, Consumer, ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
 use crate::kept::without;
 use std::fmt;

@@ -18,7 +18,6 @@ pub(super) mod multi_zip;
 pub(super) mod panic_fuse;
 pub(super) mod planned;
 pub(super) mod rev;
-mod shown;
 pub(super) mod stage;
 pub mod stages;
 pub(super) mod step_by;

@@ -1,7 +1,7 @@
 //! Adapters that treat each item by itself: one mechanism for `map`, `filter` and similar methods.
 
-use super::shown::shown;
 use crate::iter::exact::exact_part;
+use crate::iter::shown::shown;
 use crate::iter::{At, Consumer, ExactPart, IndexedParallelIterator, ParallelIterator, Part, Plan};
 use crate::kept::without;
 use std::marker::PhantomData;

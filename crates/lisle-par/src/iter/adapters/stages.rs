@@ -6,8 +6,8 @@ pub use super::gate::{
     TakingSome,
 };
 pub use super::multi_zip::{Tupled, Tupling};
-use super::shown::shown;
 pub use super::stage::{OneToOne, Stage, Staged};
+use crate::iter::shown::shown;
 use std::iter;
 
 /// See [`map`](crate::iter::ParallelIterator::map).

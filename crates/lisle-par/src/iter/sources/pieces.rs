@@ -1,6 +1,7 @@
 //! Data that a function divides.
 
 use super::vec::{self, Moved};
+use crate::iter::shown::shown;
 use crate::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator, Plan};
 use crate::workers;
 use std::collections::VecDeque;
@@ -52,11 +53,7 @@ pub struct Split<D, S> {
     pieces: vec::IntoIter<D>,
 }
 
-impl<D: fmt::Debug, S> fmt::Debug for Split<D, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Split").field("data", &self.data).finish_non_exhaustive()
-    }
-}
+shown!([D: fmt::Debug, S] Split<D, S>, "Split", data);
 
 /// Divides `data` into about `count` pieces, the first pieces first.
 fn divided<D>(data: D, splitter: impl Fn(D) -> (D, Option<D>), count: usize) -> Vec<D> {

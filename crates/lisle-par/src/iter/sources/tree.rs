@@ -8,6 +8,7 @@
 use crate::at::Nested;
 use crate::iter::collect::Gather;
 use crate::iter::run::run;
+use crate::iter::shown::shown;
 use crate::iter::{
     At, Consumer, IndexedParallelIterator, IntoParallelIterator, Once, ParallelIterator, Part, Plan,
 };
@@ -116,11 +117,7 @@ macro_rules! walks {
             site: &'static Location<'static>,
         }
 
-        impl<S: fmt::Debug, B> fmt::Debug for $Walk<S, B> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($Walk)).field("root", &self.root).finish_non_exhaustive()
-            }
-        }
+        shown!([S: fmt::Debug, B] $Walk<S, B>, stringify!($Walk), root);
 
         impl<S, B, I> ParallelIterator for $Walk<S, B>
         where
@@ -330,12 +327,7 @@ where
     }
 }
 
-// The function is not shown.
-impl<S: fmt::Debug, B, const IS_PREFIX: bool> fmt::Debug for TreePart<'_, S, B, IS_PREFIX> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TreePart").field("root", &self.root).finish_non_exhaustive()
-    }
-}
+shown!([S: fmt::Debug, B, const IS_PREFIX: bool] TreePart<'_, S, B, IS_PREFIX>, "TreePart", root);
 
 impl<S: fmt::Debug, B, const IS_PREFIX: bool> fmt::Debug for TreeItems<'_, S, B, IS_PREFIX> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,6 +2,7 @@
 //! belong together.
 
 use crate::iter::ParallelIterator;
+use crate::iter::shown::shown;
 use crate::iter::sources::cuts::{Cut, CutPart, Place};
 use std::ops::Range;
 use std::{fmt, mem, slice};
@@ -40,11 +41,7 @@ macro_rules! runs {
             pub(super) predicate: P,
         }
 
-        impl<T: fmt::Debug, P> fmt::Debug for $Iter<'_, T, P> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($Iter)).field("slice", &self.slice).finish_non_exhaustive()
-            }
-        }
+        shown!([T: fmt::Debug, P] $Iter<'_, T, P>, stringify!($Iter), slice);
 
         impl<'data, T: $bound, P: $Predicate + Sync + Send> ParallelIterator for $Iter<'data, T, P> {
             type Item = $Slice;

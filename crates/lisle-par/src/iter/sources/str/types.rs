@@ -6,10 +6,10 @@ use super::forms::{
 };
 use super::pattern::Pattern;
 use crate::iter::ParallelIterator;
+use crate::iter::shown::shown;
 use crate::iter::sources::cuts::CutPart;
 use crate::iter::sources::slice;
 use crate::iter::stages::Copied;
-use std::fmt;
 
 /// See [`par_bytes`](super::ParallelString::par_bytes).
 pub type Bytes<'t> = Copied<slice::Iter<'t, u8>>;
@@ -53,11 +53,7 @@ macro_rules! patterns {
             pub(super) pattern: P,
         }
 
-        impl<P> fmt::Debug for $Iter<'_, P> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($Iter)).field("text", &self.text).finish_non_exhaustive()
-            }
-        }
+        shown!([P] $Iter<'_, P>, stringify!($Iter), text);
 
         impl<'t, P: Pattern> ParallelIterator for $Iter<'t, P> {
             type Item = $Item;

@@ -1,4 +1,4 @@
-//! `Debug` for adapters, whose closures have none.
+//! `Debug` for parallel iterators, whose closures have none.
 
 /// Implements `Debug` for a type with closures or other parameters that are not shown: shows the fields that are named.
 macro_rules! shown {
@@ -10,4 +10,4 @@ macro_rules! shown {
         }
     };
 }
-pub(super) use shown;
+pub(in crate::iter) use shown;
