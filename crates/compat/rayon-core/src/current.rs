@@ -14,13 +14,15 @@ static GLOBAL: Mutex<Option<Arc<Registry>>> = Mutex::new(None);
 
 /// Returns the pool of the code that runs here: that of its runtime, or else the global one.
 pub(crate) fn current() -> Arc<Registry> {
-    Registry::with_here(Arc::clone).unwrap_or_else(|| match Handle::try_current() {
-        Some(handle) => {
-            let registry = of(handle);
-            Registry::is_here(Some(registry.clone()));
-            registry
-        }
-        None => global(),
+    here().unwrap_or_else(global)
+}
+
+/// Returns the pool of the code that runs here, if that is in a runtime.
+pub(crate) fn here() -> Option<Arc<Registry>> {
+    Registry::with_here(Arc::clone).or_else(|| {
+        let registry = of(Handle::try_current()?);
+        Registry::is_here(Some(registry.clone()));
+        Some(registry)
     })
 }
 

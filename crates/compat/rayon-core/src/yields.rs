@@ -1,6 +1,6 @@
 //! Letting other jobs run.
 
-use crate::current::current;
+use crate::current::here;
 use crate::home::Home;
 use crate::queue::Job;
 use crate::registry::Registry;
@@ -37,8 +37,7 @@ pub enum Yield {
 /// # Ok::<(), rayon::ThreadPoolBuildError>(())
 /// ```
 pub fn yield_now() -> Option<Yield> {
-    fiber::domain()?;
-    yield_in(&current())
+    yield_in(&here()?)
 }
 
 /// Does the same as [`yield_now`], for a job that waits on this thread.
@@ -58,8 +57,7 @@ pub fn yield_now() -> Option<Yield> {
 /// # Ok::<(), rayon::ThreadPoolBuildError>(())
 /// ```
 pub fn yield_local() -> Option<Yield> {
-    fiber::domain()?;
-    yield_local_in(&current())
+    yield_local_in(&here()?)
 }
 
 /// Runs a job that waits in the pool, if this is a domain of it.
