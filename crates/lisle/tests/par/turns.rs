@@ -19,9 +19,6 @@ use std::time::Duration;
 /// A turn that comes after more than this is late. Code that is not optimized takes many times as
 /// long.
 const LATE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 4 } else { 1 });
-/// By how much longer a turn may take with a sanitizer. Its allocator spins for a lock that all tests of the process
-/// share, and empties its quarantine from time to time, all at once.
-const SANITIZED: u32 = 4;
 /// How many in a thousand may be late.
 const LIMIT: u64 = 10;
 /// How often a program is measured before it counts as late. The host of a virtual machine may take its
@@ -85,7 +82,6 @@ impl Drop for Over<'_> {
 /// parts of a thousand, how often a fiber that became ready while a domain computed would have had
 /// to wait there for longer than [`LATE`].
 fn late(domains: usize, work: impl Fn() + Send + Sync) -> Option<u64> {
-    let may_take = LATE * if std::env::var_os("LISLE_TEST_SCALE").is_some() { SANITIZED } else { 1 };
     Runtime::builder().domains(domains).stack_size(1 << 20).run(|| {
         let (is_over, begun, satisfied) =
             (AtomicBool::new(false), Barrier::new(domains), AtomicUsize::new(0));
@@ -106,7 +102,7 @@ fn late(domains: usize, work: impl Fn() + Send + Sync) -> Option<u64> {
                     // In a shorter time nothing but this fiber has run.
                     if gap > Duration::from_micros(10) {
                         computed += gap;
-                        late += gap.saturating_sub(may_take);
+                        late += gap.saturating_sub(LATE);
                     }
                     if computed >= WHILE && !is_satisfied {
                         is_satisfied = true;
