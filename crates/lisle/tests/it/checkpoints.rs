@@ -9,7 +9,7 @@ use lisle::rpc::rpc;
 use lisle::sync::{Condition, IVar, Latch, MVar, Mutex, RwLock, Semaphore, Watch};
 use lisle::task::RecvAsync;
 use lisle::task::race;
-use lisle::time::{after, sleep};
+use lisle::time::sleep;
 use lisle::{Event, Runtime, channel, choose, fiber, never, select, spawn, spawn_task};
 use std::future::pending;
 use std::io::Write;
@@ -407,8 +407,11 @@ const WAYS: &[Case] = &[
     }),
     ("Reply::is_gone", |sets| {
         let (caller, entry) = rpc::<(), ()>();
-        sets.by(move || choose((caller.call_evt(()).wrap(drop), after(Duration::from_millis(1)))).sync());
+        let taken = Arc::new(Latch::new(1));
+        let gives_up = taken.clone();
+        spawn(move || choose((caller.call_evt(()).wrap(drop), gives_up.wait_evt())).sync());
         let ((), reply) = entry.request_evt().sync().unwrap().into_parts();
+        sets.by(move || assert!(taken.count_down()));
         Box::new(move || reply.is_gone())
     }),
     ("a clock, by another's sleep", |sets| {

@@ -335,11 +335,19 @@ async fn a_queue_survives_its_clients(cx: Cx) {
     let put: Vec<_> = cx.join_all(putters).await.concat();
     drop(stop);
     let (mut lists, dropped): (Vec<_>, Vec<usize>) = cx.join_all(takers).await.into_iter().unzip();
+    // The queue hands out in order. Therefore the mark comes after all that was left.
+    let mark = (CLIENTS, 0);
+    let marker = queue.clone();
+    let marks = cx.spawn(move |cx| async move { cx.sync(marker.put_evt(mark)).await.unwrap() });
     let mut left = Vec::new();
-    let rest = || choose((queue.take_evt().wrap(Some), after(Duration::from_millis(50)).wrap(|()| None)));
-    while let Some(item) = cx.sync(rest()).await {
-        left.push(item.unwrap());
+    loop {
+        let item = cx.sync(queue.take_evt()).await.unwrap();
+        if item == mark {
+            break;
+        }
+        left.push(item);
     }
+    cx.join(marks).await;
     lists.push(left);
     for list in &lists {
         for client in 0..CLIENTS {
@@ -399,11 +407,10 @@ fn clients_that_are_unwound_with_their_runtime_do_not_wedge_it() {
             .is_some()
         {}
     }
-    let empty =
-        || choose((queue.take_evt().wrap(Some), after(Duration::from_millis(5)).wrap(|()| None))).sync();
-    while empty().is_some() {}
-    queue.put_evt(2).sync().unwrap();
-    assert_eq!(queue.take_evt().sync(), Ok(2));
+    let marker = queue.clone();
+    let marks = std::thread::spawn(move || marker.put_evt(2).sync().unwrap());
+    while queue.take_evt().sync().unwrap() != 2 {}
+    marks.join().unwrap();
 }
 
 /// A manager is unwound with its runtime. Its clients are elsewhere and get an error.
