@@ -59,7 +59,7 @@ pub enum Failure {
         cause: StreamError,
     },
     /// The stream has awaited a foreign call that failed.
-    Called(Origin, CallError),
+    Called(Origin, ForeignCallError),
     /// The streams wait for each other within one frame: each for the next, and the last for the
     /// first.
     Cycle(Vec<Origin>),
@@ -168,7 +168,7 @@ impl std::error::Error for StreamError {}
 /// Why a foreign call has no result.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum CallError {
+pub enum ForeignCallError {
     /// The function has panicked.
     Panicked {
         /// The name of the function.
@@ -186,16 +186,16 @@ pub enum CallError {
     Outside,
 }
 
-impl fmt::Display for CallError {
+impl fmt::Display for ForeignCallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CallError::Panicked { function, message } => {
+            ForeignCallError::Panicked { function, message } => {
                 write!(f, "the foreign function '{function}' has panicked: {message}")
             }
-            CallError::Deadline { function } => {
+            ForeignCallError::Deadline { function } => {
                 write!(f, "the foreign function '{function}' has not returned before its deadline")
             }
-            CallError::Outside => {
+            ForeignCallError::Outside => {
                 f.write_str("a foreign call can be awaited only in the body of a stream, in a frame")
             }
         }
@@ -203,10 +203,10 @@ impl fmt::Display for CallError {
 }
 
 /// Writes the same text as `Display`: a program whose `main` returns the error prints its `Debug` form.
-impl fmt::Debug for CallError {
+impl fmt::Debug for ForeignCallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-impl std::error::Error for CallError {}
+impl std::error::Error for ForeignCallError {}

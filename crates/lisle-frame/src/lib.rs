@@ -36,7 +36,7 @@ pub use batch::class::{Deadline, Native};
 pub use calls::call::{Call, CallOnce, Once, TryCall, call};
 pub use calls::function::Foreign;
 pub use calls::lent::Lent;
-pub use error::{CallError, Failure, Origin, StreamError};
+pub use error::{Failure, ForeignCallError, Origin, StreamError};
 pub use lists::{List, Members};
 #[cfg(all(feature = "runtime", not(lisle_loom)))]
 pub use pool::domains::Domains;

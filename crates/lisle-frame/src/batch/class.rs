@@ -76,7 +76,7 @@ pub enum Deadline {
     /// After this time the frame goes on without the stream, which keeps its last value, and gets
     /// the result in a later frame.
     KeepLast(Duration),
-    /// After this time the call fails with [`CallError::Deadline`](crate::CallError::Deadline). Its
+    /// After this time the call fails with [`ForeignCallError::Deadline`](crate::ForeignCallError::Deadline). Its
     /// result is dropped when it comes.
     Cancel(Duration),
 }

@@ -3,7 +3,7 @@
 use crate::batch::Batch;
 use crate::batch::class::{Class, Native};
 use crate::engine::{self, Core};
-use crate::error::{CallError, Failure, StreamError};
+use crate::error::{Failure, ForeignCallError, StreamError};
 use std::fmt;
 use std::panic::Location;
 use std::pin::Pin;
@@ -16,7 +16,7 @@ enum State<F, A> {
     /// The call is in a batch.
     Made { batch: NonNull<Batch>, at: u32 },
     /// The call has failed, or its result was taken.
-    Over(Option<Box<CallError>>),
+    Over(Option<Box<ForeignCallError>>),
 }
 
 /// The future of a foreign call: [`Foreign::call`](crate::Foreign::call). It is not `Send`.
@@ -97,20 +97,20 @@ impl<F: Native<S>, S: 'static> Call<F, S> {
 
     /// Returns the error of a call that has failed.
     #[cold]
-    fn failed(&mut self) -> CallError {
+    fn failed(&mut self) -> ForeignCallError {
         let error = match &mut self.0 {
             State::Over(error) => *error.clone().expect("the future is not polled after it is ready"),
-            State::Before { .. } => CallError::Outside,
+            State::Before { .. } => ForeignCallError::Outside,
             State::Made { batch, at } => {
                 // SAFETY: the batch lives while it is held, which this future does.
                 let header = unsafe { batch.as_ref() };
                 let function = header.class.name;
                 let error = if header.own.is_gone.get() {
-                    CallError::Outside
+                    ForeignCallError::Outside
                 } else if *at < header.own.delivered.get() {
-                    CallError::Panicked { function, message: header.panic_of(*at) }
+                    ForeignCallError::Panicked { function, message: header.panic_of(*at) }
                 } else {
-                    CallError::Deadline { function }
+                    ForeignCallError::Deadline { function }
                 };
                 self.abandon();
                 error
@@ -200,12 +200,12 @@ impl<F: Native<S>, S: 'static> Future for Call<F, S> {
 
 #[cold]
 fn outside() -> ! {
-    panic!("{}", CallError::Outside)
+    panic!("{}", ForeignCallError::Outside)
 }
 
 /// Fails the stream whose call has failed.
 #[cold]
-fn fail_caller(core: &Core, error: CallError) {
+fn fail_caller(core: &Core, error: ForeignCallError) {
     if let Some(origin) = core.current_origin() {
         core.fail_current(StreamError::new(Failure::Called(origin, error)));
     }
@@ -228,11 +228,11 @@ impl<F: Native<S>, S> TryCall<F, S> {
 }
 
 impl<F: Native<S>, S: 'static> Future for TryCall<F, S> {
-    type Output = Result<F::Output, CallError>;
+    type Output = Result<F::Output, ForeignCallError>;
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(core) = engine::current() else { return Poll::Ready(Err(CallError::Outside)) };
+        let Some(core) = engine::current() else { return Poll::Ready(Err(ForeignCallError::Outside)) };
         self.0.poll_once(core, cx).map(|result| result.ok_or_else(|| self.0.failed()))
     }
 }

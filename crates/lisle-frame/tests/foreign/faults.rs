@@ -1,12 +1,12 @@
 //! Calls that panic, fail, or do not return.
 
 use crate::support::{Counted, Gate, until, watched, world_with};
-use lisle_frame::{CallError, Deadline, Failure, Foreign, Stream, Workers, World};
+use lisle_frame::{Deadline, Failure, Foreign, ForeignCallError, Stream, Workers, World};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-fn called(world: &World, stream: Stream<u32>) -> CallError {
+fn called(world: &World, stream: Stream<u32>) -> ForeignCallError {
     match world.get(stream).unwrap_err().failure() {
         Failure::Called(_, error) => error.clone(),
         other => panic!("{other:?}"),
@@ -242,7 +242,7 @@ fn a_call_that_does_not_return_is_cancelled() {
         }
     };
     assert_eq!((report.late, report.slowest.unwrap().0), (1, "stuck"));
-    assert!(matches!(called(&world, stream), CallError::Deadline { function: "stuck" }));
+    assert!(matches!(called(&world, stream), ForeignCallError::Deadline { function: "stuck" }));
     assert_eq!(
         called(&world, stream).to_string(),
         "the foreign function 'stuck' has not returned before its deadline"
@@ -254,7 +254,7 @@ fn a_call_that_does_not_return_is_cancelled() {
         world.frame();
     }
     world.frame();
-    assert!(matches!(called(&world, stream), CallError::Deadline { .. }));
+    assert!(matches!(called(&world, stream), ForeignCallError::Deadline { .. }));
     gate.open();
     // The worker is free again, so that a call has a result; the results of the late calls are
     // dropped.

@@ -1,7 +1,7 @@
 //! Homes of streams, and chains of calls.
 
 use crate::support::{Gate, Idle, scaled, watched, world_with};
-use lisle_frame::{CallError, Failure, Foreign, Pool, Work, Workers, World};
+use lisle_frame::{Failure, Foreign, ForeignCallError, Pool, Work, Workers, World};
 use std::cell::Cell;
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -117,7 +117,8 @@ fn a_chain_travels_as_one_call() {
             match world.get(*stream) {
                 Ok(result) => assert_eq!(result, ((n + 1) * 2, true)),
                 Err(error) => {
-                    let Failure::Called(_, CallError::Panicked { function, message }) = error.failure()
+                    let Failure::Called(_, ForeignCallError::Panicked { function, message }) =
+                        error.failure()
                     else {
                         panic!("{error}")
                     };

@@ -2,7 +2,7 @@
 //! the pool has no place runs in place.
 
 use crate::support::{Gate, Idle, scaled, watched, world_with};
-use lisle_frame::{CallError, Foreign, Pool, Work, Workers, World};
+use lisle_frame::{Foreign, ForeignCallError, Pool, Work, Workers, World};
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -189,7 +189,7 @@ fn a_function_is_in_no_frame() {
         let outer = Foreign::new("outer", move || {
             let mut call = Box::pin(inner.try_call(1));
             match call.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-                Poll::Ready(Err(CallError::Outside)) => "outside",
+                Poll::Ready(Err(ForeignCallError::Outside)) => "outside",
                 _ => "within",
             }
         });

@@ -2,7 +2,9 @@
 //! in another stream or another world, leaked, or dropped after their world.
 
 use crate::worlds::{Counter, Make, Tokens, count};
-use lisle_frame::{CallError, Failure, Foreign, Get, Stream, TryCall, World, call, frames, here, next_frame};
+use lisle_frame::{
+    Failure, Foreign, ForeignCallError, Get, Stream, TryCall, World, call, frames, here, next_frame,
+};
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -67,7 +69,7 @@ fn futures_that_are_polled_outside_of_frames_say_so(make: Make<'_>) {
         let Poll::Ready(Err(error)) = poll(&mut one.try_get()) else { panic!("it is read") };
         assert!(matches!(error.failure(), Failure::Outside), "{error}");
         let Poll::Ready(Err(error)) = poll(&mut work.try_call(1)) else { panic!("it is called") };
-        assert!(matches!(error, CallError::Outside), "{error}");
+        assert!(matches!(error, ForeignCallError::Outside), "{error}");
         world.frame();
         assert_eq!(world.get(one).unwrap(), 1);
     }
@@ -174,7 +176,7 @@ fn calls_are_moved_out_of_the_world_and_dropped_after_it(make: Make<'_>) {
     drop(world);
     for call in &mut calls {
         let Poll::Ready(Err(error)) = poll(call) else { panic!("a world that is gone has answered") };
-        assert!(matches!(error, CallError::Outside), "{error}");
+        assert!(matches!(error, ForeignCallError::Outside), "{error}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! A stream that fails fails alone.
 
 use crate::worlds::{Counter, Later, Make, count};
-use lisle_frame::{CallError, Failure, Foreign, find_dependence, here, next_frame};
+use lisle_frame::{Failure, Foreign, ForeignCallError, find_dependence, here, next_frame};
 use std::error::Error;
 
 in_all_worlds!(
@@ -156,7 +156,8 @@ fn a_call_that_panics_gives_the_error_to_its_stream(make: Make<'_>) {
                 let (call, tried) = (world.get(calls[n as usize]), world.get(tries[n as usize]).unwrap());
                 assert_eq!((call.is_ok(), tried), (n % 3 != 0, n % 3 != 0));
                 let Err(error) = call else { continue };
-                let Failure::Called(origin, CallError::Panicked { function, message }) = error.failure()
+                let Failure::Called(origin, ForeignCallError::Panicked { function, message }) =
+                    error.failure()
                 else {
                     panic!("{error}")
                 };

@@ -46,7 +46,7 @@ auto_traits! {
         lisle::fiber::JoinError;
         lisle::time::Deadline;
         lisle::time::DeadlinePassed;
-        lisle_frame::CallError;
+        lisle_frame::ForeignCallError;
         lisle_frame::Deadline;
         lisle_frame::Failure;
         lisle_frame::Progress;
