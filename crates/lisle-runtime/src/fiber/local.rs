@@ -6,12 +6,11 @@
 //! belongs to the thread.
 
 use super::current;
+use crate::spawned::local_key::Key;
 use crate::spawned::thread_locals::ThreadLocals;
 
 /// A key for a value that each fiber has its own of, made by [`fiber_local!`](crate::fiber_local).
-pub struct LocalKey<T: 'static> {
-    init: fn() -> T,
-}
+pub struct LocalKey<T: 'static>(Key<T>);
 
 impl<T> std::fmt::Debug for LocalKey<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -53,7 +52,7 @@ thread_local! {
 impl<T: 'static> LocalKey<T> {
     #[doc(hidden)]
     pub const fn new(init: fn() -> T) -> Self {
-        LocalKey { init }
+        LocalKey(Key::new(init))
     }
 
     /// Runs `f` with the value of the current fiber, or on a plain thread with the thread's value.
@@ -88,15 +87,10 @@ impl<T: 'static> LocalKey<T> {
     /// });
     /// ```
     pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
-        let key = std::ptr::from_ref(self).addr();
-        let value = match current() {
-            // SAFETY: the current fiber is alive, and only this thread touches its locals.
-            Some(fiber) => unsafe { fiber.as_ref() }.locals.get(key, self.init),
-            None => OF_THREAD.with(|locals| locals.get(key, self.init)),
-        };
-        // SAFETY: the value is dropped only when the fiber or the thread has ended, and this call
-        // is a part of it. The calls of this function that are under way share it, all on this
-        // thread.
-        f(unsafe { value.as_ref() })
+        // SAFETY: the current fiber is alive.
+        let own = current().map(|fiber| unsafe { &fiber.as_ref().locals });
+        // SAFETY: these are the locals of the current fiber, of which the call is a part. Only its thread
+        // touches them.
+        unsafe { self.0.with(own, &OF_THREAD, f) }
     }
 }

@@ -8,8 +8,8 @@
 //! - `task_cell`, `task_body`: the slot of a task, and the functions for its future.
 //! - `stack_state`, `this_stack`: the state that a stack keeps for its tasks and loops, and the way
 //!   to it; `handled`: the same for handled computations; `kept`: suspended computations.
-//! - `locals`, `scope_state`: a fiber's or task's locals, and the state of a scope about its fibers
-//!   and tasks.
+//! - `locals`, `local_key`, `scope_state`: a fiber's or task's locals, the common half of their keys, and
+//!   the state of a scope about its fibers and tasks.
 //! - `hooks`, `apart`: the functions that are called around the turns of a fiber, and the
 //!   computations that they suspend.
 //! - `kin`: the spawner of a fiber, and the fibers that wake it.
@@ -24,6 +24,7 @@ pub(crate) mod head;
 pub(crate) mod hooks;
 pub mod kept;
 pub(crate) mod kin;
+pub(crate) mod local_key;
 pub(crate) mod locals;
 pub(crate) mod runnable;
 pub(crate) mod scope_state;

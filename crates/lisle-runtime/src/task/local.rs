@@ -1,12 +1,11 @@
 //! Values that belong to a task, wherever it runs.
 
 use super::current;
+use crate::spawned::local_key::Key;
 use crate::spawned::thread_locals::ThreadLocals;
 
 /// A key for a value of which each task has its own, made by [`task_local!`](crate::task_local).
-pub struct LocalKey<T: 'static> {
-    init: fn() -> T,
-}
+pub struct LocalKey<T: 'static>(Key<T>);
 
 impl<T> std::fmt::Debug for LocalKey<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -86,22 +85,17 @@ impl<T: Send + 'static> LocalKey<T> {
     /// assert!(SEEN.with(RefCell::take).is_empty()); // the thread has its own
     /// ```
     pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
-        let key = std::ptr::from_ref(self).addr();
-        let value = match current() {
-            // SAFETY: the current task is alive, and only the thread that runs it touches its
-            // locals, whose values may move with it: `T` is `Send`.
-            Some(task) => unsafe { task.as_ref() }.locals.get(key, self.init),
-            None => OF_THREAD.with(|locals| locals.get(key, self.init)),
-        };
-        // SAFETY: the value is dropped only when the task has ended, and this call is a part of the
-        // task. The calls of this function that are under way share it, all on this thread.
-        f(unsafe { value.as_ref() })
+        // SAFETY: the current task is alive.
+        let own = current().map(|task| unsafe { &task.as_ref().locals });
+        // SAFETY: these are the locals of the current task, of which the call is a part. Only the thread
+        // that runs it touches them. The values may move with it: `T` is `Send`.
+        unsafe { self.0.with(own, &OF_THREAD, f) }
     }
 }
 
 impl<T: 'static> LocalKey<T> {
     #[doc(hidden)]
     pub const fn new(init: fn() -> T) -> Self {
-        LocalKey { init }
+        LocalKey(Key::new(init))
     }
 }
