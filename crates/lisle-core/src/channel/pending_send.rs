@@ -24,7 +24,7 @@ use super::sender::Sending;
 use super::shared::Shared;
 use crate::event::interface::scratch::Scratch;
 use crate::event::protocol::record::Record;
-use crate::event::waker::Waker;
+use crate::event::waker::PerformerWaker;
 use crate::event::{Attempt, Label, Nowhere, Source, Step};
 use crate::shim::atomic::{AtomicU8, Ordering};
 use crate::shim::cell::UnsafeCell;
@@ -133,7 +133,7 @@ impl<T: Send + 'static> PendingSend<T> {
         unsafe { (&raw mut (*pending).shares).write(AtomicU8::new(2)) };
         // SAFETY: only the thread that has committed the pending send wakes this waker. No other
         // thread commits it or ends it.
-        let waker = unsafe { Waker::new(pending.cast(), ended::<T>) };
+        let waker = unsafe { PerformerWaker::new(pending.cast(), ended::<T>) };
         // SAFETY: as for the first field.
         unsafe { (&raw mut (*pending).record).write(Record::new(waker, true)) };
         // SAFETY: the channel is alive as long as the permit is, and `Held` drops the reference

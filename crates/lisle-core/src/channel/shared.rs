@@ -24,7 +24,7 @@ use crate::event::lock::{Guard, Lock};
 use crate::event::protocol::queue::{Committed, Decided, WaitQueue};
 use crate::event::protocol::record::{Attempt, Committer, Meeting, Record};
 use crate::event::protocol::woken::Woken;
-use crate::event::waker::Waker;
+use crate::event::waker::PerformerWaker;
 use crate::event::{Description, Label, tally};
 use crate::shim::atomic::Ordering;
 use crate::shim::model::{Touch, is_running};
@@ -101,7 +101,7 @@ pub(super) struct Inner<T> {
 /// The result of receiving.
 pub(super) enum Received<T> {
     /// A message, and the waker of the sender that it came from or that it made room for.
-    Value(T, Option<Waker>),
+    Value(T, Option<PerformerWaker>),
     Closed,
     Nothing,
 }
@@ -109,7 +109,7 @@ pub(super) enum Received<T> {
 /// The result of sending. Unless it is `Done`, the message is where it was.
 pub(super) enum Sent {
     /// The message was sent. The waker belongs to the receiver, if one waited.
-    Done(Option<Waker>),
+    Done(Option<PerformerWaker>),
     Closed,
     Nothing,
 }
@@ -421,7 +421,7 @@ impl<T> Inner<T> {
 
     /// Moves the message of the first waiting sender into the room that has become free. Returns
     /// the sender's waker.
-    fn refill(&mut self) -> Option<Waker> {
+    fn refill(&mut self) -> Option<PerformerWaker> {
         if !self.has_room() {
             return None;
         }
@@ -487,7 +487,7 @@ impl<T> Inner<T> {
     }
 
     /// Releases reserved room. A waiting sender may use it; returns that sender's waker.
-    pub(super) fn release_reserved(&mut self) -> Option<Waker> {
+    pub(super) fn release_reserved(&mut self) -> Option<PerformerWaker> {
         self.reserved -= 1;
         self.changed();
         self.refill()
@@ -496,7 +496,7 @@ impl<T> Inner<T> {
 
 /// Moves `message` to a receiver that has been won. Returns the receiver's waker.
 #[inline]
-pub(super) fn hand_over<T>(mut receiver: Committed<Slot<T>>, message: &mut Option<T>) -> Waker {
+pub(super) fn hand_over<T>(mut receiver: Committed<Slot<T>>, message: &mut Option<T>) -> PerformerWaker {
     let message = message.take().expect("a sender has its message until it is sent");
     receiver.slot(|slot| *slot = Slot::Value(message));
     tally::communication();

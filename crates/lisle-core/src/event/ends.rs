@@ -1,6 +1,6 @@
 //! How a wait ends.
 
-/// The reason why [`Context::park`](crate::event::Context::park) returned.
+/// The reason why [`PerformerContext::park`](crate::event::PerformerContext::park) returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unparked {
     /// The one wake that belongs to this park.

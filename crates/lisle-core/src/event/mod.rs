@@ -80,7 +80,7 @@ pub use interface::boxed::BoxEvent;
 pub use interface::future::EventFuture;
 pub use interface::replace::Replace;
 pub use interface::wrap::{Wrap, WrapPanic};
-pub use protocol::context::Context;
+pub use protocol::context::PerformerContext;
 pub use protocol::record::Attempt;
 pub use protocol::step::Step;
 pub use protocol::timer::Timer;
@@ -88,7 +88,7 @@ pub use sources::source::{Source, SourceEvent, Waiters, Waiting};
 pub use sources::wait_set::{Key, Taking, WaitSet, WaitSetEvt};
 pub use telling::parked::ParkedEvent;
 pub use telling::waits::{BlockedOn, Description, Label};
-pub use waker::Waker;
+pub use waker::PerformerWaker;
 
 // Users find these at the root of the crate, and nowhere else.
 pub(crate) use combinators::choose::choose;

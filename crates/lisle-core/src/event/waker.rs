@@ -8,22 +8,22 @@ use std::fmt;
 /// exactly once, and the performer consumes exactly that one wake before it returns. Therefore a
 /// waker needs neither a reference count nor a flag against stale wakes.
 #[derive(Clone, Copy)]
-pub struct Waker {
+pub struct PerformerWaker {
     data: *const (),
     wake: unsafe fn(*const ()),
 }
 
-impl Waker {
+impl PerformerWaker {
     /// Creates a waker whose `wake` calls `wake(data)`.
     ///
     /// # Safety
     ///
-    /// From the moment [`Context::waker`](crate::event::Context::waker) returns the waker until its
-    /// performer has consumed the wake, it must be sound to call `wake(data)` once, from any
-    /// thread.
+    /// From the moment [`PerformerContext::waker`](crate::event::PerformerContext::waker) returns the
+    /// waker until its performer has consumed the wake, it must be sound to call `wake(data)` once,
+    /// from any thread.
     #[inline]
     pub unsafe fn new(data: *const (), wake: unsafe fn(*const ())) -> Self {
-        Waker { data, wake }
+        PerformerWaker { data, wake }
     }
 
     /// Returns `true` if its data lies at this address.
@@ -42,8 +42,8 @@ impl Waker {
     }
 }
 
-impl fmt::Debug for Waker {
+impl fmt::Debug for PerformerWaker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Waker").field("data", &self.data).finish_non_exhaustive()
+        f.debug_struct("PerformerWaker").field("data", &self.data).finish_non_exhaustive()
     }
 }

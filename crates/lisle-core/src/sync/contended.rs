@@ -1,6 +1,6 @@
 //! The steps that all locks take before they wait.
 
-use crate::event::{Context, Label, installed, performer_id, visible_doing};
+use crate::event::{Label, PerformerContext, installed, performer_id, visible_doing};
 use crate::shim::unseen::{AtomicU32, Ordering};
 use crate::shim::{clock, const_fn, hint, thread};
 
@@ -57,7 +57,7 @@ pub(super) fn look_as_writer(is_read: impl Fn() -> bool, mut take: impl FnMut() 
 ///
 /// On two cores two fibers lock 73 million times a second so, and 26 if they wait at once: where
 /// nothing else is ready, a wait is a wake by another domain.
-pub(super) fn look_in(context: &dyn Context, mut take: impl FnMut() -> bool) -> bool {
+pub(super) fn look_in(context: &dyn PerformerContext, mut take: impl FnMut() -> bool) -> bool {
     !cfg!(lisle_loom) && context.may_spin() && {
         spin();
         take()

@@ -7,7 +7,7 @@
 mod differential_tests;
 mod ticker_tests;
 
-use crate::event::{Context, Timer, Unparked, Waker};
+use crate::event::{PerformerContext, PerformerWaker, Timer, Unparked};
 use crate::shim::random::Random;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, Yielder};
@@ -136,14 +136,14 @@ fn wake(data: *const ()) {
 
 // SAFETY: `park` returns only when the fiber's waker has made it runnable. Timers stay in the wheel
 // until they fire or are removed. Everything happens on one thread.
-unsafe impl Context for Model {
-    fn waker(&self) -> Waker {
+unsafe impl PerformerContext for Model {
+    fn waker(&self) -> PerformerWaker {
         // A wake may come before the park. The fiber is made unrunnable here, so the park sees that
         // wake.
         // SAFETY: the running fiber is alive.
         unsafe { &*self.current.get() }.runnable.set(false);
         // SAFETY: `wake` is sound while the model is alive, and runs on this thread only.
-        unsafe { Waker::new(self.current.get().cast(), wake) }
+        unsafe { PerformerWaker::new(self.current.get().cast(), wake) }
     }
 
     fn park(&self, _: bool) -> Unparked {

@@ -330,7 +330,7 @@ auto_traits! {
     // They point to a performance on its performer's stack.
     [] no no yes yes yes {
         lisle::event::ParkedEvent;
-        lisle::event::Waker;
+        lisle::event::PerformerWaker;
     }
     [E, F, G] (E: Send, F: Send) (E: Sync, F: Sync) (E: Unpin, F: Unpin) (E: UnwindSafe, F: UnwindSafe) (E: RefUnwindSafe, F: RefUnwindSafe) {
         lisle::event::Replace<E, F, G>;

@@ -12,11 +12,11 @@ use super::sync::{give_up, publish};
 use crate::event::depth;
 use crate::event::ends::Unparked;
 use crate::event::protocol::context;
-use crate::event::protocol::context::Context;
+use crate::event::protocol::context::PerformerContext;
 use crate::event::protocol::record::{Attempt, Record};
 use crate::event::protocol::timer::Timer;
 use crate::event::waiting::turn;
-use crate::event::waker::Waker;
+use crate::event::waker::PerformerWaker;
 use crate::event::{Event, Step};
 use crate::event::{performer::parker, protocol::context::in_model};
 use crate::shim::Backoff;
@@ -147,7 +147,7 @@ impl Glimpse {
 
 // SAFETY: `park` returns only once `woken` is set, which only `wake` does; the flag is stored with
 // release and loaded with acquire. No timer is armed, so none fires.
-unsafe impl Context for Glimpse {
+unsafe impl PerformerContext for Glimpse {
     fn now(&self) -> u64 {
         context::now()
     }
@@ -155,10 +155,10 @@ unsafe impl Context for Glimpse {
         context::now_to_arm()
     }
 
-    fn waker(&self) -> Waker {
+    fn waker(&self) -> PerformerWaker {
         // SAFETY: `wake` may be called from any thread, and `self` outlives the poll that uses the
         // waker.
-        unsafe { Waker::new(std::ptr::from_ref(self).cast(), Glimpse::wake) }
+        unsafe { PerformerWaker::new(std::ptr::from_ref(self).cast(), Glimpse::wake) }
     }
 
     fn park(&self, _: bool) -> Unparked {

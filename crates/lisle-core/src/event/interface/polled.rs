@@ -7,7 +7,7 @@
 //! so no partner holds a pointer to it, and several threads may poll it one after another.
 
 use crate::event::depth;
-use crate::event::protocol::context::Context;
+use crate::event::protocol::context::PerformerContext;
 use crate::event::protocol::record::{Attempt, Record};
 use crate::event::waiting::nowhere::{Nowhere, no_waker};
 use crate::event::{Event, Step};

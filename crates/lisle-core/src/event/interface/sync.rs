@@ -5,7 +5,7 @@ use crate::event::ends::{Ends, Unparked};
 use crate::event::performer::parker;
 use crate::event::performer::parker::Parker;
 use crate::event::protocol::context::Doing;
-use crate::event::protocol::context::{Context, installed};
+use crate::event::protocol::context::{PerformerContext, installed};
 use crate::event::protocol::record::{Attempt, Record};
 use crate::event::protocol::step;
 use crate::event::protocol::step::{Fenced, InStep, suspend};
@@ -14,7 +14,7 @@ use crate::event::telling::waits::Description;
 use crate::event::waiting::limit;
 use crate::event::waiting::os_thread::OsThread;
 use crate::event::waiting::turn;
-use crate::event::waker::Waker;
+use crate::event::waker::PerformerWaker;
 use crate::event::{Event, Step};
 use crate::panics::forget_panic;
 use crate::shim::model;
@@ -24,31 +24,31 @@ use std::pin::{Pin, pin};
 
 /// The ways of waiting that [`perform`] is compiled for.
 trait Park {
-    fn waker(&self) -> Waker;
+    fn waker(&self) -> PerformerWaker;
     /// `parked` describes the wait, for the wait graph.
     fn park(&self, ends: Ends, parked: Option<&ParkedEvent>) -> Unparked;
     /// Waits for the wake that the performer is owed, where it must not be suspended.
     fn stay(&self);
 }
 
-impl Park for &dyn Context {
-    fn waker(&self) -> Waker {
-        Context::waker(*self)
+impl Park for &dyn PerformerContext {
+    fn waker(&self) -> PerformerWaker {
+        PerformerContext::waker(*self)
     }
     fn park(&self, ends: Ends, parked: Option<&ParkedEvent>) -> Unparked {
         self.parks(parked);
-        let unparked = Context::park_until(*self, ends);
+        let unparked = PerformerContext::park_until(*self, ends);
         self.parks(None);
         unparked
     }
     fn stay(&self) {
-        Context::stay(*self);
+        PerformerContext::stay(*self);
     }
 }
 
 impl Park for &Parker {
     #[inline(always)]
-    fn waker(&self) -> Waker {
+    fn waker(&self) -> PerformerWaker {
         Parker::waker(self)
     }
     #[inline(always)]
@@ -157,7 +157,7 @@ fn sync_ending<E: Event, X: Ending>(event: &E) -> Result<E::Output, X::Error> {
 pub(super) fn announce<'e, E: Event>(
     event: &'e E,
     branch: Pin<&E::Branch<'e>>,
-    context: &dyn Context,
+    context: &dyn PerformerContext,
     interruptible: bool,
 ) {
     if model::is_running() && context.is_model() {
@@ -193,7 +193,7 @@ fn announce_performed<'e, E: Event>(
 }
 
 #[cold]
-fn declare_all<'e, E: Event>(event: &'e E, branch: Pin<&E::Branch<'e>>, context: &dyn Context) {
+fn declare_all<'e, E: Event>(event: &'e E, branch: Pin<&E::Branch<'e>>, context: &dyn PerformerContext) {
     let mut waits = Description::default();
     event.describe(branch.get_ref(), &mut waits);
     context.about_to(Doing::First(&waits.all));
@@ -204,7 +204,7 @@ fn declare_all<'e, E: Event>(event: &'e E, branch: Pin<&E::Branch<'e>>, context:
 #[inline(never)]
 fn sync_elsewhere<E: Event, X: Ending>(event: &E) -> Result<E::Output, X::Error> {
     let thread;
-    let context: &dyn Context = match installed().filter(|context| context.can_wait()) {
+    let context: &dyn PerformerContext = match installed().filter(|context| context.can_wait()) {
         Some(context) => {
             context.visible();
             context
@@ -223,7 +223,7 @@ fn sync_elsewhere<E: Event, X: Ending>(event: &E) -> Result<E::Output, X::Error>
 fn perform<E: Event, X: Ending>(
     event: &E,
     parker: &impl Park,
-    context: &dyn Context,
+    context: &dyn PerformerContext,
 ) -> Result<E::Output, X::Error> {
     let single = event.is_single();
     let record = Record::new(parker.waker(), single);

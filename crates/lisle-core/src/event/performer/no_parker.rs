@@ -4,7 +4,7 @@ use super::limits::{Limits, Surroundings};
 use super::recycled::{Recycled, TopTask};
 use crate::event::ends::{Ends, Unparked};
 use crate::event::telling::parked::ParkedEvent;
-use crate::event::waker::Waker;
+use crate::event::waker::PerformerWaker;
 
 /// The parker of a fiber, which does not exist here.
 pub enum Parker {}
@@ -14,7 +14,7 @@ impl Parker {
         match *self {}
     }
 
-    pub(in crate::event) fn waker(&self) -> Waker {
+    pub(in crate::event) fn waker(&self) -> PerformerWaker {
         match *self {}
     }
 

@@ -10,7 +10,7 @@ use super::recycled::{Recycled, TopTask};
 use crate::event::ends::{Ends, Unparked};
 use crate::event::telling::parked::ParkedEvent;
 use crate::event::telling::waits::Description;
-use crate::event::waker::Waker;
+use crate::event::waker::PerformerWaker;
 use crate::panics;
 use crate::seam;
 use crate::segment::{Request, Way};
@@ -91,7 +91,7 @@ pub struct Parker {
     /// The points in time at which its waits end.
     limits: Limits,
     /// The handle that wakes it, from any thread.
-    pub waker: Cell<Option<Waker>>,
+    pub waker: Cell<Option<PerformerWaker>>,
     /// Its worker's random number generator, for fair choices.
     random: Cell<*const Random>,
     /// The description of its wait; may be null. Valid only while its state says that it is parked.
@@ -174,7 +174,7 @@ impl Parker {
     }
 
     #[inline(always)]
-    pub(in crate::event) fn waker(&self) -> Waker {
+    pub(in crate::event) fn waker(&self) -> PerformerWaker {
         self.waker.get().expect("a fiber that has begun has its waker")
     }
 

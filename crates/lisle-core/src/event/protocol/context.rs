@@ -10,7 +10,7 @@ use super::timer::Timer;
 use crate::event::ends::{Ends, Unparked};
 use crate::event::telling::parked::ParkedEvent;
 use crate::event::telling::waits::{BlockedOn, Label};
-use crate::event::waker::Waker;
+use crate::event::waker::PerformerWaker;
 use crate::shim::{clock, random};
 use crate::time::shared_wheel::SharedWheel;
 use std::cell::Cell;
@@ -28,22 +28,25 @@ pub enum Doing<'a> {
     First(&'a [BlockedOn]),
 }
 
-/// A place where performers run.
+/// A place where performers run, with its way of waiting.
+///
+/// It is not a [`std::task::Context`]: that one is passed to a future at each poll, and this one
+/// parks fibers, tasks and threads, arms their timers, and has their clock.
 ///
 /// # Safety
 ///
 /// `park` may return [`Unparked::Woken`] only after `wake` has been called on the waker that the
 /// last `waker` returned; everything that happened before the wake happens before the return. `arm`
 /// must keep the timer's address, and may fire it at most once and not after `disarm` has returned.
-pub unsafe trait Context {
+pub unsafe trait PerformerContext {
     /// Returns the waker of the performer that runs now.
-    fn waker(&self) -> Waker;
+    fn waker(&self) -> PerformerWaker;
 
     /// Suspends the performer that runs now until it is woken, or, if `interruptible`, until its
     /// runtime wants it to unwind.
     fn park(&self, interruptible: bool) -> Unparked;
 
-    /// Does the same as [`park`](Context::park), for a wait that ends in this way.
+    /// Does the same as [`park`](PerformerContext::park), for a wait that ends in this way.
     #[doc(hidden)]
     fn park_until(&self, ends: Ends) -> Unparked {
         self.park(ends != Ends::Never)
@@ -60,9 +63,9 @@ pub unsafe trait Context {
         let _ = parker;
     }
 
-    /// Waits like an uninterruptible [`park`](Context::park) for a wake that is on its way, where
-    /// the performer must not be suspended (see `no_suspend`). The performer keeps its thread until
-    /// the wake has come.
+    /// Waits like an uninterruptible [`park`](PerformerContext::park) for a wake that is on its way,
+    /// where the performer must not be suspended (see `no_suspend`). The performer keeps its thread
+    /// until the wake has come.
     fn stay(&self) {
         let _ = self.park(false);
     }
@@ -101,7 +104,7 @@ pub unsafe trait Context {
         false
     }
 
-    /// Arms `timer` for `deadline`, in nanoseconds of [`Context::now`].
+    /// Arms `timer` for `deadline`, in nanoseconds of [`PerformerContext::now`].
     ///
     /// # Safety
     ///
@@ -131,13 +134,13 @@ pub unsafe trait Context {
         false
     }
 
-    /// Called before [`visible`](Context::visible), with the performer's next operation, for models
-    /// that report to people.
+    /// Called before [`visible`](PerformerContext::visible), with the performer's next operation, for
+    /// models that report to people.
     fn about_to(&self, doing: Doing<'_>) {
         let _ = doing;
     }
 
-    /// Called before [`visible`](Context::visible), with memory that the operation may touch, and
+    /// Called before [`visible`](PerformerContext::visible), with memory that the operation may touch, and
     /// where the object was made that is there, if it keeps that. Each operation on an object tells
     /// the same.
     fn about_to_touch(&self, address: usize, size: usize, made: Option<&'static Location<'static>>) {
@@ -190,7 +193,7 @@ pub unsafe trait Context {
 }
 
 thread_local! {
-    static INSTALLED: Cell<Option<NonNull<dyn Context>>> = const { Cell::new(None) };
+    static INSTALLED: Cell<Option<NonNull<dyn PerformerContext>>> = const { Cell::new(None) };
 }
 
 /// Returns the context installed for this thread, if there is one. It may be used within the
@@ -198,14 +201,14 @@ thread_local! {
 /// fibers drops it.
 #[inline(always)]
 #[doc(hidden)]
-pub fn installed<'a>() -> Option<&'a dyn Context> {
+pub fn installed<'a>() -> Option<&'a dyn PerformerContext> {
     // SAFETY: `install` keeps the context in place for as long as its pointer is here.
     INSTALLED.with(Cell::get).map(|context| unsafe { context.as_ref() })
 }
 
 /// Returns the context installed for this thread if it may belong to a model.
 #[inline(always)]
-pub(crate) fn in_model<'a>() -> Option<&'a dyn Context> {
+pub(crate) fn in_model<'a>() -> Option<&'a dyn PerformerContext> {
     if crate::shim::model::is_running() { installed() } else { None }
 }
 
@@ -214,24 +217,24 @@ pub(crate) fn in_model<'a>() -> Option<&'a dyn Context> {
 #[doc(hidden)]
 #[inline]
 pub fn now() -> u64 {
-    installed().map_or_else(clock::now, Context::now)
+    installed().map_or_else(clock::now, PerformerContext::now)
 }
 
 /// Returns the same, for a deadline that is counted from now. No other code learns this time.
 pub(in crate::event) fn now_to_arm() -> u64 {
-    installed().map_or_else(clock::now, Context::now_to_arm)
+    installed().map_or_else(clock::now, PerformerContext::now_to_arm)
 }
 
 /// Returns the same, for a report. The program does not learn of it.
 pub(crate) fn now_to_tell() -> u64 {
-    installed().map_or_else(clock::now, Context::now_to_tell)
+    installed().map_or_else(clock::now, PerformerContext::now_to_tell)
 }
 
 /// A guard that keeps a context installed for this thread until it is dropped.
 #[derive(Debug)]
 #[doc(hidden)]
 pub struct Installed {
-    previous: Option<NonNull<dyn Context>>,
+    previous: Option<NonNull<dyn PerformerContext>>,
 }
 
 /// Installs `context` for this thread.
@@ -242,7 +245,7 @@ pub struct Installed {
 /// reverse order.
 #[doc(hidden)]
 #[inline]
-pub unsafe fn install(context: &(dyn Context + 'static)) -> Installed {
+pub unsafe fn install(context: &(dyn PerformerContext + 'static)) -> Installed {
     Installed { previous: INSTALLED.with(|installed| installed.replace(Some(NonNull::from(context)))) }
 }
 

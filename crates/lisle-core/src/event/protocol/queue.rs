@@ -18,7 +18,7 @@
 use super::record::{Attempt, Committer, Meeting, Outsider, Record, misuse};
 use super::woken::Woken;
 use crate::drops::Careful;
-use crate::event::waker::Waker;
+use crate::event::waker::PerformerWaker;
 use crate::shim::{
     cell::UnsafeCell,
     unseen::{AtomicU8, Ordering},
@@ -216,7 +216,7 @@ impl<M> Committed<M> {
     /// Ends the commit. The caller calls `wake` on the returned waker once it has released its
     /// locks.
     #[inline]
-    pub(crate) fn finish(self) -> Waker {
+    pub(crate) fn finish(self) -> PerformerWaker {
         // SAFETY: a record outlives its waiters that have not been taken back.
         let waker = unsafe { self.record.as_ref() }.waker();
         // SAFETY: as in `slot`. This is the last touch of waiter and record.
@@ -226,14 +226,14 @@ impl<M> Committed<M> {
 
     /// Returns the waker, for a committer that has the performer come and keeps the waiter. It wakes
     /// once, before or after it ends the commit.
-    pub(crate) fn waker(&self) -> Waker {
+    pub(crate) fn waker(&self) -> PerformerWaker {
         // SAFETY: as in `finish`.
         unsafe { self.record.as_ref() }.waker()
     }
 
     /// Takes the commit back; the performer will start over. The caller calls `wake` on the
     /// returned waker.
-    pub(crate) fn revoke(self) -> Waker {
+    pub(crate) fn revoke(self) -> PerformerWaker {
         // SAFETY: as in `finish`.
         unsafe { self.record.as_ref() }.revoke();
         self.finish()

@@ -17,7 +17,7 @@
 
 use super::record::{Decision, Record};
 use crate::event::lock::Lock;
-use crate::event::waker::Waker;
+use crate::event::waker::PerformerWaker;
 use std::cell::Cell;
 use std::marker::PhantomPinned;
 use std::ptr::NonNull;
@@ -65,7 +65,7 @@ pub(in crate::event) struct Seat {
 
 impl Seat {
     /// Creates a seat of the set at `standing`, which must outlive it.
-    pub(in crate::event) fn new(standing: NonNull<Standing>, waker: Waker) -> Self {
+    pub(in crate::event) fn new(standing: NonNull<Standing>, waker: PerformerWaker) -> Self {
         Seat {
             record: Record::seated(waker),
             standing,

@@ -1,7 +1,7 @@
 //! A timer as the branch of a sync: an entry of a wheel that commits a record when it fires.
 
 use super::record::{Record, misuse};
-use crate::event::waker::Waker;
+use crate::event::waker::PerformerWaker;
 use crate::shim::cell::UnsafeCell;
 use crate::shim::const_fn;
 use crate::shim::unseen::{AtomicPtr, Ordering};
@@ -177,7 +177,7 @@ impl Timer {
     /// # Safety
     ///
     /// As for [`expire`](Timer::expire). The caller holds the lock of the wheel.
-    pub(crate) unsafe fn expire_shared(entry: NonNull<Entry<*const Timer>>) -> Option<Waker> {
+    pub(crate) unsafe fn expire_shared(entry: NonNull<Entry<*const Timer>>) -> Option<PerformerWaker> {
         // SAFETY: alive, by the caller's promise.
         let timer = unsafe { Timer::of(entry) };
         // SAFETY: passed on to the caller.
@@ -195,7 +195,7 @@ impl Timer {
     ///
     /// `entry` is part of a timer that is alive, was armed, and has been unlinked by this expiry.
     #[doc(hidden)]
-    pub unsafe fn expire(entry: NonNull<Entry<*const Timer>>) -> Option<Waker> {
+    pub unsafe fn expire(entry: NonNull<Entry<*const Timer>>) -> Option<PerformerWaker> {
         // SAFETY: passed on to the caller.
         let timer = unsafe { Timer::of(entry) };
         // SAFETY: alive, by the caller's promise.

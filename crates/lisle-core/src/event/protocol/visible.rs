@@ -5,7 +5,7 @@
 //! the program would come at any time, and not again in the same way. So in a model an operation
 //! that waits for such input panics, and the message names a replacement.
 
-use super::context::{Context, Doing, in_model};
+use super::context::{Doing, PerformerContext, in_model};
 use crate::event::telling::waits::Label;
 use crate::shim::model::{Touch, is_running, touched};
 
@@ -37,7 +37,7 @@ pub fn visible_doing<T: ?Sized>(operation: &'static str, label: &Label, object: 
 
 /// Tells a model which operation follows on the object with this label, address and size.
 #[cold]
-fn tell(context: &dyn Context, operation: &'static str, label: &Label, address: usize, size: usize) {
+fn tell(context: &dyn PerformerContext, operation: &'static str, label: &Label, address: usize, size: usize) {
     context.about_to(Doing::One(operation, label, address));
     context.about_to_touch(address, size, label.made());
     context.visible();
@@ -47,7 +47,7 @@ fn tell(context: &dyn Context, operation: &'static str, label: &Label, address: 
 #[inline(always)]
 #[doc(hidden)]
 pub fn visible() {
-    in_model().into_iter().for_each(Context::visible);
+    in_model().into_iter().for_each(PerformerContext::visible);
 }
 
 /// Returns `true` if a model runs the calling code, which then must take no short cut: an operation

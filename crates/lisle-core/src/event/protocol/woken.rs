@@ -1,10 +1,10 @@
 //! Wakes that are sent after a lock is released.
 
-use crate::event::waker::Waker;
+use crate::event::waker::PerformerWaker;
 use crate::panics;
 use std::cell::{Cell, RefCell};
 use std::mem::MaybeUninit;
-use std::task::Waker as StdWaker;
+use std::task::Waker;
 
 /// The number of wakers that are kept without allocating.
 const FEW: usize = 4;
@@ -13,9 +13,9 @@ const FEW: usize = 4;
 /// grants to many at once keeps the rest in a vector.
 pub(crate) struct Woken {
     /// The first `count` of these are initialized.
-    few: [Cell<MaybeUninit<Waker>>; FEW],
+    few: [Cell<MaybeUninit<PerformerWaker>>; FEW],
     count: Cell<usize>,
-    more: RefCell<Vec<Waker>>,
+    more: RefCell<Vec<PerformerWaker>>,
 }
 
 impl Default for Woken {
@@ -27,7 +27,7 @@ impl Default for Woken {
 }
 
 impl Woken {
-    fn few(&self, index: usize) -> Waker {
+    fn few(&self, index: usize) -> PerformerWaker {
         debug_assert!(index < self.count.get());
         // SAFETY: the first `count` have been written.
         unsafe { self.few[index].get().assume_init() }
@@ -39,12 +39,12 @@ impl Woken {
         }
         together(|| {
             (0..self.count.get()).for_each(|index| self.few(index).wake());
-            self.more.get_mut().drain(..).for_each(Waker::wake);
+            self.more.get_mut().drain(..).for_each(PerformerWaker::wake);
         });
     }
 
     #[inline]
-    pub(crate) fn push(&self, waker: Waker) {
+    pub(crate) fn push(&self, waker: PerformerWaker) {
         match self.few.get(self.count.get()) {
             Some(place) => {
                 place.set(MaybeUninit::new(waker));
@@ -86,8 +86,8 @@ impl Drop for Woken {
 
 /// The wakers of foreign executors that a thread must still call.
 struct Calls {
-    few: [Cell<Option<StdWaker>>; FEW],
-    more: RefCell<Vec<StdWaker>>,
+    few: [Cell<Option<Waker>>; FEW],
+    more: RefCell<Vec<Waker>>,
 }
 
 #[cfg(not(lisle_loom))]
@@ -121,7 +121,7 @@ fn together(wake: impl FnOnce()) {
 
 /// Calls the waker of a future that has been told that it is woken. If others must still be told,
 /// the call is postponed.
-pub(in crate::event) fn call(waker: StdWaker) {
+pub(in crate::event) fn call(waker: Waker) {
     // SAFETY: the calls stay in place until `CALLS` has been reset.
     let Some(calls) = (unsafe { CALLS.with(Cell::get).as_ref() }) else {
         // It acts for another performer, which relies on it, so no limit of the running code may end its

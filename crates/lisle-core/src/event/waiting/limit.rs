@@ -31,10 +31,10 @@ use crate::event::performer::limits::{Kind, Limits, Node};
 pub use crate::event::performer::limits::{Masked, is_masked};
 use crate::event::performer::parker;
 use crate::event::performer::parker::{Parker, SURROUNDINGS};
-use crate::event::protocol::context::{Context, installed};
+use crate::event::protocol::context::{PerformerContext, installed};
 use crate::event::protocol::record::{Attempt, Record};
 use crate::event::protocol::timer::Timer;
-use crate::event::waker::Waker;
+use crate::event::waker::PerformerWaker;
 use crate::shim::thread;
 use crate::time::outside;
 use std::any::Any;
@@ -145,7 +145,7 @@ impl Limit {
         } else if deadline != NEVER {
             // SAFETY: it is called only by a timer that has decided the record, once, and the guard
             // waits for that.
-            self.record.wake_by(unsafe { Waker::new((&raw const *self).cast(), Limit::fire) });
+            self.record.wake_by(unsafe { PerformerWaker::new((&raw const *self).cast(), Limit::fire) });
             self.with_attempt(|attempt| {
                 attempt.may_publish(true);
                 attempt.publish_timer(&self.timer, |timer| match &self.whose {
@@ -160,7 +160,7 @@ impl Limit {
     }
 
     fn with_attempt<R>(&self, f: impl FnOnce(&Attempt<'_>) -> R) -> R {
-        let context: &dyn Context = match &self.whose {
+        let context: &dyn PerformerContext = match &self.whose {
             Whose::Fiber(_) => installed().expect("a fiber runs in a context"),
             Whose::Thread(_) => &Nowhere,
         };

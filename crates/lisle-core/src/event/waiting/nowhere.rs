@@ -2,15 +2,15 @@
 
 use crate::event::ends::Unparked;
 use crate::event::protocol::context;
-use crate::event::protocol::context::Context;
+use crate::event::protocol::context::PerformerContext;
 use crate::event::protocol::timer::Timer;
-use crate::event::waker::Waker;
+use crate::event::waker::PerformerWaker;
 use std::ptr::NonNull;
 
-pub(in crate::event) fn no_waker() -> Waker {
+pub(in crate::event) fn no_waker() -> PerformerWaker {
     fn nothing(_: *const ()) {}
     // SAFETY: `nothing` ignores its argument and does nothing.
-    unsafe { Waker::new(std::ptr::null(), nothing) }
+    unsafe { PerformerWaker::new(std::ptr::null(), nothing) }
 }
 
 /// A context for performances that never wait.
@@ -19,8 +19,8 @@ pub(in crate::event) fn no_waker() -> Waker {
 pub struct Nowhere;
 
 // SAFETY: it never parks and never arms.
-unsafe impl Context for Nowhere {
-    fn waker(&self) -> Waker {
+unsafe impl PerformerContext for Nowhere {
+    fn waker(&self) -> PerformerWaker {
         no_waker()
     }
     fn park(&self, _: bool) -> Unparked {

@@ -12,10 +12,10 @@ use super::adaptive_spin::AdaptiveSpin;
 use super::sleepers;
 use super::wake_word::WakeWord;
 use crate::event::ends::{Ends, Interrupted, Unparked};
-use crate::event::protocol::context::Context;
+use crate::event::protocol::context::PerformerContext;
 use crate::event::protocol::timer::Timer;
 use crate::event::telling::parked::ParkedEvent;
-use crate::event::waker::Waker;
+use crate::event::waker::PerformerWaker;
 #[cfg(lisle_loom)]
 use crate::shim::thread;
 #[cfg(not(lisle_loom))]
@@ -33,7 +33,7 @@ thread_local! {
 pub(in crate::event) struct OsThread {
     woken: WakeWord,
     parked: Cell<Option<ParkedEvent>>,
-    /// The event spins itself, see [`Context::leaves_spinning`].
+    /// The event spins itself, see [`PerformerContext::leaves_spinning`].
     has_spun: Cell<bool>,
 }
 
@@ -98,11 +98,11 @@ impl OsThread {
 // SAFETY: `park` returns `Woken` only once `woken` is set, which only `wake` does; the word is
 // set with release and loaded with acquire. Timers go to the clock thread, which keeps the
 // promises of `arm`.
-unsafe impl Context for OsThread {
-    fn waker(&self) -> Waker {
+unsafe impl PerformerContext for OsThread {
+    fn waker(&self) -> PerformerWaker {
         // SAFETY: `wake` may be called on any thread, and `self` outlives the sync that uses the
         // waker.
-        unsafe { Waker::new(std::ptr::from_ref(self).cast(), OsThread::wake) }
+        unsafe { PerformerWaker::new(std::ptr::from_ref(self).cast(), OsThread::wake) }
     }
 
     fn park(&self, interruptible: bool) -> Unparked {

@@ -55,7 +55,7 @@ use crate::event::lock::Lock;
 use crate::event::telling::awaited::Awaited;
 use crate::event::waiting::turn;
 use crate::event::{Attempt, Label, is_modelled, performer_id};
-use crate::event::{Context, Doing, visible_doing};
+use crate::event::{Doing, PerformerContext, visible_doing};
 use crate::shim::model::{Touch, is_running, touched};
 use crate::shim::{
     atomic::Ordering,
@@ -196,7 +196,7 @@ impl RawMutex {
     }
 
     #[cold]
-    fn lock_when_free(&self, context: &dyn Context) -> bool {
+    fn lock_when_free(&self, context: &dyn PerformerContext) -> bool {
         let address = std::ptr::from_ref(self).addr();
         context.about_to(Doing::One("lock", &self.label, address));
         context.about_to_touch(address, size_of::<Self>(), self.label.made());

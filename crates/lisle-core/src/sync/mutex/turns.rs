@@ -23,7 +23,7 @@ use crate::event::protocol::queue::{Committed, Decided, WaitQueue};
 use crate::event::protocol::record::{Meeting, Outsider};
 use crate::event::protocol::woken::Woken;
 use crate::event::waiting::turn;
-use crate::event::{Context, installed, is_modelled};
+use crate::event::{PerformerContext, installed, is_modelled};
 use crate::shim::atomic::Ordering;
 #[cfg(not(lisle_loom))]
 use crate::shim::clock;
@@ -230,7 +230,7 @@ impl Queue {
 
 /// Returns the home of a performer that waits in `context`. A future is at none: its executor may
 /// keep its thread meanwhile.
-fn home(context: &dyn Context) -> Home {
+fn home(context: &dyn PerformerContext) -> Home {
     thread_local! {
         static HERE: u8 = const { 0 };
     }
@@ -356,7 +356,7 @@ impl RawMutex {
 
     /// Lists the mutex for the clock thread if it must be, before a performer waits in `context`.
     /// The queue's lock is held.
-    pub(super) fn watch_before_wait(&self, queue: &mut Queue, context: &dyn Context, later: &Later) {
+    pub(super) fn watch_before_wait(&self, queue: &mut Queue, context: &dyn PerformerContext, later: &Later) {
         queue.comes_from(home(context));
         self.watch_if(queue, later);
     }

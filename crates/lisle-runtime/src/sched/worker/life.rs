@@ -1,7 +1,7 @@
 //! The beginning and the end of a fiber on its domain.
 
 use super::{Worker, with_current};
-use crate::event::Waker;
+use crate::event::PerformerWaker;
 use crate::sched::Domain;
 use crate::shim::{sync::Arc, unseen::Ordering};
 use crate::spawned::fiber_cell::{self, Fiber, Traits};
@@ -48,7 +48,7 @@ impl Worker {
         this.stack_state.limit.set(usable.start + LEFT_TO_LEAVES.min(self.shared.stack_size / 2));
         // SAFETY: `wake_fiber` may be called from any thread while the fiber lives, and a fiber
         // with an unconsumed wake does not end.
-        this.parker.waker.set(Some(unsafe { Waker::new(fiber.as_ptr().cast(), wake_fiber) }));
+        this.parker.waker.set(Some(unsafe { PerformerWaker::new(fiber.as_ptr().cast(), wake_fiber) }));
         let random = &raw const self.random;
         let root = move |way: &Way| {
             // SAFETY: a fiber is alive while it runs.

@@ -47,7 +47,9 @@ use crate::abort;
 use crate::event::awaited::Awaited;
 use crate::event::parker::{self, State, Suspend};
 use crate::event::turn::Ways;
-use crate::event::{Context, Ends, Interrupted, Timer, Unparked, Waker, install, tally, tick};
+use crate::event::{
+    Ends, Interrupted, PerformerContext, PerformerWaker, Timer, Unparked, install, tally, tick,
+};
 use crate::jobs::heartbeat;
 use crate::masked;
 use crate::own_threads;
@@ -350,8 +352,8 @@ impl Worker {
 // SAFETY: `park` suspends the fiber. The fiber is resumed by `wake`, or by an interrupt (and then
 // says so), or does not suspend at all if a wake came first. Timers are kept in the worker's own
 // wheel, on this thread.
-unsafe impl Context for Worker {
-    fn waker(&self) -> Waker {
+unsafe impl PerformerContext for Worker {
+    fn waker(&self) -> PerformerWaker {
         unreachable!("fibers wait by their parker, and a worker does not wait between fibers")
     }
 

@@ -10,11 +10,11 @@ use crate::event::depth;
 use crate::event::ends::Unparked;
 use crate::event::performer::recycled::Recycled;
 use crate::event::protocol::context;
-use crate::event::protocol::context::Context;
+use crate::event::protocol::context::PerformerContext;
 use crate::event::protocol::record::{Attempt, Record};
 use crate::event::protocol::timer::Timer;
 use crate::event::waiting::turn;
-use crate::event::waker::Waker;
+use crate::event::waker::PerformerWaker;
 use crate::event::{Event, Step, is_modelled, raising};
 use crate::shim::clock;
 use crate::shim::model::{Touch, is_running, touched};
@@ -266,7 +266,7 @@ impl<E, const WORDS: usize> Drop for EventFuture<E, WORDS> {
 }
 
 /// Returns the model that schedules this thread.
-fn model() -> Option<&'static dyn Context> {
+fn model() -> Option<&'static dyn PerformerContext> {
     context::in_model().filter(|context| context.is_model())
 }
 
@@ -278,8 +278,8 @@ struct Foreign {
 
 // SAFETY: `park` returns once `wake` has been called on the waker, and the steps before the wake
 // happen before the return. Timers lie in a shared wheel, which keeps the promises of `arm`.
-unsafe impl Context for Foreign {
-    fn waker(&self) -> Waker {
+unsafe impl PerformerContext for Foreign {
+    fn waker(&self) -> PerformerWaker {
         unreachable!("a future makes its own waker")
     }
     fn park(&self, _: bool) -> Unparked {

@@ -10,11 +10,11 @@
 use crate::event::lock::Lock;
 use crate::event::performer::recycled::{Arrivals, Recycled};
 use crate::event::protocol::{step, woken};
-use crate::event::waker::Waker;
+use crate::event::waker::PerformerWaker;
 use crate::shim::Backoff;
 use std::cell::Cell;
 use std::ptr::NonNull;
-use std::task::Waker as StdWaker;
+use std::task::Waker;
 
 pub(super) struct Wake {
     /// The task in which the future lies, and its arrivals when the future was published, if it
@@ -24,7 +24,7 @@ pub(super) struct Wake {
 }
 
 struct Waking {
-    waker: Option<StdWaker>,
+    waker: Option<Waker>,
     woken: bool,
 }
 
@@ -56,7 +56,7 @@ impl Wake {
     /// that wake has been seen, or until no other thread has that waker any more.
     /// [`done`](Wake::done) has been called for the previous wait.
     #[inline(always)]
-    pub(crate) unsafe fn prepare(&self, waker: &StdWaker, future: usize) -> Waker {
+    pub(crate) unsafe fn prepare(&self, waker: &Waker, future: usize) -> PerformerWaker {
         if let Some(recycled) = Recycled::of(waker)
             && let Some((waker, arrivals)) = Recycled::wait_directly(recycled, future)
         {
@@ -65,13 +65,13 @@ impl Wake {
         }
         self.take_wake(waker);
         // SAFETY: by the caller's promise.
-        unsafe { Waker::new(std::ptr::from_ref(self).cast(), by_waker) }
+        unsafe { PerformerWaker::new(std::ptr::from_ref(self).cast(), by_waker) }
     }
 
     /// Returns whether the wake has come. If not, it will wake `waker`, except where the result is
     /// `Elsewhere`.
     #[inline(always)]
-    pub(super) fn has_come(&self, waker: &StdWaker) -> Come {
+    pub(super) fn has_come(&self, waker: &Waker) -> Come {
         match self.direct.get() {
             // SAFETY: recycled memory is never freed.
             Some((recycled, before)) if unsafe { recycled.as_ref() }.state().arrivals() == before => {
@@ -132,7 +132,7 @@ impl Wake {
     /// Consumes the wake if it has come; otherwise leaves `waker` for it. Returns `true` if it has
     /// come. Cloning and dropping a waker may run foreign code, which may lead to this future's
     /// wake, so neither is done under the lock.
-    fn take_wake(&self, waker: &StdWaker) -> bool {
+    fn take_wake(&self, waker: &Waker) -> bool {
         {
             let mut waking = self.waking.lock();
             if waking.woken || waking.waker.as_ref().is_some_and(|left| left.will_wake(waker)) {

@@ -1,6 +1,6 @@
 //! Tasks whose memory is never freed; then a wake needs no reference count.
 //!
-//! A [`Waker`](StdWaker) usually owns a share of its task, and cloning it, as every waiting future
+//! A [`Waker`] usually owns a share of its task, and cloning it, as every waiting future
 //! does, means counting. The memory of a *recycled* task is used again after the task has ended,
 //! for another task of the same kind and for nothing else. Its pages may be released meanwhile and
 //! then read as zeros, but the address stays valid. Therefore its waker is a mere address. A wake
@@ -24,11 +24,11 @@ pub use state::{Arrivals, State};
 
 use super::tick;
 use crate::event::telling::parked::ParkedEvent;
-use crate::event::waker::Waker;
+use crate::event::waker::PerformerWaker;
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::cell::Cell;
 use std::ptr::NonNull;
-use std::task::{RawWaker, RawWakerVTable, Waker as StdWaker};
+use std::task::{RawWaker, RawWakerVTable, Waker};
 
 /// The first field of a recycled task, or one of the first.
 ///
@@ -191,14 +191,14 @@ impl Recycled {
     ///
     /// The place has been prepared for recycled tasks.
     #[inline(always)]
-    pub unsafe fn waker(recycled: NonNull<Recycled>) -> StdWaker {
+    pub unsafe fn waker(recycled: NonNull<Recycled>) -> Waker {
         // SAFETY: the functions of the table need only the address, which is valid forever.
-        unsafe { StdWaker::from_raw(RawWaker::new(recycled.as_ptr().cast(), &TABLE)) }
+        unsafe { Waker::from_raw(RawWaker::new(recycled.as_ptr().cast(), &TABLE)) }
     }
 
     /// Returns the recycled task that `waker` wakes, if it wakes one.
     #[inline(always)]
-    pub fn of(waker: &StdWaker) -> Option<NonNull<Recycled>> {
+    pub fn of(waker: &Waker) -> Option<NonNull<Recycled>> {
         if std::ptr::eq(waker.vtable(), &TABLE) { NonNull::new(waker.data().cast_mut().cast()) } else { None }
     }
 
@@ -215,7 +215,7 @@ impl Recycled {
     pub(in crate::event) fn wait_directly(
         recycled: NonNull<Recycled>,
         future: usize,
-    ) -> Option<(Waker, Arrivals)> {
+    ) -> Option<(PerformerWaker, Arrivals)> {
         if !Recycled::is_running(recycled.as_ptr()) {
             return None;
         }
@@ -227,7 +227,7 @@ impl Recycled {
         this.direct.store(future, Ordering::Relaxed);
         // SAFETY: its memory is never freed, so `arrive` may be called at any time, from any
         // thread.
-        Some((unsafe { Waker::new(recycled.as_ptr().cast(), arrive) }, this.state.arrivals()))
+        Some((unsafe { PerformerWaker::new(recycled.as_ptr().cast(), arrive) }, this.state.arrivals()))
     }
 
     /// Ends the wait of the future that waited directly.

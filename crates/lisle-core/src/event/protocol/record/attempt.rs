@@ -1,6 +1,6 @@
 //! The committers: an attempt, which acts for a performer, and an outsider.
 
-use super::super::context::Context;
+use super::super::context::PerformerContext;
 use super::super::evidence::Evidence;
 use super::super::standing::Seat;
 use super::super::step::Step;
@@ -78,7 +78,7 @@ pub struct Attempt<'a> {
     /// Whether the performance is in its step `publish`. In other steps it is not prepared for
     /// partners.
     publishing: Cell<bool>,
-    context: &'a dyn Context,
+    context: &'a dyn PerformerContext,
     /// If the record belongs to a seat: the attempt at the wait set, which this attempt commits.
     upper: Option<&'a Attempt<'a>>,
     /// The evidence of a look at the branches.
@@ -88,7 +88,7 @@ pub struct Attempt<'a> {
 }
 
 impl<'a> Attempt<'a> {
-    pub(crate) fn new(record: &'a Record, context: &'a dyn Context) -> Self {
+    pub(crate) fn new(record: &'a Record, context: &'a dyn PerformerContext) -> Self {
         let published = Cell::new(record.outstanding.get() > 0);
         let (giving_up, publishing, evidence) = (Cell::new(false), Cell::new(false), Evidence::new());
         Attempt {
@@ -107,7 +107,7 @@ impl<'a> Attempt<'a> {
     /// `record` belongs to the source's seat.
     pub(in crate::event) fn seated(
         record: &'a Record,
-        context: &'a dyn Context,
+        context: &'a dyn PerformerContext,
         upper: Option<&'a Attempt<'a>>,
     ) -> Self {
         let (giving_up, publishing) = (Cell::new(upper.is_none_or(Attempt::is_giving_up)), Cell::new(false));
@@ -215,7 +215,7 @@ impl<'a> Attempt<'a> {
 
     /// Returns the context in which the event is performed. It is not for users: an event that
     /// parked would consume a wake that is not its own.
-    pub(crate) fn context(&self) -> &'a dyn Context {
+    pub(crate) fn context(&self) -> &'a dyn PerformerContext {
         self.context
     }
 

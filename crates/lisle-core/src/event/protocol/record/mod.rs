@@ -10,7 +10,7 @@ pub(crate) use attempt::{Awaiting, Committer, Outsider};
 
 use super::standing::Seat;
 use crate::abort;
-use crate::event::waker::Waker;
+use crate::event::waker::PerformerWaker;
 use crate::shim::{
     Backoff, Rank,
     atomic::{AtomicUsize, Ordering},
@@ -53,7 +53,7 @@ pub(crate) struct Record {
     rank: Rank,
     /// Changes only for a seat of a wait set; the performer that has just committed the seat
     /// changes it.
-    waker: Cell<Waker>,
+    waker: Cell<PerformerWaker>,
     /// The number of the attempt's waiters that its performer has linked and not yet taken back.
     /// Only the performer uses it.
     outstanding: Cell<u32>,
@@ -117,23 +117,23 @@ impl Record {
     }
 
     #[inline]
-    pub(crate) fn new(waker: Waker, single: bool) -> Self {
+    pub(crate) fn new(waker: PerformerWaker, single: bool) -> Self {
         Record::make(WAITING, waker, single, false, false)
     }
 
     /// Creates a record for a poll.
     #[inline]
-    pub(in crate::event) fn fleeting(waker: Waker, single: bool) -> Self {
+    pub(in crate::event) fn fleeting(waker: PerformerWaker, single: bool) -> Self {
         Record::make(WAITING, waker, single, false, true)
     }
 
     /// Creates a record that will be the first field of a seat. `sit` then sets the seat's address.
-    pub(in crate::event) fn seated(waker: Waker) -> Self {
+    pub(in crate::event) fn seated(waker: PerformerWaker) -> Self {
         Record::make(SEATED, waker, false, true, false)
     }
 
     #[inline]
-    fn make(state: usize, waker: Waker, single: bool, seated: bool, fleeting: bool) -> Self {
+    fn make(state: usize, waker: PerformerWaker, single: bool, seated: bool, fleeting: bool) -> Self {
         Record {
             state: AtomicUsize::new(state),
             single,
@@ -149,12 +149,12 @@ impl Record {
     }
 
     #[inline]
-    pub(crate) fn waker(&self) -> Waker {
+    pub(crate) fn waker(&self) -> PerformerWaker {
         self.waker.get()
     }
 
     /// Sets the waker of a record that is about to be published.
-    pub(in crate::event) fn wake_by(&self, waker: Waker) {
+    pub(in crate::event) fn wake_by(&self, waker: PerformerWaker) {
         self.waker.set(waker);
     }
 
@@ -209,7 +209,7 @@ impl Record {
 
     /// Stores, in the record of a seat, how it was committed and the waker of its performer. Only
     /// its committer may call this, under the lock of the set.
-    pub(in crate::event) fn settle(&self, outcome: Option<usize>, waker: Waker) {
+    pub(in crate::event) fn settle(&self, outcome: Option<usize>, waker: PerformerWaker) {
         self.waker.set(waker);
         if let Some(outcome) = outcome {
             self.state.store(outcome, Ordering::Release);

@@ -7,12 +7,12 @@ pub use performing::{Taking, WaitSetEvt};
 use crate::drops::Drops;
 use crate::event::ends::Unparked;
 use crate::event::interface::inline_event::InlineEvent;
-use crate::event::protocol::context::Context;
+use crate::event::protocol::context::PerformerContext;
 use crate::event::protocol::record::Attempt;
 use crate::event::protocol::standing::{Seat, Standing};
 use crate::event::protocol::timer::Timer;
 use crate::event::waiting::nowhere::no_waker;
-use crate::event::waker::Waker;
+use crate::event::waker::PerformerWaker;
 use crate::event::{BoxEvent, Event, Label};
 use crate::shim::atomic::AtomicBool;
 use std::cell::{Cell, UnsafeCell};
@@ -443,8 +443,8 @@ impl<'a, T> Member<'a, T> {
 struct Elsewhere;
 
 // SAFETY: it never parks; timers go to the clock thread, which keeps the promises of `arm`.
-unsafe impl Context for Elsewhere {
-    fn waker(&self) -> Waker {
+unsafe impl PerformerContext for Elsewhere {
+    fn waker(&self) -> PerformerWaker {
         no_waker()
     }
     fn park(&self, _: bool) -> Unparked {

@@ -67,7 +67,7 @@ impl Timers {
     ///
     /// # Safety
     ///
-    /// As for [`Context::arm`](crate::event::Context::arm).
+    /// As for [`PerformerContext::arm`](crate::event::PerformerContext::arm).
     #[inline]
     pub(in crate::sched::worker) unsafe fn arm(
         &self,
@@ -86,7 +86,7 @@ impl Timers {
     ///
     /// # Safety
     ///
-    /// As for [`Context::disarm`](crate::event::Context::disarm).
+    /// As for [`PerformerContext::disarm`](crate::event::PerformerContext::disarm).
     #[inline]
     pub(in crate::sched::worker) unsafe fn disarm(&self, timer: NonNull<Timer>, next_timer: &NextTimer) {
         // SAFETY: alive, by the caller's promise.

@@ -1,7 +1,7 @@
 //! A worker whose turns a model decides: the same program, in a schedule of the model's choice.
 //!
 //! The worker is the only one of its runtime. Each operation that others can see gives the worker
-//! back (`Context::visible`), and each turn is one step of a *process*: a fiber, or a task that has
+//! back (`PerformerContext::visible`), and each turn is one step of a *process*: a fiber, or a task that has
 //! had to wait. Between two turns the worker collects all ready processes, and an [`Explorer`]
 //! chooses the one that runs. Time passes only when the explorer fires a timer. So an execution
 //! depends on its choices alone.

@@ -4,7 +4,7 @@ use super::{Again, Explorer};
 use crate::event::awaited::Awaited;
 use crate::event::limit;
 use crate::event::parker::{self, Parker, Suspend};
-use crate::event::{Context, Doing, Label, step, suspend};
+use crate::event::{Doing, Label, PerformerContext, step, suspend};
 use crate::sched::worker::Worker;
 use crate::spawned::runnable::Runnable;
 use crate::spawned::task_cell::Task;
@@ -73,7 +73,7 @@ impl Worker {
                 // SAFETY: it is the parker of the running fiber.
                 let _ = suspend(|| unsafe { parker.suspend(Suspend::Yielded) });
             }
-            Context::unwind(self);
+            PerformerContext::unwind(self);
         }
     }
 
