@@ -2,7 +2,7 @@
 
 use lisle_check::steps;
 use lisle_check::task::{
-    Checker, Mutex, Op, Place, Task, die, fork, fork_value, join, mem, mutex, repeat, sequence,
+    Checker, MemoryCell, Mutex, Op, Task, die, fork, fork_value, join, mem, mutex, repeat, sequence,
 };
 use std::time::Instant;
 
@@ -22,7 +22,7 @@ fn apart(tasks: usize, times: usize) -> Task {
 
 /// `tasks` tasks that read and write under a lock.
 fn locked(tasks: usize) -> Task {
-    fn increment(lock: Mutex, count: Place<usize>) -> Op {
+    fn increment(lock: Mutex, count: MemoryCell<usize>) -> Op {
         lock.with(count.load().and_then(move |n| count.store(n + 1)))
     }
     steps! {

@@ -23,7 +23,7 @@ use crate::request::{Asked, Clause, Payload, Take};
 use crate::room::Room;
 use lisle_core::event::{Mask, parker};
 use lisle_core::exceptions::{self, Suspended};
-use lisle_core::segment::{Request, Segment, Way};
+use lisle_core::segment::{Request, ResumerLink, Segment};
 use lisle_runtime::handled::{self, Entry, Home, Link, Taken};
 use lisle_runtime::jobs::pending::Inside;
 use lisle_runtime::spawned::stack_state::StackState;
@@ -39,7 +39,7 @@ use std::ptr::{NonNull, null, null_mut};
 
 /// Where a computation is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum ComputationState {
     /// It runs, or it was suspended as a part of a computation around it.
     Running,
     /// It waits in the continuation that a clause of its handler has got.
@@ -102,8 +102,8 @@ pub(crate) struct Header {
     /// The first field: the links of a chain are the links of headers.
     pub(crate) link: Link,
     pub(crate) table: &'static Table,
-    /// The way back to the code that has resumed it.
-    way: Cell<*const Way>,
+    /// The link to the code that has resumed it.
+    resumer_link: Cell<*const ResumerLink>,
     /// The computation that was innermost within it when it was suspended, or itself.
     innermost: Cell<*const Link>,
     /// The limit of the stack that it was resumed from.
@@ -113,7 +113,7 @@ pub(crate) struct Header {
     /// The marks of the code around it when it was resumed. A performer that finds other marks is within a
     /// call that it must not leave, or that has to be put aside.
     pub(crate) marks: Cell<Marks>,
-    pub(crate) state: Cell<State>,
+    pub(crate) state: Cell<ComputationState>,
     /// Whether a clause has kept it and has not returned, and the value that owns it was not dropped.
     pub(crate) is_in_clause: Cell<bool>,
     /// Its entry in the list of the computations that wait on this stack. If `is_left`, the fiber owns the
@@ -169,12 +169,12 @@ impl Header {
         Header {
             link: Link::new(&stack, site),
             table,
-            way: Cell::new(null()),
+            resumer_link: Cell::new(null()),
             innermost: Cell::new(null()),
             limit_around: Cell::new(0),
             stack_around: Cell::new(null()),
             marks: Cell::new(Marks::NONE),
-            state: Cell::new(State::Running),
+            state: Cell::new(ComputationState::Running),
             is_in_clause: Cell::new(false),
             entry: Entry::new(),
             is_left: Cell::new(false),
@@ -211,10 +211,10 @@ impl Header {
         unsafe { (*self.segment.get()).write(segment) };
     }
 
-    /// Notes the way back to the code that resumes the computation. The computation's code calls this first.
+    /// Notes the link to the code that resumes the computation. The computation's code calls this first.
     #[inline(always)]
-    pub(crate) fn has_begun(&self, way: &Way) {
-        self.way.set(way);
+    pub(crate) fn has_begun(&self, link: &ResumerLink) {
+        self.resumer_link.set(link);
     }
 
     /// Returns the part of its stack on which its code runs.
@@ -224,7 +224,7 @@ impl Header {
 
     /// Returns `true` if its code has begun to run.
     pub(crate) fn is_begun(&self) -> bool {
-        !self.way.get().is_null()
+        !self.resumer_link.get().is_null()
     }
 
     /// Returns `true` if this computation, which waits or has waited, belongs to the fiber, task or thread
@@ -359,12 +359,12 @@ impl Header {
     /// marks are right.
     #[inline(always)]
     pub(crate) unsafe fn suspend(&self, request: Request) -> bool {
-        // SAFETY: the way is on the computation's stack, which stays while it runs.
-        let way = unsafe { &*self.way.get() };
+        // SAFETY: the link is on the computation's stack, which stays while it runs.
+        let link = unsafe { &*self.resumer_link.get() };
         // SAFETY: passed on to the caller.
-        unsafe { way.suspend(request) };
+        unsafe { link.suspend(request) };
         // SAFETY: passed on to the caller.
-        self.order.get() == Order::GoOn || unsafe { self.run_errands(way, request) }
+        self.order.get() == Order::GoOn || unsafe { self.run_errands(link, request) }
     }
 
     /// Runs the errands of the performer, which is resumed here, until it is resumed for another reason.
@@ -375,13 +375,13 @@ impl Header {
     /// As for [`suspend`](Header::suspend).
     #[cold]
     #[inline(never)]
-    unsafe fn run_errands(&self, way: &Way, request: Request) -> bool {
+    unsafe fn run_errands(&self, link: &ResumerLink, request: Request) -> bool {
         while self.order.get() == Order::Run {
             // SAFETY: the errand stays until the performer waits again.
             unsafe { (*self.errand.get())() };
             self.order.set(Order::GoOn);
             // SAFETY: passed on to the caller.
-            unsafe { way.suspend(request) };
+            unsafe { link.suspend(request) };
         }
         self.order.get() == Order::GoOn
     }

@@ -1,6 +1,6 @@
 //! The continuation that a clause gets, and the value that a clause returns.
 
-use crate::computation::{Header, Order, State};
+use crate::computation::{ComputationState, Header, Order};
 use crate::drive::Activation;
 use crate::kept::Suspended;
 use crate::request::Busy;
@@ -304,7 +304,7 @@ impl<'k, 'env, A, R> Continuation<'k, 'env, A, R> {
 impl<A, R> Continuation<'_, '_, A, R> {
     /// Returns `true` if the computation is being unwound. Then no step of a clause has to end it.
     pub(crate) fn is_ending(&self) -> bool {
-        self.header.state.get() == State::Ending
+        self.header.state.get() == ComputationState::Ending
     }
 }
 
@@ -355,7 +355,7 @@ impl<A, R> Continuation<'_, 'static, A, R> {
              own block before it performs the effect",
             self.header.link.site(),
         );
-        self.header.state.set(State::Kept);
+        self.header.state.set(ComputationState::Kept);
         self.header.is_in_clause.set(true);
         self.busy.set(true);
         let (header, room) = (NonNull::from(self.header), self.room);

@@ -5,7 +5,7 @@
 //! `catch_unwind` of a frame, and the frame that raises a panic of the computation again must not be a frame
 //! that catches.
 
-use crate::computation::{Header, Order, State};
+use crate::computation::{ComputationState, Header, Order};
 use crate::request::{Asked, Busy, Payload};
 use crate::unwind::{Free, STAYS, end};
 use lisle_core::event::is_interruption;
@@ -84,11 +84,11 @@ pub(crate) unsafe fn drive<R>(header: NonNull<Header>) -> R {
     let here = this_stack();
     let stack = here.state();
     this.attach(here);
-    this.state.set(State::Running);
+    this.state.set(ComputationState::Running);
     let activation = Activation::new();
     // SAFETY: it is attached, and suspended or about to begin.
     while let Some(request) = unsafe { this.turn(stack) } {
-        this.state.set(State::Suspended);
+        this.state.set(ComputationState::Suspended);
         let asked = request.0.cast::<Asked<()>>();
         let mut value = MaybeUninit::<R>::uninit();
         // SAFETY: the performer waits, with the code that knows its types.
@@ -106,7 +106,7 @@ pub(crate) unsafe fn drive<R>(header: NonNull<Header>) -> R {
                 // The clause has been suspended, and may have gone on elsewhere.
                 this.attach(here);
             }
-            this.state.set(State::Running);
+            this.state.set(ComputationState::Running);
             continue;
         }
         // SAFETY: the clause has written it.
@@ -175,7 +175,7 @@ impl Drop for Driven {
         if this.is_in_clause.replace(false) {
             return;
         }
-        if this.state.get() == State::Ending {
+        if this.state.get() == ComputationState::Ending {
             // A destructor of the computation has ended the clause. The code that unwinds the computation
             // frees it.
             this.is_left.set(true);
@@ -223,7 +223,7 @@ pub(crate) fn raise(panic: Payload) -> ! {
         let mut link = this_stack().state().handled.top.get();
         // SAFETY: the computations of a chain stay as long as code runs on them, and this code does.
         while let Some(header) = unsafe { Header::of(link) } {
-            if NonNull::from(header) == of && header.state.get() == State::Ending {
+            if NonNull::from(header) == of && header.state.get() == ComputationState::Ending {
                 look(header, true, "its fiber ends", format_args!("a generator was asked for an item"));
                 break;
             }

@@ -1,12 +1,12 @@
 //! Generators: iterators whose items are given by code in direct style.
 
-use crate::computation::{Header, Settled, State, Table};
+use crate::computation::{ComputationState, Header, Settled, Table};
 use crate::drive::{caught, raise};
 use crate::perform::suspend_for;
 use crate::placed::place_computation;
 use crate::request::{Clause, Payload};
 use crate::unwind::Owned;
-use lisle_core::segment::{Request, Way};
+use lisle_core::segment::{Request, ResumerLink};
 use lisle_runtime::handled::Home;
 use lisle_runtime::spawned::stack_state::StackState;
 use lisle_runtime::spawned::this_stack::this_stack;
@@ -224,7 +224,7 @@ impl<T> Generator<T> {
     fn end(&mut self, header: NonNull<Header>) -> Option<T> {
         // SAFETY: the generator owns it.
         let this = unsafe { header.as_ref() };
-        if this.state.get() == State::Ending {
+        if this.state.get() == ComputationState::Ending {
             // A destructor of the producer asks for an item. The producer is unwound because its fiber
             // ends.
             return None;
@@ -250,7 +250,10 @@ impl<T> Drop for Generator<T> {
 /// Returns `None` if the producer was unwound, or is being unwound, because its fiber ends.
 #[cold]
 fn not_waiting<T>(header: &Header) -> Option<T> {
-    assert!(header.state.get() != State::Running, "a generator is asked for an item by its own producer");
+    assert!(
+        header.state.get() != ComputationState::Running,
+        "a generator is asked for an item by its own producer"
+    );
     None
 }
 
@@ -273,7 +276,7 @@ impl<T> Iterator for Values<'_, T> {
     /// that the consumer has started.
     #[inline(always)]
     fn next(&mut self) -> Option<T> {
-        if self.header.state.get() == State::Ended {
+        if self.header.state.get() == ComputationState::Ended {
             return None;
         }
         assert!(
@@ -313,20 +316,20 @@ fn raise_if_some<T>(panic: Option<Payload>) -> Option<T> {
 /// The producer is suspended or has not begun, and gives items of this type.
 #[inline(always)]
 unsafe fn next<T>(header: &Header) -> Option<T> {
-    if header.state.get() != State::Suspended {
+    if header.state.get() != ComputationState::Suspended {
         return not_waiting(header);
     }
     let here = this_stack();
     let stack = here.state();
     header.attach(here);
-    header.state.set(State::Running);
+    header.state.set(ComputationState::Running);
     // SAFETY: attached, and by the caller's promise.
     if let Some(request) = unsafe { header.turn(stack) } {
-        header.state.set(State::Suspended);
+        header.state.set(ComputationState::Suspended);
         // SAFETY: a producer's request is to take the item that lies there.
         return Some(unsafe { request.0.cast::<T>().read() });
     }
-    header.state.set(State::Ended);
+    header.state.set(ComputationState::Ended);
     None
 }
 
@@ -357,7 +360,7 @@ impl<T, P: FnOnce(&Items<T>)> Producing<P, T> {
         site: &'static Location<'static>,
     ) -> NonNull<Header> {
         let make = |header: Header| {
-            header.state.set(State::Suspended);
+            header.state.set(ComputationState::Suspended);
             // The consumer may ask for the next item when the `catch` block of C++ has ended in which it
             // asks for this one.
             header.exceptions.set_apart();
@@ -369,10 +372,10 @@ impl<T, P: FnOnce(&Items<T>)> Producing<P, T> {
     }
 
     #[inline(always)]
-    fn root(this: *mut Self, way: &Way) {
+    fn root(this: *mut Self, link: &ResumerLink) {
         // SAFETY: the computation stays while it runs.
         let this = unsafe { &*this };
-        this.header.has_begun(way);
+        this.header.has_begun(link);
         this.items.header.set(&raw const this.header);
         let Some(producer) = this.producer.take() else { return };
         if let Err(panic) = caught(|| producer(&this.items)) {

@@ -1,6 +1,6 @@
 //! Continuations that are kept.
 
-use crate::computation::{Header, Order, State};
+use crate::computation::{ComputationState, Header, Order};
 use crate::drive;
 use crate::unwind::{self, Owned};
 use lisle_runtime::handled::{self, Home};
@@ -119,7 +119,7 @@ impl<A, R> Suspended<A, R> {
             Home::describe(),
         );
         assert!(
-            self.header().state.get() == State::Kept,
+            self.header().state.get() == ComputationState::Kept,
             "a continuation of the computation begun at {} is {what} while its fiber ends: the end of the fiber unwinds \
              the computation, before the fiber's locals are dropped",
             self.header().link.site(),
@@ -210,7 +210,10 @@ impl<A, R> Drop for Suspended<A, R> {
         if self.header().is_in_clause.replace(false) {
             // The call that runs the clause owns the computation again, and frees it. The clause may be
             // suspended, and the end of its fiber may have come to this computation first.
-            if self.header().state.get() == State::Kept && self.header().is_at_home() && !Home::is_ending() {
+            if self.header().state.get() == ComputationState::Kept
+                && self.header().is_at_home()
+                && !Home::is_ending()
+            {
                 handled::wait_no_more(&self.header().entry);
                 // SAFETY: it is suspended, and this was the right to resume it. Its clause is marked.
                 unsafe { unwind::unwind_owned(self.header, Order::Unwind) };

@@ -1,13 +1,13 @@
 //! A computation and its handler in memory: all of it lies on a stack of its own.
 
 use crate::clause::Find;
-use crate::computation::{Header, Settled, State, Table};
+use crate::computation::{ComputationState, Header, Settled, Table};
 use crate::drive::caught;
 use crate::handler::{Handler, Returning};
 use crate::request::{Clause, Payload};
 use crate::room::Room;
 use crate::unwind;
-use lisle_core::segment::{Place, Request, Segment, Way};
+use lisle_core::segment::{Request, ResumerLink, Segment, StackSpan};
 use lisle_runtime::handled::{self, Taken};
 use std::any::TypeId;
 use std::cell::UnsafeCell;
@@ -29,7 +29,7 @@ pub(crate) unsafe fn place_computation<C>(
     stack_size: Option<usize>,
     site: &'static Location<'static>,
     make: impl FnOnce(Header) -> C,
-    root: impl FnOnce(*mut C, &Way),
+    root: impl FnOnce(*mut C, &ResumerLink),
 ) -> NonNull<Header> {
     let stack = handled::take(stack_size).unwrap_or_else(|error| no_stack(&error, site));
     let alignment = const { if align_of::<C>() > 16 { align_of::<C>() } else { 16 } };
@@ -44,10 +44,10 @@ pub(crate) unsafe fn place_computation<C>(
     let header = NonNull::new(this).expect("a stack is not at address 0").cast::<Header>();
     // SAFETY: the memory below belongs to the segment until the segment has ended, and the stack
     // is given back only then. The place is a multiple of 16, and so is the limit.
-    let below = unsafe { Place::new(place, limit) };
+    let below = unsafe { StackSpan::new(place, limit) };
     // SAFETY: the borrows of the code outlive it. A computation that is forgotten keeps its
     // stack.
-    let segment = unsafe { Segment::new(below, move |way: &Way| root(this, way)) };
+    let segment = unsafe { Segment::new(below, move |link: &ResumerLink| root(this, link)) };
     // SAFETY: the computation is in place, and no other code has it.
     unsafe { header.as_ref().begin(segment) };
     header
@@ -107,10 +107,10 @@ where
     /// The code of the computation. Inlined, since a call would have to return after the first
     /// switch.
     #[inline(always)]
-    fn root(this: *mut Self, way: &Way) {
+    fn root(this: *mut Self, link: &ResumerLink) {
         // SAFETY: the computation stays while it runs.
         let header = unsafe { &(*this).header };
-        header.has_begun(way);
+        header.has_begun(link);
         // SAFETY: the computation begins here, once, and no other code uses the body before it
         // has ended.
         let body = unsafe { &mut *(*this).body.get() };
@@ -120,7 +120,7 @@ where
             Ok(value) => body.value = ManuallyDrop::new(value),
             Err(panic) => header.payload.set(Some(panic)),
         }
-        if header.state.get() == State::Ending && header.has_no_payload() {
+        if header.state.get() == ComputationState::Ending && header.has_no_payload() {
             // SAFETY: the value was just put there, and it will not be used.
             if let Err(panic) = caught(|| unsafe { ManuallyDrop::drop(&mut body.value) }) {
                 header.payload.set(Some(panic));

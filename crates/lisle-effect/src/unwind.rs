@@ -4,7 +4,7 @@
 //! answer. But a clause that has begun is not called within itself, because it is `FnMut`. And if a clause
 //! does anything but resume, the unwinding goes on.
 
-use crate::computation::{Header, Order, Settled, State};
+use crate::computation::{ComputationState, Header, Order, Settled};
 use crate::drive::{Activation, Unwound, caught};
 use crate::request::{Asked, Busy};
 use lisle_core::event::parker;
@@ -48,10 +48,10 @@ impl Owned {
         match this.state.get() {
             // The end of its fiber has come before. A destructor of the computation calls this, or this is
             // called after it.
-            State::Ending => self.leave(),
+            ComputationState::Ending => self.leave(),
             // It waits as a part of another computation, which stays as it is.
-            State::Running => self.leak(),
-            State::Ended => {
+            ComputationState::Running => self.leak(),
+            ComputationState::Ended => {
                 this.lose_stack();
                 drop(self);
             }
@@ -72,7 +72,7 @@ impl Owned {
     /// Leaves the computation as it is, for ever, because it cannot be unwound here.
     #[cold]
     fn leak(self) {
-        let why = if self.header().state.get() == State::Running {
+        let why = if self.header().state.get() == ComputationState::Running {
             "while it was suspended as a part of another computation".to_owned()
         } else if Home::is_ending() {
             "while the locals of its thread are destroyed, and its frames may refer to these".to_owned()
@@ -118,12 +118,12 @@ unsafe fn end_in_fiber(entry: NonNull<Entry>) -> bool {
     // SAFETY: by the caller's promise.
     let this = unsafe { header.as_ref() };
     // A producer that waits as a part of another computation ends with that computation.
-    if matches!(this.state.get(), State::Kept | State::Suspended) {
+    if matches!(this.state.get(), ComputationState::Kept | ComputationState::Suspended) {
         if this.is_begun() {
             // SAFETY: it is suspended. Values that refer to it find that it has ended.
             return unsafe { unwind_owned(header, Order::UnwindOrStay) };
         }
-        this.state.set(State::Ended);
+        this.state.set(ComputationState::Ended);
     }
     true
 }
@@ -166,7 +166,7 @@ pub(crate) unsafe fn end(header: NonNull<Header>) {
     handled::wait_no_more(&this.entry);
     let _free = Free(header);
     // A producer may not have begun.
-    if this.state.get() != State::Ended && this.is_begun() {
+    if this.state.get() != ComputationState::Ended && this.is_begun() {
         // SAFETY: as above.
         unsafe { unwind(this) };
     }
@@ -199,7 +199,7 @@ unsafe fn unwind_by(order: Order, this: &Header) -> bool {
     let here = this_stack();
     let stack = here.state();
     this.attach(here);
-    this.state.set(State::Ending);
+    this.state.set(ComputationState::Ending);
     this.payload.set(None);
     this.order.set(order);
     let mut of_clause = None;
@@ -228,7 +228,7 @@ unsafe fn unwind_by(order: Order, this: &Header) -> bool {
             this.attach(here);
         }
     }
-    this.state.set(State::Ended);
+    this.state.set(ComputationState::Ended);
     let of_computation = this.payload.take().filter(|panic| !is_of(panic.as_ref(), this));
     let panic = match (of_clause, of_computation) {
         (Some(panic), of_computation) => {

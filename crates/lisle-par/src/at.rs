@@ -17,10 +17,10 @@ use std::fmt;
 /// If the loop runs within a step of another loop, the place also says which step of that loop it
 /// is.
 #[derive(Clone, Copy)]
-pub struct At<'a>(Place<'a>);
+pub struct At<'a>(Depth<'a>);
 
 #[derive(Clone, Copy)]
-enum Place<'a> {
+enum Depth<'a> {
     /// The first step of the block in a loop that does not run within another one.
     Outermost(usize),
     /// The first step of the block in a loop within a step of another one.
@@ -63,23 +63,23 @@ impl<'a> At<'a> {
     /// ```
     pub fn step(self) -> usize {
         match self.0 {
-            Place::Outermost(step) => step,
-            Place::Within(_, nested) | Place::Deeper(_, nested) => nested.at.step(),
+            Depth::Outermost(step) => step,
+            Depth::Within(_, nested) | Depth::Deeper(_, nested) => nested.at.step(),
         }
     }
 
     /// Returns the place of step number `step` of a loop that does not run within another one.
     #[inline]
     pub(crate) fn outermost(step: usize) -> Self {
-        At(Place::Outermost(step))
+        At(Depth::Outermost(step))
     }
 
     /// Returns this place as one within a step of another loop, in which `nested` runs.
     #[inline]
     pub(crate) fn within(&'a self, nested: &'a Nested<'a>) -> Self {
         match self.0 {
-            Place::Outermost(step) => At(Place::Within(step, nested)),
-            _ => At(Place::Deeper(self, nested)),
+            Depth::Outermost(step) => At(Depth::Within(step, nested)),
+            _ => At(Depth::Deeper(self, nested)),
         }
     }
 
@@ -88,9 +88,9 @@ impl<'a> At<'a> {
     /// `false`.
     fn walk(self, see: &mut dyn FnMut(&Nested<'_>, usize) -> bool) -> Option<usize> {
         let (step, nested) = match self.0 {
-            Place::Outermost(step) => return Some(step),
-            Place::Within(step, nested) => (step, nested),
-            Place::Deeper(at, nested) => (at.walk(see)?, nested),
+            Depth::Outermost(step) => return Some(step),
+            Depth::Within(step, nested) => (step, nested),
+            Depth::Deeper(at, nested) => (at.walk(see)?, nested),
         };
         if see(nested, step) { nested.at.walk(see) } else { None }
     }
@@ -183,9 +183,9 @@ impl Last {
     /// that was found.
     pub(crate) fn steps_before(&self, at: At<'_>) -> usize {
         match at.0 {
-            Place::Outermost(step) => self.0.distance(step),
-            Place::Within(step, nested) => nested.last.distance(step),
-            Place::Deeper(at, _) => self.steps_before(*at),
+            Depth::Outermost(step) => self.0.distance(step),
+            Depth::Within(step, nested) => nested.last.distance(step),
+            Depth::Deeper(at, _) => self.steps_before(*at),
         }
     }
 }

@@ -34,18 +34,18 @@ thread_local! {
 
 /// How a join is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum JoinMode {
     /// Without a check whether other domains want its second half.
     Alone,
     /// By all domains that have no other work.
     Shared,
 }
 
-impl Way {
-    fn other(self) -> Way {
+impl JoinMode {
+    fn other(self) -> JoinMode {
         match self {
-            Way::Alone => Way::Shared,
-            Way::Shared => Way::Alone,
+            JoinMode::Alone => JoinMode::Shared,
+            JoinMode::Shared => JoinMode::Alone,
         }
     }
 }
@@ -90,16 +90,16 @@ impl Known {
 
     /// Returns the way of the next run, and whether the run is measured.
     #[inline]
-    fn choose(&mut self) -> (Way, bool) {
+    fn choose(&mut self) -> (JoinMode, bool) {
         let alone = self.alone.least();
         if alone < SHORT {
             let is_measured = self.until_measured == 0;
             self.until_measured = if is_measured { RELIANCE } else { self.until_measured - 1 };
-            return (Way::Alone, is_measured);
+            return (JoinMode::Alone, is_measured);
         }
         let shared = self.shared.least();
         let is_alone_better = self.alone.is_known() && self.shared.is_known() && alone <= shared;
-        let better = if is_alone_better { Way::Alone } else { Way::Shared };
+        let better = if is_alone_better { JoinMode::Alone } else { JoinMode::Shared };
         // A join that is tried alone must not take long when it is shared.
         let may_be_tried = is_alone_better || shared < TRIED;
         if may_be_tried && (self.until_tried == 0 || !self.alone.is_known()) {
@@ -110,14 +110,14 @@ impl Known {
         (better, true)
     }
 
-    fn learn(&mut self, way: Way, took: u64) {
+    fn learn(&mut self, way: JoinMode, took: u64) {
         match way {
-            Way::Alone => self.alone.note(took),
-            Way::Shared => self.shared.note(took),
+            JoinMode::Alone => self.alone.note(took),
+            JoinMode::Shared => self.shared.note(took),
         }
         if took < SHORT {
             // Alone, the join does not take longer.
-            if way == Way::Shared {
+            if way == JoinMode::Shared {
                 self.alone.note(took);
             }
         } else {
@@ -132,12 +132,12 @@ fn with<R>(code: usize, f: impl FnOnce(&mut Known) -> R) -> R {
 
 /// Returns the way in which the join `code` is run, and whether the run is measured.
 #[inline]
-pub(super) fn choose(code: usize) -> (Way, bool) {
+pub(super) fn choose(code: usize) -> (JoinMode, bool) {
     with(code, Known::choose)
 }
 
 /// Notes the time that a run of the join `code` took.
-pub(super) fn learn(code: usize, way: Way, took: u64) {
+pub(super) fn learn(code: usize, way: JoinMode, took: u64) {
     with(code, |known| known.learn(way, took));
 }
 
@@ -175,9 +175,9 @@ mod tests {
         for run in 0..MANY {
             let (way, is_measured) = known.choose();
             if is_measured {
-                known.learn(way, if way == Way::Alone { alone } else { shared });
+                known.learn(way, if way == JoinMode::Alone { alone } else { shared });
             }
-            let is_alone = u32::from(way == Way::Alone);
+            let is_alone = u32::from(way == JoinMode::Alone);
             all += is_alone;
             last += if run >= MANY - 3 { is_alone } else { 0 };
         }
@@ -195,8 +195,8 @@ mod tests {
     #[test]
     fn a_short_one_is_measured_now_and_then() {
         let mut known = Known::NOTHING;
-        known.learn(Way::Shared, SHORT / 2);
-        let measured = (0..10 * (RELIANCE + 1)).filter(|_| known.choose() == (Way::Alone, true)).count();
+        known.learn(JoinMode::Shared, SHORT / 2);
+        let measured = (0..10 * (RELIANCE + 1)).filter(|_| known.choose() == (JoinMode::Alone, true)).count();
         assert_eq!(measured, 10);
     }
 
@@ -216,20 +216,22 @@ mod tests {
     #[test]
     fn one_slow_run_changes_nothing_and_two_do() {
         let mut known = Known::NOTHING;
-        known.learn(Way::Shared, SHORT / 2);
-        known.learn(Way::Alone, LONG);
-        assert_eq!(known.choose(), (Way::Alone, true));
-        known.learn(Way::Alone, LONG);
-        assert_eq!(known.choose().0, Way::Shared);
+        known.learn(JoinMode::Shared, SHORT / 2);
+        known.learn(JoinMode::Alone, LONG);
+        assert_eq!(known.choose(), (JoinMode::Alone, true));
+        known.learn(JoinMode::Alone, LONG);
+        assert_eq!(known.choose().0, JoinMode::Shared);
     }
 
     #[test]
     fn what_is_alone_because_others_were_busy_is_shared_again_later() {
         let mut known = Known::NOTHING;
-        for (way, took) in [(Way::Alone, 50 * TRIED), (Way::Shared, 51 * TRIED), (Way::Shared, 51 * TRIED)] {
+        for (way, took) in
+            [(JoinMode::Alone, 50 * TRIED), (JoinMode::Shared, 51 * TRIED), (JoinMode::Shared, 51 * TRIED)]
+        {
             known.learn(way, took);
         }
-        known.learn(Way::Alone, 50 * TRIED);
+        known.learn(JoinMode::Alone, 50 * TRIED);
         let (alone, last) = run(&mut known, 50 * TRIED, 5 * TRIED);
         assert!(last == 0 && alone <= 2 * PATIENCE, "{alone} of {MANY}");
     }
@@ -237,20 +239,20 @@ mod tests {
     #[test]
     fn what_others_found_is_shared_from_then_on() {
         let code = 0x4560;
-        learn(code, Way::Shared, SHORT / 2);
-        assert_eq!(choose(code).0, Way::Alone);
+        learn(code, JoinMode::Shared, SHORT / 2);
+        assert_eq!(choose(code).0, JoinMode::Alone);
         assert!(!may_be_long(code));
         was_found(code);
-        assert_eq!(choose(code), (Way::Shared, true));
+        assert_eq!(choose(code), (JoinMode::Shared, true));
         assert!(may_be_long(code));
     }
 
     #[test]
     fn of_two_joins_at_one_place_the_later_one_wins() {
         let (one, two) = (0x10, 0x10 + (1 << 20));
-        learn(one, Way::Shared, 1);
-        assert_eq!(choose(one).0, Way::Alone);
-        assert_eq!(choose(two).0, Way::Shared);
-        assert_eq!(choose(one).0, Way::Shared);
+        learn(one, JoinMode::Shared, 1);
+        assert_eq!(choose(one).0, JoinMode::Alone);
+        assert_eq!(choose(two).0, JoinMode::Shared);
+        assert_eq!(choose(one).0, JoinMode::Shared);
     }
 }

@@ -16,7 +16,7 @@ use std::sync::{Arc, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use drawing::{Member, Offer, Planned, Shared, State};
+use drawing::{DrawingState, Member, Offer, Planned, Shared};
 
 use super::{Bounded, Counts, Decision, Ending, Mark, Priorities, Process, Random, Strategy};
 
@@ -47,14 +47,14 @@ pub enum Drawn {
 pub struct Divided {
     shared: Arc<Shared>,
     /// The worker of each strategy.
-    parts: Vec<Option<Part>>,
+    workers: Vec<Option<StrategyWorker>>,
     /// The strategy of the execution in progress.
     current: Option<usize>,
     number: Arc<AtomicU64>,
 }
 
 #[derive(Debug)]
-enum Part {
+enum StrategyWorker {
     Random(Random),
     Priorities(Priorities),
     Bounded(Bounded),
@@ -64,13 +64,13 @@ impl Divided {
     /// Creates an exploration by these strategies in turn, of at most `most` executions.
     pub fn new(strategies: &[Drawn], most: u64) -> Self {
         let members = strategies.iter().copied().map(Member::new).collect();
-        Self::of(Shared::new(State { members, most, ..State::default() }))
+        Self::of(Shared::new(DrawingState { members, most, ..DrawingState::default() }))
     }
 
     fn of(shared: Arc<Shared>) -> Self {
         let members = shared.lock().members.len();
-        let parts = std::iter::repeat_with(|| None).take(members).collect();
-        Divided { shared, parts, current: None, number: Arc::default() }
+        let workers = std::iter::repeat_with(|| None).take(members).collect();
+        Divided { shared, workers, current: None, number: Arc::default() }
     }
 
     /// Ends the exploration with the first execution that does not end well.
@@ -131,42 +131,42 @@ impl Divided {
     /// Creates the exploration that goes on where the saved one was. Returns `None` if the bytes
     /// are not a result of [`save`](Divided::save).
     pub fn resume(bytes: &[u8]) -> Option<Self> {
-        let state: State = postcard::from_bytes(bytes).ok()?;
+        let state: DrawingState = postcard::from_bytes(bytes).ok()?;
         Some(Self::of(Shared::new(state)))
     }
 
     fn current(&mut self) -> &mut dyn Strategy {
-        let part = self.current.and_then(|place| self.parts[place].as_mut());
-        match part.expect("an execution has begun") {
-            Part::Random(random) => random,
-            Part::Priorities(priorities) => priorities,
-            Part::Bounded(bounded) => bounded,
+        let worker = self.current.and_then(|place| self.workers[place].as_mut());
+        match worker.expect("an execution has begun") {
+            StrategyWorker::Random(random) => random,
+            StrategyWorker::Priorities(priorities) => priorities,
+            StrategyWorker::Bounded(bounded) => bounded,
         }
     }
 
     /// Makes this execution the one in progress.
     fn adopt(&mut self, place: usize, planned: Planned) {
-        let part = self.parts[place].take();
-        let part = match (planned, part) {
-            (Planned::Bounded(bounded), _) => Part::Bounded(bounded),
-            (Planned::Random { seed, number }, part) => {
-                let mut random = match part {
-                    Some(Part::Random(random)) => random,
+        let worker = self.workers[place].take();
+        let worker = match (planned, worker) {
+            (Planned::Bounded(bounded), _) => StrategyWorker::Bounded(bounded),
+            (Planned::Random { seed, number }, worker) => {
+                let mut random = match worker {
+                    Some(StrategyWorker::Random(random)) => random,
                     _ => Random::new(seed, u64::MAX),
                 };
                 random.draw(number);
-                Part::Random(random)
+                StrategyWorker::Random(random)
             }
-            (Planned::Priorities { seed, depth, number, assumed }, part) => {
-                let mut priorities = match part {
-                    Some(Part::Priorities(priorities)) => priorities,
+            (Planned::Priorities { seed, depth, number, assumed }, worker) => {
+                let mut priorities = match worker {
+                    Some(StrategyWorker::Priorities(priorities)) => priorities,
                     _ => Priorities::new(seed, u64::MAX, depth),
                 };
                 priorities.draw(number, assumed);
-                Part::Priorities(priorities)
+                StrategyWorker::Priorities(priorities)
             }
         };
-        self.parts[place] = Some(part);
+        self.workers[place] = Some(worker);
         self.current = Some(place);
     }
 }
@@ -177,7 +177,7 @@ impl Drop for Divided {
     fn drop(&mut self) {
         let Some(place) = self.current.take() else { return };
         let mut state = self.shared.lock();
-        if let Some(Part::Bounded(mut bounded)) = self.parts[place].take() {
+        if let Some(StrategyWorker::Bounded(mut bounded)) = self.workers[place].take() {
             bounded.run_again();
             state.members[place].bounded = Some(bounded);
         }
@@ -234,16 +234,16 @@ impl Strategy for Divided {
         let mut ending = ending;
         let member = &mut state.members[place];
         member.over += 1;
-        match self.parts[place].take() {
-            Some(Part::Bounded(bounded)) => {
+        match self.workers[place].take() {
+            Some(StrategyWorker::Bounded(bounded)) => {
                 ending = bounded.counted(ending);
                 member.bounded = Some(bounded);
             }
-            Some(Part::Priorities(priorities)) => {
+            Some(StrategyWorker::Priorities(priorities)) => {
                 member.seen = member.seen.max(priorities.lengths());
-                self.parts[place] = Some(Part::Priorities(priorities));
+                self.workers[place] = Some(StrategyWorker::Priorities(priorities));
             }
-            random => self.parts[place] = random,
+            random => self.workers[place] = random,
         }
         let number = self.number.load(Relaxed);
         state.over.insert(number, Some(ending));

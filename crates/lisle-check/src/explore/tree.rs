@@ -45,7 +45,7 @@ pub(crate) struct Planned {
 
 /// The state of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum State {
+pub(crate) enum NodeState {
     /// No worker has begun it.
     Pending,
     /// A worker runs it for the first time, alone or as a part of a branch that begins above it.
@@ -56,10 +56,10 @@ pub(crate) enum State {
     Done,
 }
 
-impl State {
+impl NodeState {
     /// Returns `true` if the node's step has run.
     pub(crate) fn has_run(self) -> bool {
-        matches!(self, State::Open | State::Done)
+        matches!(self, NodeState::Open | NodeState::Done)
     }
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct Node {
     pub(crate) outcome: Outcome,
     /// The accesses of the step; none if the step has only gone in other ways so far.
     pub(crate) label: Option<Label>,
-    pub(crate) state: State,
+    pub(crate) state: NodeState,
     /// Executions are free below this node, and nothing sleeps there: they reach all schedules that
     /// begin with it.
     pub(crate) leaf: bool,
@@ -121,7 +121,7 @@ impl Tree {
             process: Process::ROOT,
             outcome: Outcome::new(),
             label: None,
-            state: State::Pending,
+            state: NodeState::Pending,
             leaf: true,
             children: SmallVec::new(),
             open: 0,
@@ -153,7 +153,7 @@ impl Tree {
         parent: u32,
         step: Planned,
         label: Option<Label>,
-        state: State,
+        state: NodeState,
         leaf: bool,
     ) -> u32 {
         let node = Node {
@@ -180,8 +180,8 @@ impl Tree {
         self.nodes[parent as usize].children.push(id);
         let mut above = parent;
         self.nodes[above as usize].open += 1;
-        while self.node(above).state == State::Done {
-            self.nodes[above as usize].state = State::Open;
+        while self.node(above).state == NodeState::Done {
+            self.nodes[above as usize].state = NodeState::Open;
             above = self.node(above).parent;
             self.nodes[above as usize].open += 1;
         }
@@ -191,7 +191,7 @@ impl Tree {
     /// Notes that this node has run, with its step.
     pub(crate) fn ran(&mut self, id: u32, outcome: Outcome, label: Label, leaf: bool) {
         let node = &mut self.nodes[id as usize];
-        (node.outcome, node.label, node.state, node.leaf) = (outcome, Some(label), State::Open, leaf);
+        (node.outcome, node.label, node.state, node.leaf) = (outcome, Some(label), NodeState::Open, leaf);
     }
 
     /// Has a sequence wait until this leaf has run.
@@ -220,12 +220,12 @@ impl Tree {
 
     /// Gives back a node that was taken.
     pub(crate) fn put_back(&mut self, id: u32) {
-        self.mark_chain(id, State::Pending);
+        self.mark_chain(id, NodeState::Pending);
     }
 
     /// Gives this state to a branch that has not run: to the node, and to all nodes that a worker
     /// runs with it.
-    fn mark_chain(&mut self, id: u32, state: State) {
+    fn mark_chain(&mut self, id: u32, state: NodeState) {
         let mut next = Some(id);
         while let Some(id) = next {
             let node = &mut self.nodes[id as usize];
@@ -239,7 +239,7 @@ impl Tree {
     /// any case.
     pub(crate) fn close(&mut self, mut id: u32, ordered: bool) -> u32 {
         while self.node(id).open == 0 {
-            self.nodes[id as usize].state = State::Done;
+            self.nodes[id as usize].state = NodeState::Done;
             if ordered || self.is_settled(id) {
                 self.forget_below(id);
             }
@@ -255,7 +255,7 @@ impl Tree {
     /// Returns `true` if all nodes to the left of this node and of its ancestors are done.
     fn is_settled(&self, mut id: u32) -> bool {
         while id != Self::ROOT {
-            if self.left_of(id).iter().any(|&left| self.node(left).state != State::Done) {
+            if self.left_of(id).iter().any(|&left| self.node(left).state != NodeState::Done) {
                 return false;
             }
             id = self.node(id).parent;
@@ -288,17 +288,17 @@ impl Tree {
     /// Takes the leftmost pending node. No node may be taken, and all nodes to its left are done.
     pub(crate) fn take_leftmost(&mut self) -> Option<u32> {
         let mut id = Self::ROOT;
-        while self.node(id).state == State::Open {
+        while self.node(id).state == NodeState::Open {
             let children = &self.node(id).children;
-            id = children.iter().copied().find(|&child| self.node(child).state != State::Done)?;
+            id = children.iter().copied().find(|&child| self.node(child).state != NodeState::Done)?;
         }
-        (self.node(id).state == State::Pending).then(|| self.take(id))
+        (self.node(id).state == NodeState::Pending).then(|| self.take(id))
     }
 
     /// Takes a pending node that is as near to the root as possible: it has the most nodes below
     /// it.
     pub(crate) fn take_anywhere(&mut self) -> Option<u32> {
-        if self.node(Self::ROOT).state == State::Pending {
+        if self.node(Self::ROOT).state == NodeState::Pending {
             return Some(self.take(Self::ROOT));
         }
         let mut level = vec![Self::ROOT];
@@ -307,13 +307,13 @@ impl Tree {
                 return Some(self.take(child));
             }
             let below = level.iter().flat_map(|&id| self.node(id).children.iter().copied());
-            level = below.filter(|&id| self.node(id).state == State::Open).collect();
+            level = below.filter(|&id| self.node(id).state == NodeState::Open).collect();
         }
         None
     }
 
     fn take(&mut self, id: u32) -> u32 {
-        self.mark_chain(id, State::Taken);
+        self.mark_chain(id, NodeState::Taken);
         id
     }
 
@@ -323,15 +323,15 @@ impl Tree {
         if node.open == 0 {
             return None;
         }
-        let not_run = |id: &&u32| matches!(self.node(**id).state, State::Pending | State::Taken);
-        node.children.iter().find(not_run).copied().filter(|&id| self.node(id).state == State::Pending)
+        let not_run = |id: &&u32| matches!(self.node(**id).state, NodeState::Pending | NodeState::Taken);
+        node.children.iter().find(not_run).copied().filter(|&id| self.node(id).state == NodeState::Pending)
     }
 
     /// Gives back all taken nodes, so that the tree has all pending work.
     pub(crate) fn untake(&mut self) {
         for node in &mut self.nodes {
-            if node.state == State::Taken {
-                node.state = State::Pending;
+            if node.state == NodeState::Taken {
+                node.state = NodeState::Pending;
             }
         }
     }
@@ -343,12 +343,12 @@ impl Tree {
         while let Some((id, share)) = left.pop() {
             let node = self.node(id);
             match node.state {
-                State::Done => explored += share,
-                State::Open => {
+                NodeState::Done => explored += share,
+                NodeState::Open => {
                     let share = share / node.children.len().max(1) as f64;
                     left.extend(node.children.iter().map(|&child| (child, share)));
                 }
-                State::Pending | State::Taken => {}
+                NodeState::Pending | NodeState::Taken => {}
             }
         }
         explored

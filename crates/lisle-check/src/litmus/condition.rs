@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::error::Place;
+use super::error::SourcePosition;
 use super::program::memory::Range;
 use super::program::{Memory, Register, Type};
 
@@ -141,8 +141,8 @@ pub(crate) struct Condition {
     /// The condition on executions that count.
     pub(crate) filter: Option<Proposition>,
     /// Where the condition and the filter stand.
-    pub(crate) place: Place,
-    pub(crate) filter_place: Option<Place>,
+    pub(crate) position: SourcePosition,
+    pub(crate) filter_position: Option<SourcePosition>,
     /// The items that the condition, the filter and `locations` name.
     pub(crate) items: Vec<Item>,
 }

@@ -1,4 +1,4 @@
-//! The errors in a litmus file, with their places.
+//! The errors in a litmus file, with their positions.
 
 use std::fmt;
 use std::ops::Range;
@@ -7,14 +7,14 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 /// A line and a column of a file, both counted from 1. The column counts characters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct SourcePosition {
     /// The line.
     pub line: usize,
     /// The column.
     pub column: usize,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourcePosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, column {}", self.line, self.column)
     }
@@ -22,13 +22,13 @@ impl fmt::Display for Place {
 
 /// The error of a text that is no litmus test, or uses something unsupported.
 ///
-/// It prints with the line in question, a mark below the place, and the forms that could stand
+/// It prints with the line in question, a mark below the position, and the forms that could stand
 /// there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError {
     message: String,
     help: Option<String>,
-    place: Place,
+    position: SourcePosition,
     line: String,
     /// The bytes of `line` that are marked.
     mark: Range<usize>,
@@ -36,8 +36,8 @@ pub struct ParseError {
 
 impl ParseError {
     /// Where the text is wrong.
-    pub fn place(&self) -> Place {
-        self.place
+    pub fn position(&self) -> SourcePosition {
+        self.position
     }
 
     /// The fault, in one line.
@@ -55,13 +55,13 @@ impl ParseError {
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let snippet = Snippet::source(&self.line)
-            .line_start(self.place.line)
+            .line_start(self.position.line)
             .annotation(AnnotationKind::Primary.span(self.mark.clone()));
         let mut group = Level::ERROR.primary_title(&self.message).element(snippet);
         if let Some(help) = &self.help {
             group = group.element(Level::HELP.message(help));
         }
-        write!(f, "{}, {}", self.place, Renderer::plain().render(&[group]))
+        write!(f, "{}, {}", self.position, Renderer::plain().render(&[group]))
     }
 }
 
@@ -72,11 +72,11 @@ impl std::error::Error for ParseError {}
 pub(crate) struct Source<'a>(pub(crate) &'a str);
 
 impl Source<'_> {
-    /// The place of an offset.
-    pub(crate) fn place(&self, offset: usize) -> Place {
+    /// The position of an offset.
+    pub(crate) fn position(&self, offset: usize) -> SourcePosition {
         let before = &self.0[..offset];
         let start = before.rfind('\n').map_or(0, |end| end + 1);
-        Place { line: before.matches('\n').count() + 1, column: before[start..].chars().count() + 1 }
+        SourcePosition { line: before.matches('\n').count() + 1, column: before[start..].chars().count() + 1 }
     }
 
     /// The error that the text is wrong at `span`.
@@ -85,13 +85,13 @@ impl Source<'_> {
         let end = self.0[span.start..].find('\n').map_or(self.0.len(), |length| span.start + length);
         let mark = span.start - start..span.end.clamp(span.start, end) - start;
         let line = self.0[start..end].trim_end_matches('\r').to_owned();
-        ParseError { message: message.into(), help: None, place: self.place(span.start), line, mark }
+        ParseError { message: message.into(), help: None, position: self.position(span.start), line, mark }
     }
 
-    /// The error that the text is wrong at `place`, which is one of this text.
-    pub(crate) fn error_at(&self, place: Place, message: impl Into<String>) -> ParseError {
-        let start: usize = self.0.split_inclusive('\n').take(place.line - 1).map(str::len).sum();
-        let column = self.0[start..].char_indices().nth(place.column - 1).map_or(0, |(column, _)| column);
+    /// The error that the text is wrong at `position`, which is one of this text.
+    pub(crate) fn error_at(&self, position: SourcePosition, message: impl Into<String>) -> ParseError {
+        let start: usize = self.0.split_inclusive('\n').take(position.line - 1).map(str::len).sum();
+        let column = self.0[start..].char_indices().nth(position.column - 1).map_or(0, |(column, _)| column);
         let word = |c: char| c.is_alphanumeric() || "_.".contains(c);
         let rest = &self.0[start + column..];
         let width = rest.find(|c| !word(c)).unwrap_or(rest.len()).max(usize::from(!rest.is_empty()));

@@ -10,8 +10,8 @@ mod program;
 mod run;
 
 pub use condition::Quantifier;
-pub use error::{ParseError, Place};
+pub use error::{ParseError, SourcePosition};
 pub use model::{Model, UnknownModel};
-pub use outcome::{Access, Observation, Outcome, Race, State};
+pub use outcome::{Access, FinalState, Observation, Outcome, Race};
 pub use program::Architecture;
 pub use run::{Misplaced, RunError, Test};

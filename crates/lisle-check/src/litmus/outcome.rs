@@ -3,17 +3,17 @@
 use std::fmt;
 
 use super::condition::Quantifier;
-use super::error::Place;
+use super::error::SourcePosition;
 
 /// A final state that is possible.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct State {
+pub struct FinalState {
     pub(crate) values: Vec<(String, String)>,
     pub(crate) executions: u64,
     pub(crate) satisfies: bool,
 }
 
-impl State {
+impl FinalState {
     /// The names and values of the test's items, as `("0:EAX", "0")` or `("[x]", "1")`, in the
     /// order of printing.
     pub fn values(&self) -> impl Iterator<Item = (&str, &str)> {
@@ -31,7 +31,7 @@ impl State {
     }
 }
 
-impl fmt::Display for State {
+impl fmt::Display for FinalState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let values: Vec<String> =
             self.values.iter().map(|(name, value)| format!("{name}={value};")).collect();
@@ -46,14 +46,14 @@ pub struct Access {
     /// The thread that makes it.
     pub thread: usize,
     /// Where it stands in the test.
-    pub place: Place,
+    pub position: SourcePosition,
     /// Whether it writes.
     pub writes: bool,
 }
 
 impl fmt::Display for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "P{} {} it at {}", self.thread, if self.writes { "writes" } else { "reads" }, self.place)
+        write!(f, "P{} {} it at {}", self.thread, if self.writes { "writes" } else { "reads" }, self.position)
     }
 }
 
@@ -101,7 +101,7 @@ pub struct Outcome {
     pub(crate) name: String,
     pub(crate) quantifier: Quantifier,
     pub(crate) condition: String,
-    pub(crate) states: Vec<State>,
+    pub(crate) states: Vec<FinalState>,
     pub(crate) races: Vec<Race>,
 }
 
@@ -131,19 +131,19 @@ impl Outcome {
     }
 
     /// The final states, in ascending order of their values.
-    pub fn states(&self) -> &[State] {
+    pub fn states(&self) -> &[FinalState] {
         &self.states
     }
 
     /// The number of consistent executions: choices of a path for each thread, of a source for each
     /// read, and of an order for the writes of each location, that the model allows.
     pub fn executions(&self) -> u64 {
-        self.states.iter().map(State::executions).sum()
+        self.states.iter().map(FinalState::executions).sum()
     }
 
     /// The number of executions whose final state satisfies the condition's statement.
     pub fn satisfying(&self) -> u64 {
-        self.states.iter().filter(|state| state.satisfies).map(State::executions).sum()
+        self.states.iter().filter(|state| state.satisfies).map(FinalState::executions).sum()
     }
 
     /// Returns `true` if some execution satisfies the condition's statement, whatever the test says

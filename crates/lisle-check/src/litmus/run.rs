@@ -5,13 +5,13 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::condition::{Item, Quantifier};
-use super::error::{ParseError, Place};
+use super::error::{ParseError, SourcePosition};
 use super::execution::cells::Cells;
 use super::execution::relation::{EVENTS, members};
 use super::execution::search::{Graph, Search};
 use super::execution::skeleton::Skeleton;
 use super::model::{self, Model};
-use super::outcome::{Access, Outcome, Race, State};
+use super::outcome::{Access, FinalState, Outcome, Race};
 use super::parse::{self, Parsed};
 use super::program::memory::{Location, Range};
 use super::program::path::{Event, Kind, Path};
@@ -40,7 +40,7 @@ pub enum RunError {
         /// The thread that makes the access.
         thread: usize,
         /// Where the access stands.
-        place: Place,
+        position: SourcePosition,
         /// The location in which the access begins, if there is one.
         location: Option<Misplaced>,
     },
@@ -51,26 +51,26 @@ pub enum RunError {
         /// The thread that makes one of the accesses.
         thread: usize,
         /// Where that access stands.
-        place: Place,
+        position: SourcePosition,
     },
     /// The test has no execution, or none that satisfies its filter, so nothing can be said of all.
     Empty {
         /// Where the condition, or the filter, stands.
-        place: Place,
+        position: SourcePosition,
         /// Whether it is the filter that leaves none.
         filtered: bool,
     },
     /// The test is written in the words of Linux, whose memory model is not here.
     Linux {
         /// Where the first such word stands.
-        place: Place,
+        position: SourcePosition,
     },
     /// The language of the model has no equivalent of this fence of Linux.
     Fence {
         /// The model.
         model: Model,
         /// Where the fence stands.
-        place: Place,
+        position: SourcePosition,
     },
     /// There are too many events in one execution.
     Large,
@@ -118,31 +118,31 @@ impl fmt::Display for RunError {
                  and sc is for all",
                 Model::of(*architecture)
             ),
-            RunError::Nowhere { thread, place, location: Some(location) } => {
-                write!(f, "{place}: in some execution P{thread} accesses {location}")
+            RunError::Nowhere { thread, position, location: Some(location) } => {
+                write!(f, "{position}: in some execution P{thread} accesses {location}")
             }
-            RunError::Mixed { model, thread, place } => write!(
+            RunError::Mixed { model, thread, position } => write!(
                 f,
-                "{place}: P{thread} accesses bytes that are also accessed with another size, of which the \
+                "{position}: P{thread} accesses bytes that are also accessed with another size, of which the \
                  model {model} says nothing; use one size, or the models sc and arm8"
             ),
-            RunError::Empty { place, filtered: true } => write!(
+            RunError::Empty { position, filtered: true } => write!(
                 f,
-                "{place}: no execution satisfies the filter, so the condition says nothing; change the filter"
+                "{position}: no execution satisfies the filter, so the condition says nothing; change the filter"
             ),
-            RunError::Empty { place, filtered: false } => write!(
+            RunError::Empty { position, filtered: false } => write!(
                 f,
-                "{place}: the test has no execution, so the condition says nothing; make each loop and branch \
+                "{position}: the test has no execution, so the condition says nothing; make each loop and branch \
                  such that some execution comes to the end"
             ),
-            RunError::Linux { place } => write!(
+            RunError::Linux { position } => write!(
                 f,
-                "{place}: this is a word of Linux, whose memory model is none of those here; name a model, \
+                "{position}: this is a word of Linux, whose memory model is none of those here; name a model, \
                  such as arm8 or tso for what such a processor does, or rc11 for the same in C"
             ),
-            RunError::Fence { model, place } => write!(
+            RunError::Fence { model, position } => write!(
                 f,
-                "{place}: C has no fence for loads alone or stores alone, so the model {model} says nothing \
+                "{position}: C has no fence for loads alone or stores alone, so the model {model} says nothing \
                  about this; use smp_mb, or the models sc, tso and arm8"
             ),
             RunError::Large => write!(
@@ -150,9 +150,9 @@ impl fmt::Display for RunError {
                 "more than {EVENTS} accesses, parts of accesses and fences in one execution; make a smaller \
                  test of what this one is about"
             ),
-            RunError::Nowhere { thread, place, location: None } => write!(
+            RunError::Nowhere { thread, position, location: None } => write!(
                 f,
-                "{place}: in some execution P{thread} accesses an address that belongs to no location; \
+                "{position}: in some execution P{thread} accesses an address that belongs to no location; \
                  let its register hold the address of one in every execution"
             ),
         }
@@ -160,15 +160,15 @@ impl fmt::Display for RunError {
 }
 
 impl RunError {
-    /// The place in the test for which the model has no meaning.
-    pub fn place(&self) -> Option<Place> {
+    /// The position in the test for which the model has no meaning.
+    pub fn position(&self) -> Option<SourcePosition> {
         match self {
             RunError::Foreign { .. } | RunError::Large => None,
-            RunError::Nowhere { place, .. }
-            | RunError::Mixed { place, .. }
-            | RunError::Empty { place, .. }
-            | RunError::Linux { place }
-            | RunError::Fence { place, .. } => Some(*place),
+            RunError::Nowhere { position, .. }
+            | RunError::Mixed { position, .. }
+            | RunError::Empty { position, .. }
+            | RunError::Linux { position }
+            | RunError::Fence { position, .. } => Some(*position),
         }
     }
 }
@@ -235,7 +235,7 @@ impl Test {
     /// model, for its processor or for C.
     pub fn own_model(&self) -> Result<Model, RunError> {
         match self.parsed.linux {
-            Some(place) => Err(RunError::Linux { place }),
+            Some(position) => Err(RunError::Linux { position }),
             None => Ok(Model::of(self.parsed.architecture)),
         }
     }
@@ -263,7 +263,7 @@ impl Test {
         let mut events = compiled.iter().flatten().flat_map(|path| &path.events);
         let partial = |event: &&Event| matches!(event.kind, Kind::Fence(Fence::Loads | Fence::Stores));
         if let Some(fence) = events.find(partial).filter(|_| model == Model::Rc11) {
-            return Err(RunError::Fence { model, place: fence.place });
+            return Err(RunError::Fence { model, position: fence.position });
         }
         let mut cells = Cells::new(memory, &compiled);
         let tally = loop {
@@ -272,15 +272,15 @@ impl Test {
                 Err(range) => cells.refine(range),
             }
         };
-        if let Some((thread, place, location)) = tally.nowhere {
-            return Err(RunError::Nowhere { thread, place, location });
+        if let Some((thread, position, location)) = tally.nowhere {
+            return Err(RunError::Nowhere { thread, position, location });
         }
         if tally.states.is_empty() {
-            let place = condition.filter_place.filter(|_| tally.filtered).unwrap_or(condition.place);
-            return Err(RunError::Empty { place, filtered: tally.filtered });
+            let position = condition.filter_position.filter(|_| tally.filtered).unwrap_or(condition.position);
+            return Err(RunError::Empty { position, filtered: tally.filtered });
         }
         let names: Vec<String> = condition.items.iter().map(Item::show).collect();
-        let show = |(values, (executions, holds)): (Vec<i64>, (u64, bool))| State {
+        let show = |(values, (executions, holds)): (Vec<i64>, (u64, bool))| FinalState {
             values: names.iter().cloned().zip(values.iter().map(|value| memory.show(*value))).collect(),
             executions,
             satisfies: holds,
@@ -306,7 +306,7 @@ impl Test {
         for (thread, paths) in divided.iter().enumerate() {
             let mut parts = paths.iter().flat_map(|path| &path.events).filter(|part| part.size != part.whole);
             if let Some(part) = parts.next().filter(|_| !model.is_for_parts()) {
-                return Err(RunError::Mixed { model, thread, place: part.place });
+                return Err(RunError::Mixed { model, thread, position: part.position });
             }
         }
         let mut tally = Tally::default();
@@ -339,7 +339,7 @@ impl Test {
             location: self.parsed.memory.locations[location].name.clone(),
             accesses: race.sides.clone().map(|side| Access {
                 thread: side.thread,
-                place: side.place,
+                position: side.position,
                 writes: side.writes,
             }),
         }
@@ -362,7 +362,7 @@ struct Tally {
     /// For each final state the number of its executions, and whether it satisfies the condition.
     states: BTreeMap<Vec<i64>, (u64, bool)>,
     races: BTreeSet<model::Pair>,
-    nowhere: Option<(usize, Place, Option<Misplaced>)>,
+    nowhere: Option<(usize, SourcePosition, Option<Misplaced>)>,
     /// Whether the filter left out an execution.
     filtered: bool,
 }
@@ -382,8 +382,9 @@ impl Tally {
         if let Some((event, thread)) =
             members(accesses).find(outside).and_then(|event| Some((event, skeleton.threads[event]?)))
         {
-            let place = skeleton.events[event].place;
-            self.nowhere = Some((thread, place, misplaced(&parsed.memory, &skeleton.events[event], graph)));
+            let position = skeleton.events[event].position;
+            self.nowhere =
+                Some((thread, position, misplaced(&parsed.memory, &skeleton.events[event], graph)));
             return;
         }
         let value = |item: &Item| match item {

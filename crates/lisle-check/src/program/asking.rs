@@ -57,7 +57,7 @@ use cycle::Cycle;
 pub(super) use known::{Known, Loops};
 use lisle_runtime::model::Again;
 pub(super) use rounds::Act;
-use rounds::{Rounder, State};
+use rounds::{AskingState, Rounder};
 use std::panic::Location;
 
 type Site = &'static Location<'static>;
@@ -192,8 +192,8 @@ impl Asking {
             self.leaves(process, false);
         }
         let is_news = !self.is_idle(process);
-        if self.of(process).state == State::Waits {
-            self.of(process).state = State::Runs;
+        if self.of(process).state == AskingState::Waits {
+            self.of(process).state = AskingState::Runs;
         }
         let mut touched = Vec::new();
         for at in 0..self.asking.len() {
@@ -202,7 +202,7 @@ impl Asking {
             if other != process && rounder.touches(act.object) {
                 rounder.is_changed = true;
                 // A process that waits makes its whole next round after this change.
-                rounder.is_news |= is_news && rounder.state != State::Waits;
+                rounder.is_news |= is_news && rounder.state != AskingState::Waits;
                 touched.extend(rounder.wake(is_news).map(|wakes| (other, wakes)));
             }
         }
@@ -222,7 +222,7 @@ impl Asking {
     #[inline]
     pub(super) fn takes_step(&mut self, process: Process) -> Vec<(Process, bool)> {
         let rounder = self.of(process);
-        (rounder.state, rounder.is_tired) = (State::Runs, false);
+        (rounder.state, rounder.is_tired) = (AskingState::Runs, false);
         if self.asking.is_empty() { Vec::new() } else { self.wakes_those_without_reads(process) }
     }
 
@@ -290,7 +290,7 @@ impl Asking {
             }
             if known.is_long || reads_nothing || !can_be_alone {
                 let rounder = self.of(process);
-                (rounder.state, rounder.is_hopeless) = (State::Waits, reads_nothing || patience > 0);
+                (rounder.state, rounder.is_hopeless) = (AskingState::Waits, reads_nothing || patience > 0);
                 return Again::Wait;
             }
         } else if idle <= known.fresh().max(most) || reads_nothing {
@@ -309,7 +309,7 @@ impl Asking {
             return Again::GoOn;
         }
         let rounder = self.of(process);
-        (rounder.state, rounder.is_tired, rounder.is_hopeless) = (State::Waits, true, false);
+        (rounder.state, rounder.is_tired, rounder.is_hopeless) = (AskingState::Waits, true, false);
         rounder.catches_up = true;
         if !std::mem::replace(&mut rounder.was_suspected, true) {
             self.suspected = Some((process, before));
@@ -337,7 +337,8 @@ impl Asking {
 
     /// Returns `true` if this process may go on.
     pub(super) fn may_go_on(&self, process: Process) -> bool {
-        let waits = self.processes.get(process.index()).is_some_and(|rounder| rounder.state == State::Waits);
+        let waits =
+            self.processes.get(process.index()).is_some_and(|rounder| rounder.state == AskingState::Waits);
         !waits || self.suspected.is_some_and(|(suspected, _)| suspected == process)
     }
 
@@ -350,7 +351,7 @@ impl Asking {
     pub(super) fn waiting(&self) -> Vec<Asker> {
         let asker = |process: &Process| {
             let rounder = &self.processes[process.index()];
-            let site = rounder.site.filter(|_| rounder.state == State::Waits)?;
+            let site = rounder.site.filter(|_| rounder.state == AskingState::Waits)?;
             let mut places: Vec<_> = rounder.before.iter().filter_map(|act| act.place).collect();
             places.sort_unstable();
             places.dedup();

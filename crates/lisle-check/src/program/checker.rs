@@ -10,7 +10,7 @@ use super::division::Division;
 use super::limit::Limits;
 use super::memory::{Detail, Memory};
 use super::saved::Saved;
-use super::way::Way;
+use super::way::ScheduleChoice;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,7 +48,7 @@ use std::time::Duration;
 #[derive(Debug, Clone)]
 #[must_use = "it does nothing until it is given a program"]
 pub struct Checker {
-    way: Way,
+    way: ScheduleChoice,
     limits: Limits,
     steps: usize,
     patience: Duration,
@@ -70,7 +70,7 @@ impl Checker {
     /// after a million executions.
     pub fn new() -> Self {
         Checker {
-            way: Way::All,
+            way: ScheduleChoice::All,
             limits: Limits { executions: 1_000_000, time: None },
             steps: 100_000,
             patience: Duration::from_secs(20),

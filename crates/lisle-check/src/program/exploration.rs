@@ -9,7 +9,7 @@ use super::sampling::Sampler;
 use super::saved::{self, Asked, Check, Saved};
 use super::together::{Common, Source, Together};
 use super::verdict::{How, Kept, Verdict};
-use super::way::Way;
+use super::way::ScheduleChoice;
 use crate::explore::{Classes, Divided, Ending, Exhaustive, Schedule};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -34,7 +34,7 @@ struct First {
 
 /// The plan of an exploration.
 pub(super) struct Plan {
-    pub(super) way: Way,
+    pub(super) way: ScheduleChoice,
     pub(super) limits: Limits,
     pub(super) workers: Option<usize>,
     pub(super) observed: bool,
@@ -65,7 +65,8 @@ impl Plan {
             if self.save.is_some() {
                 together.catch_signals();
             }
-            let samples = self.samples && matches!(self.way, Way::All) && !self.is_judged && !self.observed;
+            let samples =
+                self.samples && matches!(self.way, ScheduleChoice::All) && !self.is_judged && !self.observed;
             let samples = samples && self.each.is_none() && !executing.past_failures;
             let mut sampler = samples.then(|| Sampler::new(executing, self.limits));
             self.work(running, &mut together, &mut sampler);
@@ -157,7 +158,7 @@ impl Plan {
         let processors = || thread::available_parallelism().map_or(1, usize::from);
         let (workers, alone) = match self.workers {
             // The first result must not depend on the workers.
-            _ if self.is_judged && !matches!(self.way, Way::All) => (1, 0),
+            _ if self.is_judged && !matches!(self.way, ScheduleChoice::All) => (1, 0),
             Some(workers) => (workers, 0),
             None if self.way.is_one_after_the_other() => (1, 0),
             None => (processors(), ALONE),
@@ -223,7 +224,7 @@ impl Plan {
         match (&common.source, &self.way) {
             (Source::All(_), _) if remains => How::Part,
             (Source::All(_), _) => How::Exhaustive,
-            (Source::Drawn(divided), Way::Preemptions(most)) => match divided.preemptions() {
+            (Source::Drawn(divided), ScheduleChoice::Preemptions(most)) => match divided.preemptions() {
                 Some((_, true)) => How::Exhaustive,
                 Some((explored, false)) if remains => How::PartOfPreemptions { most: *most, explored },
                 _ => How::Preemptions(*most),

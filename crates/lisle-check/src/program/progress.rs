@@ -74,7 +74,7 @@ pub(super) struct Progress {
 
 /// The state of an exploration.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct State {
+pub(super) struct ExplorationState {
     /// The number of all executions, and of the ones that an earlier exploration has run.
     pub(super) executions: u64,
     pub(super) before: u64,
@@ -102,7 +102,7 @@ impl Progress {
 
     /// Shows the state of the exploration. `estimate` returns an estimate of the explored share, if
     /// there is one; it is not called each time.
-    pub(super) fn show(&mut self, state: State, estimate: impl FnOnce() -> Option<f64>) {
+    pub(super) fn show(&mut self, state: ExplorationState, estimate: impl FnOnce() -> Option<f64>) {
         let now = Instant::now();
         if now >= self.next_estimate {
             self.explored = estimate();
@@ -144,14 +144,14 @@ fn new_bar(name: &str) -> ProgressBar {
 }
 
 /// Returns the share of the work that is done.
-fn done(state: State, explored: Option<f64>, elapsed: Duration) -> f64 {
+fn done(state: ExplorationState, explored: Option<f64>, elapsed: Duration) -> f64 {
     let executions = (state.executions - state.before) as f64 / state.limits.executions as f64;
     let time = state.limits.time.map_or(0.0, |time| elapsed.as_secs_f64() / time.as_secs_f64());
     explored.unwrap_or(0.0).max(executions).max(time).clamp(0.0, 1.0)
 }
 
 /// Returns the state of an exploration as a line of text.
-fn line(state: State, explored: Option<f64>, elapsed: Duration) -> String {
+fn line(state: ExplorationState, explored: Option<f64>, elapsed: Duration) -> String {
     let new = state.executions - state.before;
     let rate = new as f64 / elapsed.as_secs_f64().max(1e-9);
     let mut line = format!("{} executions, {}/s", grouped(state.executions), grouped(rate as u64));
@@ -179,21 +179,21 @@ pub(super) fn share(explored: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Limits, Shown, State, line, share};
+    use super::{ExplorationState, Limits, Shown, line, share};
     use std::time::Duration;
 
     #[test]
     fn a_line_says_how_long_it_will_take() {
         let limits = Limits { executions: 1_000_000, time: None };
-        let state = State { executions: 12_345, before: 2_345, limits };
+        let state = ExplorationState { executions: 12_345, before: 2_345, limits };
         let second = Duration::from_secs(1);
         let text = line(state, Some(0.25), second);
         assert_eq!(text, "12,345 executions, 10,000/s, about 25 % explored, 3.0 s left");
         // The limit comes before the end.
         assert_eq!(line(state, None, second), "12,345 executions, 10,000/s, 99 s left");
-        let soon = State { limits: Limits { time: Some(second * 2), ..limits }, ..state };
+        let soon = ExplorationState { limits: Limits { time: Some(second * 2), ..limits }, ..state };
         assert!(line(soon, Some(0.1), second).ends_with("1.0 s left"));
-        let begun = State { executions: 0, before: 0, limits };
+        let begun = ExplorationState { executions: 0, before: 0, limits };
         assert_eq!(line(begun, None, Duration::ZERO), "0 executions, 0/s");
     }
 

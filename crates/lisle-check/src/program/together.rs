@@ -475,9 +475,9 @@ impl<'a> Together<'a> {
     }
 
     /// Returns the state of the exploration.
-    pub(super) fn progress(&self) -> progress::State {
+    pub(super) fn progress(&self) -> progress::ExplorationState {
         let executions = self.lock().source.counts().all();
-        progress::State { executions, before: self.before, limits: self.limits }
+        progress::ExplorationState { executions, before: self.before, limits: self.limits }
     }
 
     /// Returns an estimate of the explored share, if there is one.

@@ -21,7 +21,7 @@ pub enum Kind {
     Load,
     /// Storing into a place.
     Store,
-    /// An atomic operation that reads and writes a place in one step.
+    /// An atomic operation that reads and writes a cell in one step.
     Update,
     /// Writing an IVar.
     Fill,
@@ -83,10 +83,10 @@ const fn row(first: Kind, second: Kind, rule: Rule, why: &'static str) -> Row {
 /// [`Kind::Exit`] concerns everything: beside any other request it is a conflict.
 pub const TABLE: &[Row] = &[
     row(Kind::Load, Kind::Load, Rule::Together, "looking changes nothing"),
-    row(Kind::Load, Kind::Store, Rule::SeesBefore, "only one task writes the place"),
-    row(Kind::Load, Kind::Update, Rule::SeesBefore, "only one task writes the place"),
-    row(Kind::Store, Kind::Store, Rule::UnlessEqual, "one place cannot hold two values"),
-    row(Kind::Store, Kind::Update, Rule::UnlessEqual, "one place cannot hold two values"),
+    row(Kind::Load, Kind::Store, Rule::SeesBefore, "only one task writes the cell"),
+    row(Kind::Load, Kind::Update, Rule::SeesBefore, "only one task writes the cell"),
+    row(Kind::Store, Kind::Store, Rule::UnlessEqual, "one cell cannot hold two values"),
+    row(Kind::Store, Kind::Update, Rule::UnlessEqual, "one cell cannot hold two values"),
     row(Kind::Update, Kind::Update, Rule::Winner, "atomic operations exist to be raced"),
     row(Kind::Fill, Kind::Fill, Rule::Conflict, "an IVar is filled once"),
     row(Kind::Lock, Kind::Lock, Rule::Winner, "one task gets the mutex, the other waits"),

@@ -16,7 +16,7 @@ pub use check::{
 pub use names::{CellName, Path, TaskName};
 pub use outcome::{End, Fault, Outcome, Waiting, Wants};
 pub use program::{
-    Continuation, IVar, Joined, Mutex, Op, OpV, Place, Sequel, Task, answer, append, die, exit, fork,
+    Continuation, IVar, Joined, MemoryCell, Mutex, Op, OpV, Sequel, Task, answer, append, die, exit, fork,
     fork_on, fork_value, give, ivar, join, mem, mutex, print, read_file, read_line, repeat, sequence,
     set_timeout, sleep,
 };

@@ -47,7 +47,7 @@ impl fmt::Display for TaskName {
     }
 }
 
-/// A place, an IVar or a mutex: its maker, and how many cells that task had made before.
+/// A memory cell, an IVar or a mutex: its maker, and how many cells that task had made before.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CellName {
     /// The task that made the cell.

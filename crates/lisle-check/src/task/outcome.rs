@@ -107,7 +107,7 @@ impl fmt::Display for Outcome {
             write!(f, "; file {file:?} contains {text:?}")?;
         }
         for (cell, value) in &self.memory {
-            write!(f, "\n    place {cell}, made at {}, holds {value:?}", cell.made_at)?;
+            write!(f, "\n    cell {cell}, made at {}, holds {value:?}", cell.made_at)?;
         }
         Ok(())
     }

@@ -35,9 +35,9 @@ auto_traits! {
         lisle_check::litmus::Access;
         lisle_check::litmus::Outcome;
         lisle_check::litmus::ParseError;
-        lisle_check::litmus::Place;
+        lisle_check::litmus::SourcePosition;
         lisle_check::litmus::Race;
-        lisle_check::litmus::State;
+        lisle_check::litmus::FinalState;
         lisle_check::litmus::Test;
         lisle_check::litmus::UnknownModel;
         lisle_check::Checker;
@@ -96,7 +96,7 @@ auto_traits! {
     }
     [T] yes yes yes yes yes {
         lisle_check::task::IVar<T>;
-        lisle_check::task::Place<T>;
+        lisle_check::task::MemoryCell<T>;
     }
     // As above.
     [T] yes yes yes no no {

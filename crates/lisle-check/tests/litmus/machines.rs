@@ -154,7 +154,7 @@ fn in_c(program: &Program, mut order: impl FnMut(&str) -> &'static str) -> Strin
 /// The final states of a C test under a model.
 fn states(text: &str, threads: usize, model: Model) -> BTreeSet<Final> {
     let outcome = test(text).run(model).expect("the model is for C");
-    let state = |state: &lisle_check::litmus::State| {
+    let state = |state: &lisle_check::litmus::FinalState| {
         let mut end = (vec![Vec::new(); threads], Vec::new());
         for (name, value) in state.values() {
             let value: i64 = value.parse().expect("a number");

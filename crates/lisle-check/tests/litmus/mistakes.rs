@@ -9,7 +9,7 @@ const X86: &str = "X86 t\n{ x=0; }\n P0 | P1 ;\n MOV [x],$1 | CELL ;\nexists (x=
 #[test]
 fn an_error_shows_the_place() {
     let error = mistake(&X86.replace("CELL", "FNORD EAX"));
-    assert_eq!((error.place().line, error.place().column), (4, 15));
+    assert_eq!((error.position().line, error.position().column), (4, 15));
     let shown = error.to_string();
     for part in [
         "line 4, column 15",
@@ -27,7 +27,7 @@ fn mistakes_of_every_part() {
     let c = |body: &str| format!("C t\n{{ x=0; }}\nP0 (atomic_int* x) {{\n  {body}\n}}\nexists (x=1)");
     let arm = |cell: &str| format!("AArch64 t\n{{ 0:X1=x; }}\n P0 ;\n {cell} ;\nexists (x=1)");
     let mut wrong = String::new();
-    for (text, place, word) in [
+    for (text, position, word) in [
         (String::new(), (1, 1), "the file is empty"),
         ("PPC t\n{ }".to_owned(), (1, 1), "`PPC` is no architecture"),
         ("C t\nP0".to_owned(), (2, 3), "no block of initial values"),
@@ -69,8 +69,8 @@ fn mistakes_of_every_part() {
         (c("").replace("(x=1)", "(0:r5=1)"), (6, 11), "thread 0 has no register `r5`"),
     ] {
         let error = mistake(&text);
-        if !error.message().contains(word) || (error.place().line, error.place().column) != place {
-            wrong.push_str(&format!("{error}\nand not {word:?} at {place:?}\n\n"));
+        if !error.message().contains(word) || (error.position().line, error.position().column) != position {
+            wrong.push_str(&format!("{error}\nand not {word:?} at {position:?}\n\n"));
         }
     }
     assert_eq!(wrong, "");

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use lisle_check::litmus::{Model, State};
+use lisle_check::litmus::{FinalState, Model};
 
 use super::support::test;
 
@@ -109,7 +109,7 @@ fn text(program: &[Vec<Step>]) -> String {
 fn states(program: &[Vec<Step>], model: Model) -> BTreeSet<Final> {
     let text = text(program);
     let outcome = test(&text).run(model).unwrap_or_else(|error| panic!("{text}\n{error}"));
-    let end = |state: &State| {
+    let end = |state: &FinalState| {
         let mut end = (vec![Vec::new(); program.len()], 0);
         for (name, value) in state.values() {
             let value = value.parse::<i64>().expect("a number") as u64;

@@ -12,8 +12,8 @@ fn refusal(text: &str, model: Model) -> RunError {
     }
 }
 
-fn place(error: &RunError) -> Option<(usize, usize)> {
-    error.place().map(|place| (place.line, place.column))
+fn position(error: &RunError) -> Option<(usize, usize)> {
+    error.position().map(|position| (position.line, position.column))
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn no_quantifier_is_true_of_an_access_to_nothing() {
             let text = format!("AArch64 outside\n{{ int x; 0:X5=x; }}\n P0 ;\n {code} ;\n{condition}");
             let error = refusal(&text, Model::Arm8);
             assert!(matches!(error, RunError::Nowhere { thread: 0, .. }), "{error}");
-            assert_eq!(place(&error), Some((4, 2)));
+            assert_eq!(position(&error), Some((4, 2)));
         }
     }
     let text = "AArch64 outside\n{ int x; 0:X5=x; }\n P0 ;\n LDR W1,[X5,#4] ;\nexists (0:X1=0)";
@@ -40,7 +40,7 @@ fn a_read_of_nothing_in_one_path_only() {
     // Only where the flag is seen is the access outside.
     let text = "AArch64 path\n{ 0:X1=x; 1:X1=x; }\n P0 | P1 ;\n MOV W0,#1 | LDR W0,[X1] ;\n STR W0,[X1] | CBZ W0,L0 ;\n\
                  | LDR W2,[X1,#64] ;\n | L0: ;\n~exists (1:X2=5)";
-    assert_eq!(place(&refusal(text, Model::Arm8)), Some((6, 3)));
+    assert_eq!(position(&refusal(text, Model::Arm8)), Some((6, 3)));
     let never = text.replace("MOV W0,#1", "MOV W0,#0");
     assert!(test(&never).run(Model::Arm8).expect("the access is in no execution").holds());
 }
@@ -51,13 +51,13 @@ fn no_verdict_without_executions() {
         let filtered = format!("X86 filtered\n{{ x=0; }}\n P0 ;\n MOV [x],$1 ;\nfilter (x=2)\n{condition}");
         let error = refusal(&filtered, Model::Tso);
         assert!(matches!(error, RunError::Empty { filtered: true, .. }), "{error}");
-        assert_eq!(place(&error), Some((5, 1)));
+        assert_eq!(position(&error), Some((5, 1)));
         let locked = format!(
             "C twice\n{{ x=0; }}\nP0 (spinlock_t* l, int* x) {{ spin_lock(l); spin_lock(l); }}\n{condition}"
         );
         let error = refusal(&locked, Model::Rc11);
         assert!(matches!(error, RunError::Empty { filtered: false, .. }), "{error}");
-        assert_eq!(place(&error), Some((4, 1)));
+        assert_eq!(position(&error), Some((4, 1)));
     }
 }
 
@@ -67,7 +67,7 @@ fn accesses_that_are_not_aligned() {
         let text =
             format!("AArch64 askew\n{{ uint64_t x; 0:X5=x; 0:X6=3; }}\n P0 ;\n {code} ;\nexists (x=0)");
         let error = refusal(&text, Model::Arm8);
-        assert_eq!(place(&error), Some((4, 2)));
+        assert_eq!(position(&error), Some((4, 2)));
         assert!(error.to_string().contains("no multiple of the access's size"), "{error}");
     }
 }
@@ -77,7 +77,7 @@ fn sizes_that_differ_are_not_for_every_model() {
     let text = "X86_64 mixed\n{ uint64_t x; }\n P0 | P1 ;\n movl $1,(x) | movq (x),%rax ;\nexists (1:rax=1)";
     let error = refusal(text, Model::Tso);
     assert!(matches!(error, RunError::Mixed { model: Model::Tso, .. }), "{error}");
-    assert_eq!(place(&error), Some((4, 16)));
+    assert_eq!(position(&error), Some((4, 16)));
     assert!(test(text).run(Model::Sc).expect("sc is for all").holds());
 }
 
@@ -99,7 +99,7 @@ fn what_is_not_supported_has_a_place() {
         format!("C t\n{{ {block} }}\nP0 (atomic_int* x, int* y) {{\n  {body}\n}}\nexists (true)")
     };
     let mut wrong = String::new();
-    for (text, place, word) in [
+    for (text, position, word) in [
         (arm("", "NOP").replace("t\n{", "t\nVariant=vmsa\n{"), (2, 1), "`Variant=vmsa` is not supported"),
         (arm("", "NOP").replace("t\n{", "t\nTTHM=HA\n{"), (2, 1), "`TTHM=HA` is not supported"),
         (arm("char x;", "NOP"), (2, 3), "the type `char` is not supported"),
@@ -132,8 +132,8 @@ fn what_is_not_supported_has_a_place() {
         (c("", "int r = cmpxchg(x, 0, 1);"), (4, 11), "`cmpxchg` is not supported"),
     ] {
         let error = mistake(&text);
-        if !error.message().contains(word) || (error.place().line, error.place().column) != place {
-            wrong.push_str(&format!("{error}\nand not {word:?} at {place:?}\n\n"));
+        if !error.message().contains(word) || (error.position().line, error.position().column) != position {
+            wrong.push_str(&format!("{error}\nand not {word:?} at {position:?}\n\n"));
         }
     }
     assert_eq!(wrong, "");
@@ -143,7 +143,7 @@ fn what_is_not_supported_has_a_place() {
 fn arithmetic_with_addresses_of_c() {
     let text = "C t\n{ x=0; }\nP0 (int* x) {\n  int r = *(x + 1);\n}\n~exists (0:r=1)";
     let error = refusal(text, Model::Rc11);
-    assert_eq!(place(&error), Some((4, 11)));
+    assert_eq!(position(&error), Some((4, 11)));
     assert!(error.to_string().contains("no arithmetic"), "{error}");
 }
 
@@ -154,14 +154,14 @@ fn the_model_of_linux_is_none_of_these() {
                 ~exists (1:r0=1 /\\ 1:r1=0)";
     let parsed: Test = test(text);
     let error = parsed.own_model().expect_err("it is in the words of Linux");
-    assert_eq!(place(&error), Some((4, 3)));
+    assert_eq!(position(&error), Some((4, 3)));
     assert!(error.to_string().contains("name a model"), "{error}");
     for model in [Model::Sc, Model::Tso, Model::Arm8] {
         assert!(parsed.run(model).expect("a processor has such fences").holds(), "{model}");
     }
     let error = refusal(text, Model::Rc11);
     assert!(matches!(error, RunError::Fence { .. }), "{error}");
-    assert_eq!(place(&error), Some((5, 3)));
+    assert_eq!(position(&error), Some((5, 3)));
     assert_eq!(
         test(&text.replace("smp_wmb();", "").replace("smp_rmb();", ""))
             .run(Model::Rc11)

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use lisle_check::litmus::{Model, State};
+use lisle_check::litmus::{FinalState, Model};
 
 use super::support::test;
 
 /// The values that end in the states of a test, in the order of printing.
 fn states(text: &str, model: Model) -> BTreeSet<Vec<String>> {
     let outcome = test(text).run(model).unwrap_or_else(|error| panic!("{text}\n{error}"));
-    let values = |state: &State| state.values().map(|(_, value)| value.to_owned()).collect();
+    let values = |state: &FinalState| state.values().map(|(_, value)| value.to_owned()).collect();
     outcome.states().iter().map(values).collect()
 }
 

@@ -4,15 +4,15 @@ use crate::check_both_ways;
 use lisle_check::steps;
 use lisle_check::task::conflict::{Kind, Rule, TABLE, rule};
 use lisle_check::task::{
-    Checker, End, IVar, InMemory, Mutex, Op, Place, Task, Verdict, answer, append, die, exit, fork, ivar,
-    mem, mutex, print, read_file, read_line,
+    Checker, End, IVar, InMemory, MemoryCell, Mutex, Op, Task, Verdict, answer, append, die, exit, fork,
+    ivar, mem, mutex, print, read_file, read_line,
 };
 
-/// The objects of a request: a place that holds 0, an empty IVar, a free mutex, and a mutex that
+/// The objects of a request: a memory cell that holds 0, an empty IVar, a free mutex, and a mutex that
 /// the second task holds.
 #[derive(Clone, Copy)]
 struct Cells {
-    place: Place<i32>,
+    place: MemoryCell<i32>,
     ivar: IVar<i32>,
     free: Mutex,
     held: Mutex,
@@ -119,7 +119,7 @@ fn equal_writes_do_not_conflict() {
 
 #[test]
 fn an_update_that_leaves_the_stored_value_does_not_conflict_with_the_store() {
-    let with = |update: fn(Place<i32>) -> Op| {
+    let with = |update: fn(MemoryCell<i32>) -> Op| {
         let program = steps! {
             let place = mem(0);
             fork(place.store(1).then(die()));
@@ -206,6 +206,6 @@ fn a_conflict_names_both_tasks_and_places() {
     );
     let lines = [&conflict.first, &conflict.second].map(|asked| asked.at.unwrap().line());
     assert_eq!(lines[1], lines[0] + 1, "they are written one below the other");
-    assert_eq!(conflict.why, "one place cannot hold two values");
+    assert_eq!(conflict.why, "one cell cannot hold two values");
     assert!(conflict.schedule.is_empty());
 }

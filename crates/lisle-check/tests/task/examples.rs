@@ -3,8 +3,8 @@
 use crate::{check_both_ways, run_among};
 use lisle_check::steps;
 use lisle_check::task::{
-    Checker, Coverage, End, IVar, InMemory, Memory, OpV, Place, Task, Wants, answer, check, check_value, die,
-    exit, fork, fork_value, give, ivar, join, mem, print,
+    Checker, Coverage, End, IVar, InMemory, Memory, MemoryCell, OpV, Task, Wants, answer, check, check_value,
+    die, exit, fork, fork_value, give, ivar, join, mem, print,
 };
 
 #[test]
@@ -53,7 +53,7 @@ fn store_buffering_with_exchanges_has_three_results_on_x86_too() {
     assert_eq!(x86.answers::<(i32, i32)>(), [(0, 1), (1, 0), (1, 1)]);
 }
 
-fn both(first: Place<i32>, second: Place<i32>) -> OpV<(i32, i32)> {
+fn both(first: MemoryCell<i32>, second: MemoryCell<i32>) -> OpV<(i32, i32)> {
     steps! {
         let a = first.load();
         let b = second.load();

@@ -3,16 +3,16 @@
 use crate::{check_both_ways, run_among};
 use lisle_check::steps;
 use lisle_check::task::{
-    Checker, End, InMemory, Memory, Op, Outcome, Place, Possible, Record, Task, World, answer, append, die,
-    exit, fork, fork_on, fork_value, give, join, mem, mutex, print, read_file, read_line, run_in, sequence,
-    sleep,
+    Checker, End, InMemory, Memory, MemoryCell, Op, Outcome, Possible, Record, Task, World, answer, append,
+    die, exit, fork, fork_on, fork_value, give, join, mem, mutex, print, read_file, read_line, run_in,
+    sequence, sleep,
 };
 use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
 /// A step of a task that was drawn at random.
-fn step(draw: u32, places: [Place<u32>; 2], lock: lisle_check::task::Mutex) -> Op {
+fn step(draw: u32, places: [MemoryCell<u32>; 2], lock: lisle_check::task::Mutex) -> Op {
     let place = places[(draw / 16 % 2) as usize];
     match draw % 8 {
         0 => place.store(draw / 32 % 3),

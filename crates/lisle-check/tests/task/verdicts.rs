@@ -3,16 +3,16 @@
 use crate::{check_both_ways, run_among};
 use lisle_check::steps;
 use lisle_check::task::{
-    Checker, Clock, Coverage, End, InMemory, Memory, Mutex, Op, OpV, Place, Task, Turns, Wants, answer,
+    Checker, Clock, Coverage, End, InMemory, Memory, MemoryCell, Mutex, Op, OpV, Task, Turns, Wants, answer,
     check, die, exit, fork, fork_value, give, join, mem, mutex, print, repeat, set_timeout, sleep,
 };
 use std::time::Duration;
 
-fn read_and_write(count: Place<i32>) -> Op {
+fn read_and_write(count: MemoryCell<i32>) -> Op {
     count.load().and_then(move |n| count.store(n + 1))
 }
 
-fn twice(increment: fn(Place<i32>) -> Op) -> Task {
+fn twice(increment: fn(MemoryCell<i32>) -> Op) -> Task {
     steps! {
         let count = mem(0);
         let one = fork_value(increment(count));
@@ -122,7 +122,7 @@ fn others_may_go_on_before_a_panic_ends_the_program() {
 #[test]
 fn a_handle_of_another_run_is_a_fault_that_says_so() {
     let outcome = check(steps! { mem(0); let place = mem(0); answer(place) });
-    let foreign = *outcome.outcomes[0].outcome.answer_as::<Place<i32>>().unwrap();
+    let foreign = *outcome.outcomes[0].outcome.answer_as::<MemoryCell<i32>>().unwrap();
     let program = foreign.load().then(die());
     let verdict = check(program.clone());
     assert!(verdict.to_string().contains("another run of the program"), "{verdict}");
@@ -131,7 +131,7 @@ fn a_handle_of_another_run_is_a_fault_that_says_so() {
 
 #[test]
 fn a_bound_is_said_when_it_is_hit() {
-    fn forever(place: Place<u64>) -> Task {
+    fn forever(place: MemoryCell<u64>) -> Task {
         place.fetch_add(1).and_then(move |_| forever(place))
     }
     let program = mem(0).and_then(forever);

@@ -10,7 +10,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use lisle_check::litmus::{Model, Outcome, ParseError, Place, RunError, Test};
+use lisle_check::litmus::{Model, Outcome, ParseError, RunError, SourcePosition, Test};
 use walkdir::WalkDir;
 
 use crate::cli::{CheckFormat, CheckOptions};
@@ -41,19 +41,19 @@ impl Error {
         matches!(self, Error::Parse(_) | Error::Run(_))
     }
 
-    /// The place of something unsupported in the test.
-    fn place(&self) -> Option<Place> {
+    /// The position of something unsupported in the test.
+    fn position(&self) -> Option<SourcePosition> {
         match self {
             Error::Read(_) | Error::Empty => None,
-            Error::Parse(error) => Some(error.place()),
-            Error::Run(error) => error.place(),
+            Error::Parse(error) => Some(error.position()),
+            Error::Run(error) => error.position(),
         }
     }
 
     /// The fault, in one line.
     fn message(&self) -> String {
         match self {
-            Error::Parse(error) => format!("{}: {}", error.place(), error.message()),
+            Error::Parse(error) => format!("{}: {}", error.position(), error.message()),
             other => other.to_string(),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use lisle_check::litmus::{Outcome, Race, State};
+use lisle_check::litmus::{FinalState, Outcome, Race};
 use serde_json::{Map, Value, json};
 
 use super::{Checked, Error, Totals};
@@ -119,9 +119,9 @@ fn object(checked: &Checked) -> Value {
             put("races", outcome.races().iter().map(race).collect());
         }
         Err(error) => {
-            if let Some(place) = error.place() {
-                put("line", json!(place.line));
-                put("column", json!(place.column));
+            if let Some(position) = error.position() {
+                put("line", json!(position.line));
+                put("column", json!(position.column));
             }
             put("message", json!(error.message()));
         }
@@ -129,7 +129,7 @@ fn object(checked: &Checked) -> Value {
     Value::Object(object)
 }
 
-fn state(state: &State) -> Value {
+fn state(state: &FinalState) -> Value {
     let values: Map<String, Value> =
         state.values().map(|(name, value)| (name.to_owned(), json!(value))).collect();
     json!({ "values": values, "executions": state.executions(), "satisfies": state.satisfies() })
@@ -139,8 +139,8 @@ fn race(race: &Race) -> Value {
     let accesses = race.accesses.each_ref().map(|access| {
         json!({
             "thread": access.thread,
-            "line": access.place.line,
-            "column": access.place.column,
+            "line": access.position.line,
+            "column": access.position.column,
             "writes": access.writes,
         })
     });

@@ -53,7 +53,7 @@ use std::time::Duration;
 /// ```
 #[track_caller]
 pub fn unbounded<T>() -> (MailSender<T>, MailReceiver<T>) {
-    let state = State { messages: Blocks::new(), closed: false, watchers: Watchers::new() };
+    let state = Contents { messages: Blocks::new(), closed: false, watchers: Watchers::new() };
     let mailbox = Arc::new(Mailbox {
         source: Source::labelled(Label::new("mailbox"), state),
         senders: AtomicUsize::new(1),
@@ -63,19 +63,19 @@ pub fn unbounded<T>() -> (MailSender<T>, MailReceiver<T>) {
 }
 
 pub(super) struct Mailbox<T> {
-    source: Source<State<T>, Result<T, RecvError>>,
+    source: Source<Contents<T>, Result<T, RecvError>>,
     senders: AtomicUsize,
     receivers: AtomicUsize,
 }
 
 /// The contents of a mailbox. Receivers wait only while there are no messages and it is not closed.
-pub struct State<T> {
+pub struct Contents<T> {
     messages: Blocks<T>,
     closed: bool,
     watchers: Watchers,
 }
 
-impl<T> State<T> {
+impl<T> Contents<T> {
     /// Takes the oldest message. Returns the error if there is none and none can come, and `None`
     /// if one may still come.
     fn receive(&mut self) -> Option<Result<T, RecvError>> {
@@ -487,7 +487,7 @@ pub struct MailEvt<'a, T> {
 
 impl<T: Send> Event for MailEvt<'_, T> {
     type Output = Result<T, RecvError>;
-    waits_at!(this: State<T>, Result<T, RecvError>; this.mailbox.source, State::receive);
+    waits_at!(this: Contents<T>, Result<T, RecvError>; this.mailbox.source, Contents::receive);
     waits_at!(describe "receive from");
 
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
@@ -559,9 +559,9 @@ macro_rules! debug {
 
 debug!(MailSender MailReceiver);
 
-impl<T> fmt::Debug for State<T> {
+impl<T> fmt::Debug for Contents<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("State").field("len", &self.messages.len).finish_non_exhaustive()
+        f.debug_struct("Contents").field("len", &self.messages.len).finish_non_exhaustive()
     }
 }
 

@@ -67,7 +67,7 @@ mod slot;
 pub use asynchronous::{AsyncRecvError, AsyncSend, AsyncSendError, SendAsyncEvt};
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
-pub use asynchronous::{Begun, Outcome, Place, UnderWay};
+pub use asynchronous::{Begun, Outcome, OutcomeSlot, UnderWay};
 pub use create::{bounded, named};
 pub use end::ChannelEnd;
 pub use error::{

@@ -58,12 +58,12 @@ pub struct Multicast<T> {
 }
 
 pub(super) struct Shared<T> {
-    source: Source<State<T>, Received<T>>,
+    source: Source<SequenceEnd<T>, Received<T>>,
     senders: AtomicUsize,
 }
 
 /// The end of the sequence of messages.
-pub struct State<T> {
+pub struct SequenceEnd<T> {
     /// The node that the next message will fill.
     tail: Arc<Node<T>>,
     closed: bool,
@@ -115,7 +115,7 @@ impl<T> Multicast<T> {
     /// Creates a channel without ports.
     #[track_caller]
     pub fn new() -> Self {
-        let state = State { tail: Node::new(0), closed: false, watchers: Watchers::new() };
+        let state = SequenceEnd { tail: Node::new(0), closed: false, watchers: Watchers::new() };
         let source = Source::labelled(Label::new("multicast channel"), state);
         Multicast { shared: Arc::new(Shared { source, senders: AtomicUsize::new(1) }) }
     }
@@ -315,7 +315,7 @@ impl<T> Port<T> {
 
     /// Passes the next message, or returns `Some(None)` if the channel is closed and no message is
     /// left. It needs the state, and so the source's lock, to distinguish "not yet" from "never".
-    fn pass_or_end(&self, state: &State<T>) -> Option<Received<T>> {
+    fn pass_or_end(&self, state: &SequenceEnd<T>) -> Option<Received<T>> {
         self.pass().map(Some).or_else(|| state.closed.then_some(None))
     }
 
@@ -586,7 +586,7 @@ pub struct PortEvt<'a, T> {
 
 impl<T: Clone + Send + Sync> Event for PortEvt<'_, T> {
     type Output = Result<T, RecvError>;
-    waits_at!(this: State<T>, Option<Arc<Node<T>>>; this.port.shared.source, |state| this.port.pass_or_end(state));
+    waits_at!(this: SequenceEnd<T>, Option<Arc<Node<T>>>; this.port.shared.source, |state| this.port.pass_or_end(state));
     waits_at!(describe "receive from");
 
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
@@ -610,9 +610,9 @@ impl<T> fmt::Debug for Port<T> {
     }
 }
 
-impl<T> fmt::Debug for State<T> {
+impl<T> fmt::Debug for SequenceEnd<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("State").field("tail", &self.tail).field("closed", &self.closed).finish()
+        f.debug_struct("SequenceEnd").field("tail", &self.tail).field("closed", &self.closed).finish()
     }
 }
 

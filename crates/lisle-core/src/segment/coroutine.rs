@@ -2,21 +2,21 @@
 //!
 //! The switch to a segment is in one function, [`resume`], by whose address `unwinding` knows it.
 
-use super::{Place, Request};
+use super::{Request, StackSpan};
 use crate::exceptions::Suspended;
 use corosensei::stack::{Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::fmt;
 
-/// The way from a segment to its resumer.
+/// The link from a segment to its resumer.
 #[repr(transparent)]
-pub struct Way(Yielder<(), Request>);
+pub struct ResumerLink(Yielder<(), Request>);
 
 /// A stack with code on it, that is suspended or has not begun.
-pub struct Segment(Coroutine<(), Request, (), Place>);
+pub struct Segment(Coroutine<(), Request, (), StackSpan>);
 
-// SAFETY: by the promise of the caller of `Place::new`.
-unsafe impl Stack for Place {
+// SAFETY: by the promise of the caller of `StackSpan::new`.
+unsafe impl Stack for StackSpan {
     #[inline(always)]
     fn base(&self) -> StackPointer {
         StackPointer::new(self.base).expect("a stack is not at address 0")
@@ -35,13 +35,13 @@ impl Segment {
     ///
     /// The borrows of `root` outlive the segment. It does not panic.
     #[inline(always)]
-    pub unsafe fn new<F: FnOnce(&Way)>(place: Place, root: F) -> Self {
+    pub unsafe fn new<F: FnOnce(&ResumerLink)>(span: StackSpan, root: F) -> Self {
         let root = move |yielder: &Yielder<(), Request>, ()| {
-            // SAFETY: a way is nothing else.
-            root(unsafe { &*std::ptr::from_ref(yielder).cast::<Way>() });
+            // SAFETY: a link is nothing else.
+            root(unsafe { &*std::ptr::from_ref(yielder).cast::<ResumerLink>() });
         };
         // SAFETY: passed on to the caller.
-        Segment(unsafe { Coroutine::with_stack_unchecked(place, root) })
+        Segment(unsafe { Coroutine::with_stack_unchecked(span, root) })
     }
 
     /// Goes on with the segment until it is left again or ends. Returns its request, if it was
@@ -75,7 +75,7 @@ impl Segment {
     }
 }
 
-impl Way {
+impl ResumerLink {
     /// Leaves the segment, and returns when it is resumed.
     ///
     /// # Safety
@@ -88,7 +88,7 @@ impl Way {
 }
 
 #[inline(never)]
-fn resume(coroutine: &mut Coroutine<(), Request, (), Place>) -> CoroutineResult<Request, ()> {
+fn resume(coroutine: &mut Coroutine<(), Request, (), StackSpan>) -> CoroutineResult<Request, ()> {
     coroutine.resume(())
 }
 
@@ -99,9 +99,9 @@ pub(crate) fn is_resumer(start: usize) -> bool {
     start == resume as *const () as usize
 }
 
-impl fmt::Debug for Way {
+impl fmt::Debug for ResumerLink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Way").finish_non_exhaustive()
+        f.debug_struct("ResumerLink").finish_non_exhaustive()
     }
 }
 

@@ -46,20 +46,20 @@ mod switch;
 use std::ptr::NonNull;
 
 pub(crate) use switch::is_resumer;
-pub use switch::{Segment, Way};
+pub use switch::{ResumerLink, Segment};
 
 /// The request of a segment to its resumer: a place on the segment, or on a segment within it.
 #[derive(Debug, Clone, Copy)]
 pub struct Request(pub NonNull<()>);
 
-/// A stack that another value owns.
+/// The span of a stack that another value owns.
 #[derive(Debug)]
-pub struct Place {
+pub struct StackSpan {
     base: usize,
     limit: usize,
 }
 
-impl Place {
+impl StackSpan {
     /// Returns the stack that grows down from `base`, to a guard at `limit`.
     ///
     /// # Safety
@@ -68,6 +68,6 @@ impl Place {
     /// this has ended. Both are multiples of 16. The lowest part of it is a guard.
     #[inline(always)]
     pub unsafe fn new(base: usize, limit: usize) -> Self {
-        Place { base, limit }
+        StackSpan { base, limit }
     }
 }

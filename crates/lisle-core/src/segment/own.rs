@@ -2,18 +2,18 @@
 //!
 //! # The protocol
 //!
-//! At the top of a segment's stack lies its [`Way`]: two stack pointers, the resumer's while the
-//! segment runs, and the segment's while it does not. Below it is the segment's closure. A stack
+//! At the top of a segment's stack lies its [`ResumerLink`]: two stack pointers, the resumer's while
+//! the segment runs, and the segment's while it does not. Below it is the segment's closure. A stack
 //! that is not running has at its stack pointer, from there upwards, the frame pointer and the
 //! address where it goes on: a frame record, as frames have it. A switch pushes these two (and the
 //! registers that the compiler does not release), writes the stack pointer to one of the two
 //! places, takes the pointer from the other, and jumps.
 //!
-//! The way is at the root of the segment's chain of frame pointers, since its first word points to
+//! The link is at the root of the segment's chain of frame pointers, since its first word points to
 //! the frame record of the resumer. By the same word the unwinder comes from the root to the
 //! resumer.
 
-use super::{Place, Request};
+use super::{Request, StackSpan};
 use crate::exceptions::Suspended;
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -27,10 +27,10 @@ mod watch;
 
 use watch::Bounds;
 
-/// The way from a segment to its resumer, and back.
+/// The link between a segment and its resumer, over which both switch.
 #[repr(C)]
 #[derive(Debug)]
-pub struct Way {
+pub struct ResumerLink {
     /// The stack pointer of the resumer. The first field: the root's frame refers to it.
     resumer: Cell<*mut u8>,
     /// The stack pointer of the segment, or of the innermost one within it that was suspended with
@@ -44,7 +44,7 @@ pub struct Way {
 /// A stack with code on it, that is suspended or has not begun.
 #[derive(Debug)]
 pub struct Segment {
-    way: NonNull<Way>,
+    link: NonNull<ResumerLink>,
 }
 
 impl Segment {
@@ -55,25 +55,25 @@ impl Segment {
     /// The borrows of `root` outlive the segment. It does not panic. If it is never called, it is
     /// not dropped.
     #[inline(always)]
-    pub unsafe fn new<F: FnOnce(&Way)>(place: Place, root: F) -> Self {
+    pub unsafe fn new<F: FnOnce(&ResumerLink)>(span: StackSpan, root: F) -> Self {
         const { assert!(align_of::<F>() <= 16) };
-        let way = (place.base - size_of::<Way>()) & !15;
-        let closure = (way - size_of::<F>()) & !15;
-        let way = std::ptr::with_exposed_provenance_mut::<Way>(way);
+        let link = (span.base - size_of::<ResumerLink>()) & !15;
+        let closure = (link - size_of::<F>()) & !15;
+        let link = std::ptr::with_exposed_provenance_mut::<ResumerLink>(link);
         let closure = std::ptr::with_exposed_provenance_mut::<F>(closure);
         // SAFETY: the stack is ours, and has room for it.
         unsafe { closure.write(root) };
         // SAFETY: as above.
         let top = unsafe { arch::prepare(closure.cast(), begin::<F> as *const ()) };
-        let begun = Way {
+        let begun = ResumerLink {
             resumer: Cell::new(std::ptr::null_mut()),
             segment: Cell::new(top),
             resumer_on: Cell::new(Bounds::NONE),
-            segment_on: Cell::new(Bounds::of(place.limit, place.base)),
+            segment_on: Cell::new(Bounds::of(span.limit, span.base)),
         };
         // SAFETY: as above.
-        unsafe { way.write(begun) };
-        Segment { way: NonNull::new(way).expect("a stack is not at address 0") }
+        unsafe { link.write(begun) };
+        Segment { link: NonNull::new(link).expect("a stack is not at address 0") }
     }
 
     /// Goes on with the segment until it is left again or ends. Returns its request, if it was
@@ -85,11 +85,11 @@ impl Segment {
     #[inline(always)]
     pub unsafe fn resume(&mut self) -> Option<Request> {
         // SAFETY: it lies on the segment's stack, which stays.
-        let way = unsafe { self.way.as_ref() };
-        let left = way.segment_on.get().about_to_enter();
+        let link = unsafe { self.link.as_ref() };
+        let left = link.segment_on.get().about_to_enter();
         // SAFETY: by the caller's promise, something waits there.
-        let asked = unsafe { arch::switch(&way.resumer, &way.segment, std::ptr::null_mut()) };
-        way.segment_on.set(Bounds::entered(left));
+        let asked = unsafe { arch::switch(&link.resumer, &link.segment, std::ptr::null_mut()) };
+        link.segment_on.set(Bounds::entered(left));
         NonNull::new(asked.cast()).map(Request)
     }
 
@@ -114,11 +114,11 @@ impl Drop for Segment {
     #[inline(always)]
     fn drop(&mut self) {
         // SAFETY: it lies on the segment's stack, which stays.
-        unsafe { self.way.as_ref() }.segment_on.get().left_for_good();
+        unsafe { self.link.as_ref() }.segment_on.get().left_for_good();
     }
 }
 
-impl Way {
+impl ResumerLink {
     /// Leaves the segment, and returns when it is resumed.
     ///
     /// # Safety
@@ -134,14 +134,14 @@ impl Way {
 }
 
 /// The first function of a segment. It is jumped to, and does not return.
-unsafe extern "C" fn begin<F: FnOnce(&Way)>(way: &Way, root: *mut F) -> ! {
-    way.resumer_on.set(Bounds::entered(std::ptr::null_mut()));
+unsafe extern "C" fn begin<F: FnOnce(&ResumerLink)>(link: &ResumerLink, root: *mut F) -> ! {
+    link.resumer_on.set(Bounds::entered(std::ptr::null_mut()));
     // SAFETY: it was put there, and is taken once.
     let root = unsafe { root.read() };
-    root(way);
-    way.resumer_on.get().about_to_enter();
+    root(link);
+    link.resumer_on.get().about_to_enter();
     // SAFETY: the resumer waits.
-    unsafe { arch::switch(&way.segment, &way.resumer, std::ptr::null_mut()) };
+    unsafe { arch::switch(&link.segment, &link.resumer, std::ptr::null_mut()) };
     crate::abort::process(format_args!("a segment that has ended was resumed"));
 }
 

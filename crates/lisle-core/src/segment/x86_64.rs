@@ -9,7 +9,7 @@ use std::cell::Cell;
 /// # Safety
 ///
 /// This function has left the value in `load` on a stack that is not running, or it comes from
-/// [`prepare`]; then `save` is the first field of the stack's way.
+/// [`prepare`]; then `save` is the first field of the stack's link.
 #[inline(always)]
 pub(super) unsafe fn switch(save: &Cell<*mut u8>, load: &Cell<*mut u8>, pass: *mut u8) -> *mut u8 {
     let passed;
@@ -41,7 +41,7 @@ pub(super) unsafe fn switch(save: &Cell<*mut u8>, load: &Cell<*mut u8>, pass: *m
 }
 
 /// Makes a stack, which grows down from the closure, one that can be switched to: `begin` is then
-/// called with the address of the way and of the closure.
+/// called with the address of the link and of the closure.
 ///
 /// # Safety
 ///
@@ -63,7 +63,7 @@ unsafe extern "C" fn root() {
         ".cfi_startproc",
         // gdb wants each frame to be above the one that it has called, unless that is a signal's.
         ".cfi_signal_frame",
-        // The way is the frame's frame record, since its first word is the address of the
+        // The link is the frame's frame record, since its first word is the address of the
         // resumer's.
         "mov rbp, rdi",
         // The frame that has called this one ends 24 bytes above that address:

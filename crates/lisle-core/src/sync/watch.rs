@@ -52,12 +52,12 @@ pub struct Watch<T> {
 }
 
 struct Shared<T> {
-    source: Source<State<T>, Seen<T>>,
+    source: Source<LatestValue<T>, Seen<T>>,
     writers: AtomicUsize,
 }
 
 /// The latest value.
-pub struct State<T> {
+pub struct LatestValue<T> {
     value: Arc<T>,
     /// How often the value was replaced.
     version: u64,
@@ -79,7 +79,7 @@ impl fmt::Display for WatchClosed {
 
 impl std::error::Error for WatchClosed {}
 
-impl<T> State<T> {
+impl<T> LatestValue<T> {
     /// Returns the value if it is newer than `than`, the error if no newer value can come, and
     /// `None` if one may still come.
     fn newer(&self, than: Option<u64>) -> Option<Seen<T>> {
@@ -116,7 +116,7 @@ impl<T> Watch<T> {
     /// Creates a value to be watched.
     #[track_caller]
     pub fn new(value: T) -> Self {
-        let state = State { value: Arc::new(value), version: 0, closed: false };
+        let state = LatestValue { value: Arc::new(value), version: 0, closed: false };
         let source = Source::labelled(Label::new("watch"), state);
         Watch { shared: Arc::new(Shared { source, writers: AtomicUsize::new(1) }) }
     }
@@ -317,13 +317,13 @@ impl<T> Watcher<T> {
         WaitForEvt { watcher: self, wanted }
     }
 
-    fn source(&self) -> &Source<State<T>, Seen<T>> {
+    fn source(&self) -> &Source<LatestValue<T>, Seen<T>> {
         &self.shared.source
     }
 
     /// Returns the value or error that has not been seen yet, and counts it as seen. Called under
     /// the lock.
-    fn unseen(&self, state: &State<T>) -> Option<Seen<T>> {
+    fn unseen(&self, state: &LatestValue<T>) -> Option<Seen<T>> {
         let seen = state.newer(Some(self.seen.load(Ordering::Relaxed)))?;
         if let Ok((version, _)) = seen {
             self.seen.fetch_max(version, Ordering::Relaxed);
@@ -399,7 +399,7 @@ pub struct ChangedEvt<'a, T> {
 
 impl<T: Send + Sync> Event for ChangedEvt<'_, T> {
     type Output = Result<Arc<T>, WatchClosed>;
-    waits_at!(this: State<T>, Seen<T>; this.watcher.source(), |state| this.watcher.unseen(state));
+    waits_at!(this: LatestValue<T>, Seen<T>; this.watcher.source(), |state| this.watcher.unseen(state));
     waits_at!(describe "wait for a change of");
 
     fn complete<'e>(&'e self, branch: Pin<&mut Self::Branch<'e>>) -> Self::Output {
@@ -419,14 +419,14 @@ pub struct WaitForEvt<'a, T, F> {
 
 /// The branch of a [`WaitForEvt`].
 pub struct WaitingFor<'e, T> {
-    waiting: Waiting<'e, State<T>, Seen<T>>,
+    waiting: Waiting<'e, LatestValue<T>, Seen<T>>,
     /// The version that was rejected last.
     refused: Cell<Option<u64>>,
     outcome: Cell<Option<Result<Arc<T>, WatchClosed>>>,
 }
 
 impl<'e, T> WaitingFor<'e, T> {
-    fn waiting(self: Pin<&mut Self>) -> Pin<&mut Waiting<'e, State<T>, Seen<T>>> {
+    fn waiting(self: Pin<&mut Self>) -> Pin<&mut Waiting<'e, LatestValue<T>, Seen<T>>> {
         // SAFETY: `waiting` is structurally pinned: it is never moved out of the branch.
         unsafe { self.map_unchecked_mut(|this| &mut this.waiting) }
     }
@@ -480,9 +480,9 @@ copied!([T] ChangedEvt<'_, T>);
 awaitable!(['a, T: Send + Sync] ChangedEvt<'a, T>, single);
 awaitable!(['a, T: Send + Sync, F: Fn(&T) -> bool] WaitForEvt<'a, T, F>, single);
 
-impl<T> fmt::Debug for State<T> {
+impl<T> fmt::Debug for LatestValue<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("State")
+        f.debug_struct("LatestValue")
             .field("version", &self.version)
             .field("closed", &self.closed)
             .finish_non_exhaustive()

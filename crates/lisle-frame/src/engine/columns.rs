@@ -3,7 +3,7 @@
 
 use super::Core;
 use super::group::{Group, value_of};
-use super::slot::{Head, Phase, State};
+use super::slot::{Head, Phase, StateWord};
 use std::any::Any;
 use std::ptr::NonNull;
 
@@ -12,7 +12,7 @@ use std::ptr::NonNull;
 pub(super) struct Mark {
     /// The generation of the stream, or 0 if the snapshot has no stream of this slot.
     pub(super) generation: u32,
-    pub(super) state: State,
+    pub(super) state: StateWord,
 }
 
 /// The streams of a group with their states and values.
@@ -64,9 +64,9 @@ pub(super) struct Epochs {
 
 impl Epochs {
     /// Returns the state that a state of the snapshot becomes now.
-    fn translate(self, state: State) -> State {
+    fn translate(self, state: StateWord) -> StateWord {
         let number = if state.number() == self.then { self.now } else { 0 };
-        State::new(state.phase(), number).with_value(state)
+        StateWord::new(state.phase(), number).with_value(state)
     }
 }
 
@@ -160,7 +160,7 @@ pub(super) unsafe fn go_back<T: Clone + 'static>(
         let then = epochs.translate(mark.state);
         // A stream that has ended has no future.
         let has_ended = state.phase() == Phase::Ended;
-        head.state.set(if has_ended { State::new(Phase::Ended, 0).with_value(then) } else { then });
+        head.state.set(if has_ended { StateWord::new(Phase::Ended, 0).with_value(then) } else { then });
         if state.phase() == Phase::Failed {
             core.forget_error(pointer);
         }

@@ -3,7 +3,7 @@
 use super::Core;
 use super::flags;
 use super::group::Group;
-use super::slot::{GREATEST, Head, Phase, State};
+use super::slot::{GREATEST, Head, Phase, StateWord};
 use crate::current::{enter, unsuspended};
 use crate::error::{Failure, StreamError};
 use std::ptr::NonNull;
@@ -71,7 +71,7 @@ impl Core {
                 let state = head.state.get();
                 self.waiting.set(self.waiting.get() - 1);
                 self.errors.borrow_mut().insert(*pointer, error.clone());
-                head.state.set(State::new(Phase::Failed, self.epoch.get()).with_value(state));
+                head.state.set(StateWord::new(Phase::Failed, self.epoch.get()).with_value(state));
                 self.wake_readers(state.number());
             }
             for pointer in circle {
@@ -108,7 +108,7 @@ impl Core {
                 let state = head.state.get();
                 if state.phase() == Phase::Waiting {
                     self.waiting.set(self.waiting.get() - 1);
-                    head.state.set(State::new(Phase::Settled, self.epoch.get()).with_value(state));
+                    head.state.set(StateWord::new(Phase::Settled, self.epoch.get()).with_value(state));
                     self.wake_readers(state.number());
                 }
             });

@@ -5,7 +5,7 @@ use super::Core;
 use super::body::Body;
 use super::columns::{Column, Epochs, clone_values, go_back};
 use super::polling::{Polls, polls, run};
-use super::slot::{Head, Phase, Slot, State, Valued, vacant};
+use super::slot::{Head, Phase, Slot, StateWord, Valued, vacant};
 use crate::error::Origin;
 use crate::foreign::Ended;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
@@ -144,7 +144,7 @@ impl Group {
         unsafe {
             let used = &piece.as_ref().used;
             let head = self.slot_at(piece, used.get());
-            head.write(Head { generation: Cell::new(0), state: Cell::new(State::new(Phase::Vacant, 0)) });
+            head.write(Head { generation: Cell::new(0), state: Cell::new(StateWord::new(Phase::Vacant, 0)) });
             used.set(used.get() + 1);
             head
         }
@@ -185,7 +185,7 @@ impl Group {
     pub(crate) fn give_slot(&self, head: NonNull<Head>) {
         // SAFETY: slots live as long as their group.
         let this = unsafe { head.as_ref() };
-        this.state.set(State::new(Phase::Vacant, this.state.get().number() & vacant::MAKER_RAN_AGAIN));
+        this.state.set(StateWord::new(Phase::Vacant, this.state.get().number() & vacant::MAKER_RAN_AGAIN));
         self.live.set(self.live.get() - 1);
         // A slot whose generation would overflow is not used any more.
         if this.generation.get() != u32::MAX - 1 {

@@ -34,7 +34,7 @@ use columns::Column;
 pub(crate) use following::Follows;
 use group::{Group, Key, Kind};
 use saved::Saved;
-use slot::{Head, Phase, State};
+use slot::{Head, Phase, StateWord};
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -83,9 +83,9 @@ pub(crate) struct Core {
     /// How long a frame lasts in the game.
     pub(crate) step: Cell<Duration>,
     /// The state of a stream that has its value for this frame.
-    pub(crate) ready: Cell<State>,
+    pub(crate) ready: Cell<StateWord>,
     /// The state of a stream that had its value for the frame before, and so is due in this frame.
-    usual: Cell<State>,
+    usual: Cell<StateWord>,
     /// The stream that is being polled.
     pub(crate) current: Cell<Option<NonNull<Head>>>,
     /// A byte, because the compiler sets its bits by instructions for bytes: a wider load soon
@@ -186,8 +186,8 @@ impl Core {
             time: Cell::default(),
             time_of_turns: Cell::default(),
             step: Cell::new(Duration::from_nanos(16_666_667)),
-            ready: Cell::new(State::new(Phase::Settled, 0).and_value()),
-            usual: Cell::new(State::new(Phase::Vacant, 0)),
+            ready: Cell::new(StateWord::new(Phase::Settled, 0).and_value()),
+            usual: Cell::new(StateWord::new(Phase::Vacant, 0)),
             current: Cell::new(None),
             flags: Cell::new(0),
             failure: RefCell::default(),
@@ -262,13 +262,13 @@ impl Core {
 
     /// Returns `true` if the stream had its value for the frame before, as most have.
     #[inline(always)]
-    fn is_as_usual(&self, state: State) -> bool {
+    fn is_as_usual(&self, state: StateWord) -> bool {
         state == self.usual.get()
     }
 
     /// Returns `true` if the stream has to run in this frame, and has not run yet.
     #[inline(always)]
-    pub(crate) fn is_due(&self, state: State) -> bool {
+    pub(crate) fn is_due(&self, state: StateWord) -> bool {
         match state.phase() {
             Phase::Settled | Phase::Fresh => state.number() != self.epoch.get(),
             Phase::Failed => state.number() != 0 && state.number() != self.epoch.get(),
@@ -379,7 +379,7 @@ impl Core {
 
     pub(crate) fn set_epoch(&self, epoch: u32) {
         self.epoch.set(epoch);
-        self.ready.set(State::new(Phase::Settled, epoch).and_value());
+        self.ready.set(StateWord::new(Phase::Settled, epoch).and_value());
     }
 
     /// Notes that the stream that is being polled, which is run anew in each frame, waits over

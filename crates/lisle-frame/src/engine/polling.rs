@@ -1,7 +1,7 @@
 //! Polling the streams of a group: one loop that the compiler makes for their type.
 
 use super::group::Group;
-use super::slot::{Head, Phase, Slot, State};
+use super::slot::{Head, Phase, Slot, StateWord};
 use super::{Core, flags};
 use crate::current::unsuspended;
 use crate::foreign::Ended;
@@ -90,11 +90,11 @@ pub(super) unsafe fn polls<T, F: Future<Output = ()>>(core: &Core, polls: &Polls
 }
 
 /// Returns the state with which a stream is polled.
-fn running(head: &Head) -> State {
+fn running(head: &Head) -> StateWord {
     let state = head.state.get();
     match state.phase() {
         Phase::Waiting | Phase::Queued => state.in_phase(Phase::Running),
-        _ => State::new(Phase::Running, 0).with_value(state),
+        _ => StateWord::new(Phase::Running, 0).with_value(state),
     }
 }
 
@@ -105,7 +105,7 @@ impl Span {
     ///
     /// There are at least `end` slots of this size, beginning with `first`.
     #[inline(always)]
-    unsafe fn next(&self, core: &Core, size: usize) -> Option<(NonNull<Head>, State)> {
+    unsafe fn next(&self, core: &Core, size: usize) -> Option<(NonNull<Head>, StateWord)> {
         loop {
             let at = self.at.get();
             if at >= self.end {
@@ -118,7 +118,7 @@ impl Span {
             let state = unsafe { head.as_ref() }.state.get();
             if core.is_as_usual(state) || core.is_due(state) {
                 self.evaluated.set(self.evaluated.get() + 1);
-                return Some((head, State::new(Phase::Running, 0).with_value(state)));
+                return Some((head, StateWord::new(Phase::Running, 0).with_value(state)));
             }
         }
     }
@@ -131,7 +131,7 @@ impl Group {
     ///
     /// As for [`Group::deliver`].
     #[inline(always)]
-    unsafe fn next_of(&self, core: &Core, ended: &Ended<'_>) -> Option<(NonNull<Head>, State)> {
+    unsafe fn next_of(&self, core: &Core, ended: &Ended<'_>) -> Option<(NonNull<Head>, StateWord)> {
         loop {
             let pointer = ended.owner()?.cast::<Head>();
             // SAFETY: slots live as long as the world.
@@ -157,7 +157,7 @@ unsafe fn step<T, F: Future<Output = ()>>(
     core: &Core,
     slot: NonNull<Slot<T, F>>,
     cx: &mut Context<'_>,
-    running: State,
+    running: StateWord,
 ) {
     let pointer = slot.cast::<Head>();
     // SAFETY: alive, by the caller's promise.
@@ -170,7 +170,7 @@ unsafe fn step<T, F: Future<Output = ()>>(
         let future = UnsafeCell::raw_get(&raw const (*slot.as_ptr()).future).cast::<F>();
         Pin::new_unchecked(&mut *future).poll(cx)
     };
-    let with_value = State::new(Phase::Running, 0).and_value();
+    let with_value = StateWord::new(Phase::Running, 0).and_value();
     let flags = core.flags.get();
     if polled.is_pending() && flags == 0 && head.state.get() == with_value {
         head.state.set(core.ready.get());

@@ -3,7 +3,7 @@
 use super::Core;
 use super::flags;
 use super::group::Group;
-use super::slot::{Head, Phase, State, vacant};
+use super::slot::{Head, Phase, StateWord, vacant};
 use super::waits::Living;
 use crate::current::enter;
 use crate::error::{Failure, StreamError};
@@ -98,7 +98,7 @@ impl Core {
         let state = head.state.get();
         if state.phase() == Phase::Vacant {
             let number = state.number() | vacant::MAKER_RAN_AGAIN;
-            head.state.set(State::new(Phase::Vacant, number).with_value(state));
+            head.state.set(StateWord::new(Phase::Vacant, number).with_value(state));
         }
     }
 
@@ -170,7 +170,7 @@ impl Core {
         }
         if matches!(phase, Phase::Running | Phase::Waiting | Phase::Queued) {
             if phase == Phase::Running {
-                head.state.set(State::new(phase, 0).with_value(state));
+                head.state.set(StateWord::new(phase, 0).with_value(state));
                 // Its poll then ends in `settle`.
                 self.flag(flags::QUEUED);
             } else {
@@ -182,7 +182,7 @@ impl Core {
     }
 
     /// Notes that a removed stream has to be buried.
-    pub(super) fn becomes_vacant(&self, pointer: NonNull<Head>, state: State) {
+    pub(super) fn becomes_vacant(&self, pointer: NonNull<Head>, state: StateWord) {
         let what = match state.phase() {
             Phase::Ended => 0,
             Phase::Failed if state.number() == 0 => vacant::HAS_FAILED,
@@ -190,7 +190,7 @@ impl Core {
         };
         // SAFETY: slots live as long as the world.
         let head = unsafe { pointer.as_ref() };
-        head.state.set(State::new(Phase::Vacant, what).with_value(state));
+        head.state.set(StateWord::new(Phase::Vacant, what).with_value(state));
         self.graves.borrow_mut().push(pointer);
         self.flag(flags::QUEUED);
     }

@@ -3,7 +3,7 @@
 use super::Core;
 use super::flags;
 use super::group::Group;
-use super::slot::{Head, Phase, State};
+use super::slot::{Head, Phase, StateWord};
 use super::waits::Living;
 use crate::current::unsuspended;
 use crate::foreign::{Ended, Streams};
@@ -40,7 +40,7 @@ impl Core {
         let Some(head) = target.get() else { return };
         let state = head.state.get();
         let list = self.waits.add(state.number(), reader, target);
-        head.state.set(State::new(state.phase(), list).with_value(state));
+        head.state.set(StateWord::new(state.phase(), list).with_value(state));
     }
 
     /// Runs a stream because it is read, unless that is too deep in the stack: then it is queued.
@@ -75,12 +75,12 @@ impl Core {
         let (stream, head) = unsafe { (Living::new(pointer), pointer.as_ref()) };
         self.count_evaluated(1);
         self.waiting.set(self.waiting.get() + 1);
-        head.state.set(State::new(Phase::Queued, 0).with_value(head.state.get()));
+        head.state.set(StateWord::new(Phase::Queued, 0).with_value(head.state.get()));
         self.enqueue(stream);
     }
 
     /// Returns `true` if the stream can be run, and has not run in this frame.
-    pub(crate) fn is_runnable(&self, state: State) -> bool {
+    pub(crate) fn is_runnable(&self, state: StateWord) -> bool {
         state.phase() == Phase::Fresh || self.is_due(state)
     }
 

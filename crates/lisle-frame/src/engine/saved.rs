@@ -7,7 +7,7 @@
 
 use super::columns::{Column, Epochs};
 use super::group::Group;
-use super::slot::{Head, Phase, State, vacant};
+use super::slot::{Head, Phase, StateWord, vacant};
 use super::waits::Living;
 use super::{Core, flags};
 use std::any::Any;
@@ -127,7 +127,7 @@ impl Core {
         if state.number() & vacant::HAS_FAILED != 0 || !self.is_saved(stream) {
             return false;
         }
-        head.state.set(State::new(Phase::Vacant, state.number() | vacant::IS_ASIDE));
+        head.state.set(StateWord::new(Phase::Vacant, state.number() | vacant::IS_ASIDE));
         let place = self.place(stream.head);
         for saved in self.saved.borrow().iter().filter_map(Weak::upgrade) {
             if saved.has(place, stream.generation) {
@@ -189,7 +189,7 @@ impl Core {
     fn is_not_aside(&self, pointer: NonNull<Head>) {
         // SAFETY: slots live as long as the world.
         let head = unsafe { pointer.as_ref() };
-        head.state.set(State::new(Phase::Vacant, head.state.get().number() & !vacant::IS_ASIDE));
+        head.state.set(StateWord::new(Phase::Vacant, head.state.get().number() & !vacant::IS_ASIDE));
         self.graves.borrow_mut().push(pointer);
         self.flag(flags::QUEUED);
     }
@@ -274,7 +274,7 @@ impl Core {
         let head = unsafe { stream.head.as_ref() };
         let has_future = head.state.get().number() & vacant::HAS_FUTURE != 0;
         head.generation.set(stream.generation);
-        head.state.set(State::new(if has_future { Phase::Settled } else { Phase::Ended }, 0));
+        head.state.set(StateWord::new(if has_future { Phase::Settled } else { Phase::Ended }, 0));
     }
 
     /// Ends the runs of bodies that are run anew and wait over frames.

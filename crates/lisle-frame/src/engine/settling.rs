@@ -3,7 +3,7 @@
 use super::Core;
 use super::flags;
 use super::group::Group;
-use super::slot::{Head, Phase, State};
+use super::slot::{Head, Phase, StateWord};
 use crate::error::{Failure, StreamError};
 use crate::panics::{forget_panic, message};
 use std::any::Any;
@@ -30,23 +30,23 @@ impl Core {
             if ended {
                 // SAFETY: it has one, and its poll is over.
                 self.guarded(|| unsafe { Group::of(pointer).drop_future(pointer) });
-                return self.becomes_vacant(pointer, State::new(Phase::Ended, 0).with_value(state));
+                return self.becomes_vacant(pointer, StateWord::new(Phase::Ended, 0).with_value(state));
             }
             return self.becomes_vacant(pointer, state);
         }
         let next = if ended {
-            head.state.set(State::new(Phase::Ended, 0).with_value(state));
+            head.state.set(StateWord::new(Phase::Ended, 0).with_value(state));
             // SAFETY: it has one, and its poll is over.
             self.guarded(|| unsafe { Group::of(pointer).drop_future(pointer) });
             self.end_loosely(pointer);
-            State::new(Phase::Ended, 0)
+            StateWord::new(Phase::Ended, 0)
         } else if let Some(error) = failure.filter(|_| flags & flags::FAILED != 0) {
             self.errors.borrow_mut().insert(pointer, error);
-            State::new(Phase::Failed, self.epoch.get())
+            StateWord::new(Phase::Failed, self.epoch.get())
         } else if flags & flags::WITHIN != 0 {
             return self.waits(head);
         } else {
-            State::new(Phase::Settled, self.epoch.get())
+            StateWord::new(Phase::Settled, self.epoch.get())
         };
         head.state.set(next.with_value(state));
         self.wake_readers(state.number());
@@ -81,13 +81,13 @@ impl Core {
         // SAFETY: slots live as long as the world.
         let head = unsafe { pointer.as_ref() };
         let state = head.state.get();
-        head.state.set(State::new(Phase::Failed, 0).with_value(state));
+        head.state.set(StateWord::new(Phase::Failed, 0).with_value(state));
         // SAFETY: its poll is over; it has a future, because a stream without a future is
         // not polled.
         self.guarded(|| unsafe { Group::of(pointer).drop_future(pointer) });
         self.end_loosely(pointer);
         if !head.is_alive() {
-            return self.becomes_vacant(pointer, State::new(Phase::Failed, 0).with_value(state));
+            return self.becomes_vacant(pointer, StateWord::new(Phase::Failed, 0).with_value(state));
         }
         self.errors.borrow_mut().insert(pointer, error);
         self.wake_readers(state.number());

@@ -49,20 +49,20 @@ pub(crate) const GREATEST: u32 = u32::MAX >> SHIFT;
 
 /// A state word: a phase, whether there is a value, and a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct State(u32);
+pub(crate) struct StateWord(u32);
 
-impl State {
+impl StateWord {
     #[inline(always)]
-    pub(crate) const fn new(phase: Phase, number: u32) -> State {
-        State(phase as u32 | number << SHIFT)
+    pub(crate) const fn new(phase: Phase, number: u32) -> StateWord {
+        StateWord(phase as u32 | number << SHIFT)
     }
     #[inline(always)]
-    pub(crate) const fn with_value(self, other: State) -> State {
-        State(self.0 | other.0 & HAS_VALUE)
+    pub(crate) const fn with_value(self, other: StateWord) -> StateWord {
+        StateWord(self.0 | other.0 & HAS_VALUE)
     }
     #[inline(always)]
-    pub(crate) const fn and_value(self) -> State {
-        State(self.0 | HAS_VALUE)
+    pub(crate) const fn and_value(self) -> StateWord {
+        StateWord(self.0 | HAS_VALUE)
     }
     #[inline(always)]
     pub(crate) const fn has_value(self) -> bool {
@@ -87,8 +87,8 @@ impl State {
     }
     /// Replaces the phase only.
     #[inline(always)]
-    pub(crate) const fn in_phase(self, phase: Phase) -> State {
-        State(self.0 & !PHASES | phase as u32)
+    pub(crate) const fn in_phase(self, phase: Phase) -> StateWord {
+        StateWord(self.0 & !PHASES | phase as u32)
     }
 }
 
@@ -98,7 +98,7 @@ pub(crate) struct Head {
     /// It is odd while a stream lives here, and goes up with each stream that is made or removed
     /// here.
     pub(crate) generation: Cell<u32>,
-    pub(crate) state: Cell<State>,
+    pub(crate) state: Cell<StateWord>,
 }
 
 impl Head {

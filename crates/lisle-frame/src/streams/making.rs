@@ -4,7 +4,7 @@ use super::body::{self, Out};
 use super::handle::Stream;
 use crate::engine::body::Body;
 use crate::engine::group::{Key, Kind, value_of};
-use crate::engine::slot::{Head, Phase, Slot, State};
+use crate::engine::slot::{Head, Phase, Slot, StateWord};
 use crate::engine::waits::Living;
 use crate::engine::{self, Core};
 use crate::error::StreamError;
@@ -408,7 +408,7 @@ impl Making<'_> {
 /// The slot is vacant and of these types.
 unsafe fn fill<T, F>(head: NonNull<Head>, first: Option<T>, future: F, birth: u32) {
     let slot = head.cast::<Slot<T, F>>().as_ptr();
-    let mut state = State::new(Phase::Fresh, birth);
+    let mut state = StateWord::new(Phase::Fresh, birth);
     // SAFETY: by the caller's promise.
     unsafe {
         UnsafeCell::raw_get(&raw const (*slot).future).cast::<F>().write(future);

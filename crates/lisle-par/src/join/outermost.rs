@@ -1,6 +1,6 @@
 //! The outermost join of a stack.
 
-use crate::join_history::{self, Way};
+use crate::join_history::{self, JoinMode};
 use crate::pending::Pending;
 use crate::shim::ticks;
 use crate::within::{self, Within};
@@ -13,7 +13,7 @@ use crate::{heartbeat, owner};
 pub(super) struct Outermost<'a> {
     pending: &'a Pending,
     code: usize,
-    way: Way,
+    way: JoinMode,
     /// The time at which the join began, if it is measured.
     start: Option<u64>,
     silence: Option<heartbeat::Silence<'a>>,
@@ -27,12 +27,12 @@ impl<'a> Outermost<'a> {
         let within = within::enter(pending);
         let (way, is_measured) = match within::in_domain() {
             true => join_history::choose(code),
-            false => (Way::Shared, true),
+            false => (JoinMode::Shared, true),
         };
         let start = is_measured.then(ticks::now);
         let silence = match way {
-            Way::Alone => Some(heartbeat::here().silence()),
-            Way::Shared => {
+            JoinMode::Alone => Some(heartbeat::here().silence()),
+            JoinMode::Shared => {
                 // The next heartbeat may never come, because the halves may never check for it.
                 owner::hurry(pending, join_history::may_be_long(code));
                 None
@@ -43,12 +43,12 @@ impl<'a> Outermost<'a> {
 
     /// Returns `true` if the join looks before its first half whether another domain wants work.
     pub(super) fn looks(&self) -> bool {
-        self.way == Way::Shared
+        self.way == JoinMode::Shared
     }
 
     /// Ends the join. `is_taken` says whether another thread has taken the second half.
     pub(super) fn end(&mut self, is_taken: bool) {
-        let is_alone = self.way == Way::Alone;
+        let is_alone = self.way == JoinMode::Alone;
         if is_alone {
             if is_taken {
                 // The join was not short, or no other domain would have taken the half.

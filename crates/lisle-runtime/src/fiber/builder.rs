@@ -3,12 +3,12 @@
 use super::join::JoinHandle;
 use super::scope::{Scope, ScopedJoinHandle};
 use super::spawn::spawn_unchecked;
-use crate::sched::place::Place;
+use crate::sched::destination::Destination;
 use crate::spawned::fiber_cell::Traits;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// A builder for fibers with a name or in a given place.
+/// A builder for fibers with a name, or on a given domain.
 ///
 /// ```
 /// # use lisle_runtime::facade as lisle;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 ///
 /// # Where a fiber runs
 ///
-/// A fiber that is spawned without a place begins on the domain of its spawner, unless an idle
+/// A fiber that is spawned without a destination begins on the domain of its spawner, unless an idle
 /// domain takes it over because it has not begun for 100 µs. From then on it stays. So fibers that
 /// are spawned together and soon wait run on one domain for as long as they live, although another
 /// domain sleeps. That is best for fibers that live short, and for fibers that exchange messages
@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// For fibers that live long a runtime *learns*. It notes a line of the program if the fibers
 /// spawned there have exchanged hundreds of messages with their own children, or with the fibers
 /// that were spawned just before and after them. It then deals out later fibers of this line to the
-/// domains, in groups of neighbours. Such a fiber waits for its domain, as a fiber with a place
+/// domains, in groups of neighbours. Such a fiber waits for its domain, as a fiber with a destination
 /// does. If the messages cross domains all the same, the runtime gives the line up. It cannot learn
 /// from a line that runs once. So if fibers live long and have more work than one domain can do,
 /// place them. The last of these calls counts:
@@ -40,12 +40,12 @@ use std::sync::Arc;
 /// | [`domain`](Builder::domain) | on the domain with an index |
 /// | [`first_free`](Builder::first_free) | on the domain that is free first |
 ///
-/// A [task](crate::task) needs no place. It begins on its spawner's stack, goes on on the domain of
+/// A [task](crate::task) needs no destination. It begins on its spawner's stack, goes on on the domain of
 /// the partner that wakes it, and may be taken over by an idle domain whenever it is ready.
 #[derive(Debug, Clone, Default)]
 pub struct Builder {
     name: Option<Arc<str>>,
-    place: Place,
+    destination: Destination,
 }
 
 impl Builder {
@@ -89,7 +89,7 @@ impl Builder {
     /// ```
     #[must_use]
     pub fn domain(mut self, index: usize) -> Self {
-        self.place = Place::Domain(index);
+        self.destination = Destination::Domain(index);
         self
     }
 
@@ -135,7 +135,7 @@ impl Builder {
     /// ```
     #[must_use]
     pub fn spread(mut self) -> Self {
-        self.place = Place::Spread;
+        self.destination = Destination::Spread;
         self
     }
 
@@ -164,7 +164,7 @@ impl Builder {
     /// ```
     #[must_use]
     pub fn first_free(mut self) -> Self {
-        self.place = Place::FirstFree;
+        self.destination = Destination::FirstFree;
         self
     }
 
@@ -174,11 +174,11 @@ impl Builder {
     /// no transfer between cores and wakes no thread.
     ///
     /// The domain is looked up when `near` is called. It is known from when the other fiber is
-    /// spawned, if that one has a place itself, and otherwise from when it begins; it is still
+    /// spawned, if that one has a destination itself, and otherwise from when it begins; it is still
     /// known when that fiber has ended. If it is not known, because the other fiber has not begun
     /// and may yet begin anywhere, or if it belongs to another runtime than the one that the fiber
-    /// is spawned on, then the fiber is spawned as without a place. So give the first fiber a place
-    /// ([`spread`](Builder::spread), for example), or call this from a fiber that has heard from
+    /// is spawned on, then the fiber is spawned as without a destination. So give the first fiber a
+    /// destination ([`spread`](Builder::spread), for example), or call this from a fiber that has heard from
     /// it.
     ///
     /// # Complexity
@@ -216,7 +216,7 @@ impl Builder {
     /// ```
     #[must_use]
     pub fn near<T>(mut self, fiber: &JoinHandle<T>) -> Self {
-        self.place = Place::beside(fiber.fiber());
+        self.destination = Destination::beside(fiber.fiber());
         self
     }
 
@@ -244,7 +244,7 @@ impl Builder {
     {
         let traits = Traits { name: self.name, ..Traits::default() };
         // SAFETY: nothing is borrowed.
-        unsafe { spawn_unchecked(f, traits, self.place, Location::caller()) }
+        unsafe { spawn_unchecked(f, traits, self.destination, Location::caller()) }
     }
 
     /// Spawns the fiber in `scope`, so that it may borrow values that outlive the scope. See
@@ -278,6 +278,6 @@ impl Builder {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        scope.spawn_placed(f, self.name, self.place, Location::caller())
+        scope.spawn_placed(f, self.name, self.destination, Location::caller())
     }
 }

@@ -4,7 +4,7 @@ use super::join::{JoinError, JoinHandle};
 use super::spawn::spawn_unchecked;
 use crate::event::step;
 use crate::event::{Label, Source, described, limit, parker, sync_masked};
-use crate::sched::place::Place;
+use crate::sched::destination::Destination;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::spawned::fiber_cell::Traits;
 use crate::spawned::scope_state::ScopeState;
@@ -132,16 +132,16 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        self.spawn_placed(f, None, Place::Anywhere, site)
+        self.spawn_placed(f, None, Destination::Anywhere, site)
     }
 
-    /// Does the same, for a fiber with a name or a place.
+    /// Does the same, for a fiber with a name or a destination.
     #[inline]
     pub(super) fn spawn_placed<F, T>(
         &'scope self,
         f: F,
         name: Option<Arc<str>>,
-        place: Place,
+        destination: Destination,
         site: &'static Location<'static>,
     ) -> ScopedJoinHandle<'scope, T>
     where
@@ -162,7 +162,7 @@ impl<'scope> Scope<'scope, '_> {
         let traits = Traits { name, scope: Some(NonNull::from(&self.state)), ..Traits::default() };
         // SAFETY: the borrows of `f` outlive 'scope. The scope does not end before the fiber has
         // ended and an unclaimed result has been dropped.
-        let handle = unsafe { spawn_unchecked(f, traits, place, site) };
+        let handle = unsafe { spawn_unchecked(f, traits, destination, site) };
         std::mem::forget(entered);
         ScopedJoinHandle { handle, scope: PhantomData }
     }

@@ -3,7 +3,7 @@
 use super::join::JoinHandle;
 use crate::event::installed;
 use crate::runtime;
-use crate::sched::{place::Place, shared::Shared, worker};
+use crate::sched::{destination::Destination, shared::Shared, worker};
 use crate::spawned::fiber_cell::{self, Fiber, Traits};
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -44,7 +44,7 @@ where
     T: Send + 'static,
 {
     // SAFETY: nothing is borrowed.
-    unsafe { spawn_unchecked(f, Traits::default(), Place::Anywhere, Location::caller()) }
+    unsafe { spawn_unchecked(f, Traits::default(), Destination::Anywhere, Location::caller()) }
 }
 
 /// Spawns a fiber on the domain with this index, where it stays. See [`spawn`].
@@ -76,7 +76,7 @@ where
     T: Send + 'static,
 {
     // SAFETY: nothing is borrowed.
-    unsafe { spawn_unchecked(f, Traits::default(), Place::Domain(domain), Location::caller()) }
+    unsafe { spawn_unchecked(f, Traits::default(), Destination::Domain(domain), Location::caller()) }
 }
 
 /// Spawns a fiber on the current runtime.
@@ -88,7 +88,7 @@ where
 pub(crate) unsafe fn spawn_unchecked<F, T>(
     f: F,
     traits: Traits,
-    place: Place,
+    destination: Destination,
     site: &'static Location<'static>,
 ) -> JoinHandle<T>
 where
@@ -99,19 +99,19 @@ where
         Some(worker) => {
             let shared = worker.shared();
             let here = Some(worker.domain().index);
-            let (fiber, mut domain) = placed(shared, f, traits, place, here, site);
-            if matches!(place, Place::Anywhere) && shared.domains.len() > 1 {
+            let (fiber, mut domain) = placed(shared, f, traits, destination, here, site);
+            if matches!(destination, Destination::Anywhere) && shared.domains.len() > 1 {
                 domain = worker.beside_its_kin(fiber);
             }
-            match place {
-                Place::FirstFree => worker.spawn_for_the_first(fiber),
+            match destination {
+                Destination::FirstFree => worker.spawn_for_the_first(fiber),
                 _ => worker.spawn(fiber, domain),
             }
             // SAFETY: made with result type `T`; the second reference is the handle's.
             unsafe { JoinHandle::new(fiber) }
         }
         // SAFETY: passed on to the caller.
-        None => unsafe { spawn_outside(f, traits, place, site) },
+        None => unsafe { spawn_outside(f, traits, destination, site) },
     })
 }
 
@@ -120,7 +120,7 @@ where
 unsafe fn spawn_outside<F, T>(
     f: F,
     traits: Traits,
-    place: Place,
+    destination: Destination,
     site: &'static Location<'static>,
 ) -> JoinHandle<T>
 where
@@ -151,7 +151,7 @@ where
         return unsafe { JoinHandle::new(fiber) };
     }
     let shared = runtime::default_runtime();
-    let (fiber, domain) = placed(shared, f, traits, place, None, site);
+    let (fiber, domain) = placed(shared, f, traits, destination, None, site);
     shared.spawn_outside(fiber, domain);
     // SAFETY: as above.
     unsafe { JoinHandle::new(fiber) }
@@ -165,7 +165,7 @@ pub(crate) fn placed<F, T>(
     shared: &Shared,
     f: F,
     mut traits: Traits,
-    place: Place,
+    destination: Destination,
     here: Option<usize>,
     site: &'static Location<'static>,
 ) -> (NonNull<Fiber>, Option<usize>)
@@ -174,12 +174,12 @@ where
     T: Send,
 {
     // First, since it panics if there is no such domain.
-    let domain = shared.decide(place, here);
+    let domain = shared.decide(destination, here);
     traits.panic_policy = shared.panic_policy;
     let fiber = Fiber::new(f, traits, site);
     if let Some(index) = domain {
         // SAFETY: the fiber has just been made.
-        shared.settle(unsafe { fiber.as_ref() }, place, index);
+        shared.settle(unsafe { fiber.as_ref() }, destination, index);
     }
     (fiber, domain)
 }

@@ -225,20 +225,24 @@ impl Half {
 }
 
 /// A stack, and the place where its owner has a seat.
-struct Place {
+struct OwnersStack {
     stacks: Stacks,
     pending: Pending,
     offers: Offers,
 }
 
 // SAFETY: other threads leave the owner's fields alone.
-unsafe impl Sync for Place {}
+unsafe impl Sync for OwnersStack {}
 // SAFETY: as above.
-unsafe impl Send for Place {}
+unsafe impl Send for OwnersStack {}
 
-impl Place {
+impl OwnersStack {
     fn new(is_shared: bool) -> Arc<Self> {
-        Arc::new(Place { stacks: Stacks::new(is_shared), pending: Pending::new(), offers: Offers::new() })
+        Arc::new(OwnersStack {
+            stacks: Stacks::new(is_shared),
+            pending: Pending::new(),
+            offers: Offers::new(),
+        })
     }
 
     /// Looks from outside, twice, since a stack that is new since the last look is left alone, and
@@ -260,9 +264,9 @@ impl Place {
 #[test]
 fn a_half_is_found_from_outside_and_run_once() {
     explore(3, || {
-        let place = Place::new(false);
+        let place = OwnersStack::new(false);
         let seat = place.stacks.enter(&place.pending);
-        let outsider = Place::look(&place);
+        let outsider = OwnersStack::look(&place);
         {
             let half = Half::new();
             half.beside(&place.pending, &place.offers, || ());
@@ -277,9 +281,9 @@ fn a_half_is_found_from_outside_and_run_once() {
 #[test]
 fn a_half_and_one_within_it_are_found_from_outside() {
     explore(2, || {
-        let place = Place::new(true);
+        let place = OwnersStack::new(true);
         let seat = place.stacks.enter(&place.pending);
-        let outsider = Place::look(&place);
+        let outsider = OwnersStack::look(&place);
         {
             let (half, inner) = (Half::new(), Half::new());
             half.beside(&place.pending, &place.offers, || {
@@ -296,9 +300,9 @@ fn a_half_and_one_within_it_are_found_from_outside() {
 #[test]
 fn owner_and_outsider_offer_the_same() {
     explore(3, || {
-        let place = Place::new(false);
+        let place = OwnersStack::new(false);
         let seat = place.stacks.enter(&place.pending);
-        let outsider = Place::look(&place);
+        let outsider = OwnersStack::look(&place);
         {
             let half = Half::new();
             half.beside(&place.pending, &place.offers, || {
@@ -328,9 +332,9 @@ fn what_is_held_is_not_looked_at() {
         Offer::Nothing
     }
     explore(3, || {
-        let place = Place::new(false);
+        let place = OwnersStack::new(false);
         let seat = place.stacks.enter(&place.pending);
-        let outsider = Place::look(&place);
+        let outsider = OwnersStack::look(&place);
         {
             let chest = Chest { entry: Entry::open(offer), inside: UnsafeCell::new(0) };
             // SAFETY: the entry is popped below.

@@ -3,7 +3,7 @@
 use super::Statistics;
 use crate::fiber::JoinHandle;
 use crate::report::WaitGraph;
-use crate::sched::place::Place;
+use crate::sched::destination::Destination;
 use crate::sched::shared::Shared;
 use crate::sched::worker;
 use crate::shim::sync::Arc;
@@ -141,7 +141,7 @@ impl Handle {
         T: Send + 'static,
     {
         // SAFETY: nothing is borrowed.
-        unsafe { Shared::spawn(&self.shared, f, Place::Anywhere, Location::caller()) }
+        unsafe { Shared::spawn(&self.shared, f, Destination::Anywhere, Location::caller()) }
     }
 
     /// Spawns a fiber on the domain of this runtime with this index, where it stays, from any thread. See
@@ -167,7 +167,7 @@ impl Handle {
         T: Send + 'static,
     {
         // SAFETY: nothing is borrowed.
-        unsafe { Shared::spawn(&self.shared, f, Place::Domain(domain), Location::caller()) }
+        unsafe { Shared::spawn(&self.shared, f, Destination::Domain(domain), Location::caller()) }
     }
 
     /// Runs `f` as a fiber of this runtime and waits for it, which allows `f` to borrow. See

@@ -20,7 +20,7 @@ use crate::fiber::{JoinError, JoinHandle, placed, spawn_unchecked};
 use crate::report::Report;
 use crate::report::Shutdown;
 use crate::report::WaitGraph;
-use crate::sched::place::Place;
+use crate::sched::destination::Destination;
 use crate::sched::shared::Shared;
 use crate::sched::snapshot::{self};
 use crate::sched::worker;
@@ -46,7 +46,7 @@ impl Shared {
     pub(crate) unsafe fn spawn<F, T>(
         this: &Arc<Self>,
         f: F,
-        place: Place,
+        destination: Destination,
         site: &'static Location<'static>,
     ) -> JoinHandle<T>
     where
@@ -56,14 +56,14 @@ impl Shared {
         this.must_be_here();
         if worker::with_current(|worker| worker.is_some_and(|w| Arc::ptr_eq(w.shared(), this))) {
             // SAFETY: passed on to the caller.
-            return unsafe { spawn_unchecked(f, Traits::default(), place, site) };
+            return unsafe { spawn_unchecked(f, Traits::default(), destination, site) };
         }
         cannot_be_checked(
             "a fiber of another runtime",
             "it runs beside the model",
             "Spawn it where the program runs, by `lisle::spawn`",
         );
-        let (fiber, domain) = placed(this, f, Traits::default(), place, None, site);
+        let (fiber, domain) = placed(this, f, Traits::default(), destination, None, site);
         this.spawn_outside(fiber, domain);
         // SAFETY: made with result type `T`; the second reference is the handle's.
         unsafe { JoinHandle::new(fiber) }
@@ -80,7 +80,7 @@ impl Shared {
         no_suspend::refuse(|| format!("wait for a fiber (spawned at {site})"));
         let _caller = this.deadlocks.caller();
         // SAFETY: `join_masked` waits until the fiber has ended, whatever happens.
-        let handle = unsafe { Shared::spawn(this, f, Place::Anywhere, site) };
+        let handle = unsafe { Shared::spawn(this, f, Destination::Anywhere, site) };
         let outcome = handle.join_masked().map_err(JoinError::into_panic);
         match (outcome, this.deadlocks.fatal()) {
             (Err(Ok(panic)), _) => resume_unwind(panic),
@@ -167,7 +167,7 @@ impl Runtime {
         T: Send + 'static,
     {
         // SAFETY: nothing is borrowed.
-        unsafe { Shared::spawn(&self.shared, f, Place::Anywhere, Location::caller()) }
+        unsafe { Shared::spawn(&self.shared, f, Destination::Anywhere, Location::caller()) }
     }
 
     /// Runs `f` as a fiber of this runtime and waits for it, which allows `f` to borrow.

@@ -31,8 +31,8 @@ pub(super) struct Sighting {
 /// The sighting of the thief that has this place, or of the one before it.
 pub(super) type Lookout = Cell<Option<Sighting>>;
 
-/// The place of one that looks, if it has found one.
-pub(super) type Place<'a> = Option<Guard<'a, Lookout>>;
+/// The lookout that a thief holds, if it has found a free one.
+pub(super) type HeldLookout<'a> = Option<Guard<'a, Lookout>>;
 
 /// The places of thieves that look at the rings of others. They are held for longer than a lock
 /// should be, which does no harm: no thread waits for one.
@@ -44,7 +44,7 @@ impl Lookouts {
     }
 
     /// Takes a place until the guard is dropped. Returns `None` if others have all of them.
-    pub(super) fn man(&self) -> Place<'_> {
+    pub(super) fn man(&self) -> HeldLookout<'_> {
         self.0.iter().find_map(|place| place.try_lock())
     }
 }

@@ -5,8 +5,8 @@
 //! - `shared.rs` has the state that the domains of a runtime share; `common.rs` has the fibers and
 //!   tasks that belong to no domain; `sharing.rs` finds the domains that could take a part of a
 //!   loop.
-//! - `place.rs` decides on the domain of a fiber with a place; `groups.rs` learns the domains of
-//!   others.
+//! - `destination.rs` decides on the domain of a fiber with a destination; `groups.rs` learns the
+//!   domains of others.
 //! - `reactor/` waits for the sockets of a domain.
 //! - `forked.rs` has the first steps of a forked child.
 //! - `snapshot.rs` collects the waits of all fibers; `deadlock.rs` notices that all fibers wait for
@@ -20,6 +20,7 @@ pub(crate) mod counts;
 pub(crate) mod deadlock;
 pub(crate) mod deadlock_policy;
 pub mod default;
+pub(crate) mod destination;
 pub(crate) mod dump;
 pub(crate) mod forked;
 pub(crate) mod groups;
@@ -28,7 +29,6 @@ pub(crate) mod lookouts;
 pub(crate) mod monitor;
 pub(crate) mod monitor_handle;
 pub(crate) mod overflow;
-pub(crate) mod place;
 pub(crate) mod questions;
 #[doc(hidden)]
 pub mod reactor;
@@ -81,7 +81,7 @@ pub(crate) struct Domain {
     /// Fibers that have not begun and that the ring had no room for, the youngest first.
     surplus: Lock<Fifo<Runnable>>,
     pub stolen: AtomicU64,
-    /// How many fibers live here that were spread, see `place.rs`.
+    /// How many fibers live here that were spread, see `destination.rs`.
     spread: unseen::AtomicUsize,
     /// Set while fibers of this domain wait for parts of their loops.
     pub is_joining: AtomicBool,

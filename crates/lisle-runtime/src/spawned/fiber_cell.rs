@@ -60,7 +60,7 @@ pub(crate) struct Fiber {
     /// `true` once the fiber has been asked to cancel.
     pub(crate) cancelled: Source<bool, (), Unlabelled>,
     pub(crate) panic_policy: PanicPolicy,
-    /// Set if the fiber counts among the spread ones of its domain, see `sched/place.rs`.
+    /// Set if the fiber counts among the spread ones of its domain, see `sched/destination.rs`.
     pub(crate) is_spread: Cell<bool>,
     /// `true` once the fiber or its handle no longer needs the other. Used only with a scope.
     parted: AtomicBool,

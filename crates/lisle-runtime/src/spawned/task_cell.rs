@@ -11,7 +11,7 @@ use super::head::Head;
 use super::locals::{Owner, contained};
 use super::runnable::Kind;
 use super::task_body::Table;
-use crate::event::recycled::{Recycled, State};
+use crate::event::recycled::{Recycled, TaskWord};
 use crate::event::{Description, Label};
 use crate::shim::atomic::{AtomicPtr, Ordering};
 use std::cell::Cell;
@@ -108,7 +108,7 @@ impl Task {
     }
 
     #[inline(always)]
-    pub(crate) fn state(&self) -> &State {
+    pub(crate) fn state(&self) -> &TaskWord {
         self.recycled.state()
     }
 
@@ -152,7 +152,7 @@ impl Task {
     }
 
     /// Returns the state of the slot, which may be vacant.
-    pub(crate) fn state_of<'a>(slot: NonNull<Task>) -> &'a State {
+    pub(crate) fn state_of<'a>(slot: NonNull<Task>) -> &'a TaskWord {
         // SAFETY: slots are prepared, or are of zeros.
         unsafe { Recycled::state_of(Task::recycled(slot)) }
     }

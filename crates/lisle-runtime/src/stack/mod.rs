@@ -41,7 +41,7 @@ use std::{io, mem, ops::Range};
 
 use corosensei::stack::StackPointer;
 use lisle_core::exceptions::Exceptions;
-use lisle_core::segment::Place;
+use lisle_core::segment::StackSpan;
 
 use self::slab::{Shape, Slab};
 use crate::memory::pages;
@@ -103,11 +103,11 @@ impl Stack {
     ///
     /// The segment ends before the stack is given back or dropped, and the stack is lent to one
     /// segment at a time.
-    pub(crate) unsafe fn lend(&self) -> Place {
+    pub(crate) unsafe fn lend(&self) -> StackSpan {
         const { assert!(size_of::<Exceptions>().is_multiple_of(16)) };
         // SAFETY: the memory stays until the stack is dropped, which is not before the segment has
         // ended. Both ends are multiples of 16, and the guard lies at the limit.
-        unsafe { Place::new(self.base.get() - size_of::<Exceptions>(), self.limit.get()) }
+        unsafe { StackSpan::new(self.base.get() - size_of::<Exceptions>(), self.limit.get()) }
     }
 
     /// Returns the place for the exceptions of C++ of the fiber that runs on this stack. It is on the

@@ -50,18 +50,18 @@ pub fn reify<T, F>(f: F) -> Reify<T, F>
 where
     F: FnOnce(Reified<T>),
 {
-    Reify { f: Some(f), place: None }
+    Reify { f: Some(f), handover: None }
 }
 
 /// The future of [`reify`].
 #[must_use = "futures do nothing unless awaited"]
 pub struct Reify<T, F> {
     f: Option<F>,
-    place: Option<Arc<Place<T>>>,
+    handover: Option<Arc<Handover<T>>>,
 }
 
-/// The place of the value between the code that prepares the task and the task.
-struct Place<T> {
+/// The handover of the value between the code that prepares the task and the task.
+struct Handover<T> {
     content: Lock<Content<T>>,
 }
 
@@ -95,14 +95,14 @@ impl<T, F: FnOnce(Reified<T>)> Future for Reify<T, F> {
         let this = self.get_mut();
         if let Some(f) = this.f.take() {
             let content = Lock::new(Content::Nothing(context.waker().clone()));
-            let place = this.place.insert(Arc::new(Place { content }));
-            f(Reified { place: Some(place.clone()) });
+            let handover = this.handover.insert(Arc::new(Handover { content }));
+            f(Reified { handover: Some(handover.clone()) });
         }
-        let place = this.place.as_ref().expect("a future that has given its value is not polled again");
+        let handover = this.handover.as_ref().expect("a future that has given its value is not polled again");
         // To clone or drop a waker may run foreign code, so neither is done under the lock.
         let fresh = context.waker().clone();
         let (polled, _unused) = {
-            let mut content = place.content.lock();
+            let mut content = handover.content.lock();
             match std::mem::replace(&mut *content, Content::Left) {
                 Content::Nothing(waker) => {
                     *content = Content::Nothing(fresh);
@@ -113,7 +113,7 @@ impl<T, F: FnOnce(Reified<T>)> Future for Reify<T, F> {
             }
         };
         if polled.is_ready() {
-            this.place = None;
+            this.handover = None;
         }
         polled
     }
@@ -121,8 +121,8 @@ impl<T, F: FnOnce(Reified<T>)> Future for Reify<T, F> {
 
 impl<T, F> Drop for Reify<T, F> {
     fn drop(&mut self) {
-        if let Some(place) = &self.place {
-            let left = std::mem::replace(&mut *place.content.lock(), Content::Left);
+        if let Some(handover) = &self.handover {
+            let left = std::mem::replace(&mut *handover.content.lock(), Content::Left);
             drop(left);
         }
     }
@@ -131,7 +131,7 @@ impl<T, F> Drop for Reify<T, F> {
 /// A task that waits to be prepared, see [`reify`].
 pub struct Reified<T> {
     /// Taken only by `prepare` and by the destructor.
-    place: Option<Arc<Place<T>>>,
+    handover: Option<Arc<Handover<T>>>,
 }
 
 impl<T> Reified<T> {
@@ -151,20 +151,20 @@ impl<T> Reified<T> {
     /// assert_eq!(waits.join().unwrap(), Err(task::Unprepared));
     /// ```
     pub fn prepare(mut self, value: T) -> Prepared<T> {
-        Prepared { place: self.place.take(), value: Some(value) }
+        Prepared { handover: self.handover.take(), value: Some(value) }
     }
 }
 
 impl<T> Drop for Reified<T> {
     fn drop(&mut self) {
-        abandon(self.place.take());
+        abandon(self.handover.take());
     }
 }
 
 /// Tells a task that it will never be prepared.
-fn abandon<T>(place: Option<Arc<Place<T>>>) {
-    let Some(place) = place else { return };
-    let woken = place.content.lock().fill(Content::Unprepared);
+fn abandon<T>(handover: Option<Arc<Handover<T>>>) {
+    let Some(handover) = handover else { return };
+    let woken = handover.content.lock().fill(Content::Unprepared);
     if let Ok(waker) = woken {
         waker.wake();
     }
@@ -172,7 +172,7 @@ fn abandon<T>(place: Option<Arc<Place<T>>>) {
 
 /// A task that can go on, see [`Reified::prepare`].
 pub struct Prepared<T> {
-    place: Option<Arc<Place<T>>>,
+    handover: Option<Arc<Handover<T>>>,
     value: Option<T>,
 }
 
@@ -266,9 +266,9 @@ impl<T> Prepared<T> {
     }
 
     fn hand_over(mut self, resume: impl FnOnce(Waker)) -> Result<(), T> {
-        let place = self.place.take().expect("prepared once");
+        let handover = self.handover.take().expect("prepared once");
         let value = self.value.take().expect("prepared once");
-        let filled = place.content.lock().fill(Content::Value(value));
+        let filled = handover.content.lock().fill(Content::Value(value));
         match filled {
             Ok(waker) => {
                 resume(waker);
@@ -282,7 +282,7 @@ impl<T> Prepared<T> {
 
 impl<T> Drop for Prepared<T> {
     fn drop(&mut self) {
-        abandon(self.place.take());
+        abandon(self.handover.take());
     }
 }
 

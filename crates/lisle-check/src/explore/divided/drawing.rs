@@ -11,13 +11,13 @@ use crate::explore::{Bounded, Counts, Ending, Strategy};
 
 #[derive(Debug)]
 pub(super) struct Shared {
-    pub(super) state: Mutex<State>,
+    pub(super) state: Mutex<DrawingState>,
     pub(super) changed: Condvar,
 }
 
 /// The state that the workers share.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct State {
+pub(super) struct DrawingState {
     pub(super) members: Vec<Member>,
     /// Whose turn it is.
     pub(super) turn: usize,
@@ -108,7 +108,7 @@ impl Member {
     }
 }
 
-impl State {
+impl DrawingState {
     /// Returns the next execution, its number and its strategy's place.
     pub(super) fn draw(&mut self) -> Result<(u64, usize, Planned), Offer> {
         for _ in 0..self.members.len() {
@@ -142,15 +142,15 @@ impl State {
 }
 
 impl Shared {
-    pub(super) fn new(state: State) -> Arc<Self> {
+    pub(super) fn new(state: DrawingState) -> Arc<Self> {
         Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() })
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, DrawingState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn wake(&self, state: &State) {
+    pub(super) fn wake(&self, state: &DrawingState) {
         if state.waiting > 0 {
             self.changed.notify_all();
         }

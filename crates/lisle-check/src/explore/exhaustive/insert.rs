@@ -9,7 +9,7 @@ use super::super::access::{Label, sleeps_on};
 use super::super::races::{Race, steps_to_reverse};
 use super::super::sleep::{Sleeper, agree, covers};
 use super::super::trace::Choice;
-use super::super::tree::{Outcome, Planned, State, Tree};
+use super::super::tree::{NodeState, Outcome, Planned, Tree};
 use super::super::{Access, Process};
 use super::{Exhaustive, Reduction};
 
@@ -44,8 +44,10 @@ impl Exhaustive {
         self.sleepers.at(depth).iter().any(|sleeper| {
             let Sleeper { process, outcome, label } = sleeper;
             match self.place(tree, *process, outcome, label, sequence) {
-                Some(Place { whole: true, .. }) => true,
-                Some(Place { whole: false, step: Some(_) }) => is_covered_with(covered, *process, outcome),
+                Some(FirstStep { whole: true, .. }) => true,
+                Some(FirstStep { whole: false, step: Some(_) }) => {
+                    is_covered_with(covered, *process, outcome)
+                }
                 _ => false,
             }
         })
@@ -107,7 +109,7 @@ impl Exhaustive {
             let (process, accesses) = self.any_step(step);
             let own = Planned { process, outcome: Outcome::from_slice(sequence.choices(self, step)) };
             let label = Label::from_slice(accesses);
-            node = tree.add(node, own, Some(label), State::Pending, index + 1 == length);
+            node = tree.add(node, own, Some(label), NodeState::Pending, index + 1 == length);
         }
     }
 
@@ -138,7 +140,7 @@ impl Exhaustive {
         outcome: &[Choice],
         label: &[Access],
         sequence: &Sequence,
-    ) -> Option<Place> {
+    ) -> Option<FirstStep> {
         for &step in &sequence.steps {
             let (other, accesses) = self.any_step(step);
             if other == process {
@@ -146,7 +148,7 @@ impl Exhaustive {
                 let is_open = sequence.reversed.is_some_and(|reversed| reversed.step == step);
                 let same = agree(outcome, choices) && (is_open || outcome.len() == choices.len());
                 let whole = outcome.len() <= choices.len();
-                return same.then_some(Place { step: Some(step), whole });
+                return same.then_some(FirstStep { step: Some(step), whole });
             }
             if !sleeps_on(label, accesses) {
                 return None;
@@ -154,7 +156,7 @@ impl Exhaustive {
         }
         // A source set has a step of the sequence itself.
         let may_be = self.reduction == Reduction::Optimal || tree.has_choices;
-        may_be.then_some(Place { step: None, whole: !tree.has_choices })
+        may_be.then_some(FirstStep { step: None, whole: !tree.has_choices })
     }
 }
 
@@ -207,7 +209,7 @@ fn is_covered_with(covered: &mut Covered, process: Process, outcome: &[Choice]) 
 }
 
 /// That a step can be the first one of a schedule that begins with a sequence.
-struct Place {
+struct FirstStep {
     /// The step of the sequence that it is, if it is one of them. It commutes with all of them
     /// otherwise.
     step: Option<u32>,

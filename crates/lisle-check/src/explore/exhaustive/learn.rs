@@ -5,7 +5,7 @@ use super::super::Process;
 use super::super::access::Label;
 use super::super::sleep::covers;
 use super::super::trace::Choice;
-use super::super::tree::{Outcome, Planned, State, Tree};
+use super::super::tree::{NodeState, Outcome, Planned, Tree};
 use super::Exhaustive;
 
 impl Exhaustive {
@@ -41,7 +41,9 @@ impl Exhaustive {
                     tree.ran(node, own.outcome, label, leaf);
                     self.load_postponed(tree, node);
                 }
-                None => self.path.push(tree.add(self.node_before(step), own, Some(label), State::Open, leaf)),
+                None => {
+                    self.path.push(tree.add(self.node_before(step), own, Some(label), NodeState::Open, leaf))
+                }
             }
         }
         true
@@ -111,7 +113,7 @@ impl Exhaustive {
                 outcome.push(Choice { way, ways });
                 if !self.is_covered(tree, step, process, &mut outcome) {
                     let own = Planned { process, outcome };
-                    tree.add(self.node_before(step), own, None, State::Pending, true);
+                    tree.add(self.node_before(step), own, None, NodeState::Pending, true);
                 }
             }
         }

@@ -19,7 +19,7 @@ use super::races::Race;
 use super::shared::Shared;
 use super::sleep::{Sleeper, Sleepers};
 use super::trace::Trace;
-use super::tree::{Outcome, Planned, State, Tree};
+use super::tree::{NodeState, Outcome, Planned, Tree};
 use super::{Access, Counts, Decision, Divergence, Ending, Kind, Mark, Object, Process, Strategy};
 use postponed::Loaded;
 
@@ -151,7 +151,7 @@ impl Exhaustive {
 
     /// Returns `true` if nothing remains to be run.
     pub fn is_finished(&self) -> bool {
-        self.shared.lock().tree.node(Tree::ROOT).state == State::Done
+        self.shared.lock().tree.node(Tree::ROOT).state == NodeState::Done
     }
 
     /// Returns an estimate of the explored share, from 0 to 1.

@@ -7,7 +7,7 @@
 
 use super::cells::{Cells, Target};
 use super::relation::{EVENTS, Relation, Set, members};
-use crate::litmus::error::Place;
+use crate::litmus::error::SourcePosition;
 use crate::litmus::program::expression::Expression;
 use crate::litmus::program::path::{Event, Kind, Path, Symbol, Taint};
 use crate::litmus::program::{Fence, Order};
@@ -144,6 +144,6 @@ fn first_write(value: i64) -> Event {
         pair: None,
         locked: false,
         unused: false,
-        place: Place::default(),
+        position: SourcePosition::default(),
     }
 }

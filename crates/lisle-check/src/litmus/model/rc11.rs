@@ -6,7 +6,7 @@
 //! sequence goes on only by updates, not by later stores of the same thread.
 
 use super::Axioms;
-use crate::litmus::error::Place;
+use crate::litmus::error::SourcePosition;
 use crate::litmus::execution::relation::{Relation, Set, members};
 use crate::litmus::execution::search::Graph;
 use crate::litmus::execution::skeleton::Skeleton;
@@ -107,7 +107,7 @@ pub(crate) struct Pair {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Side {
     pub(crate) thread: usize,
-    pub(crate) place: Place,
+    pub(crate) position: SourcePosition,
     pub(crate) writes: bool,
 }
 
@@ -125,7 +125,11 @@ pub(crate) fn races(skeleton: &Skeleton, graph: &Graph) -> Vec<Pair> {
             let ordered = happens.contains(first, second) || happens.contains(second, first);
             let side = |event: usize| {
                 let writes = skeleton.writes >> event & 1 == 1;
-                Some(Side { thread: skeleton.threads[event]?, place: skeleton.events[event].place, writes })
+                Some(Side {
+                    thread: skeleton.threads[event]?,
+                    position: skeleton.events[event].position,
+                    writes,
+                })
             };
             if writes & 1 == 1
                 && plain

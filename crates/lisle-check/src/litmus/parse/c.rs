@@ -7,7 +7,7 @@
 use super::cursor::Cursor;
 use super::lexer::Token;
 use super::{condition, linux, types};
-use crate::litmus::error::{ParseError, Place};
+use crate::litmus::error::{ParseError, SourcePosition};
 use crate::litmus::program::expression::{Expression, Extension, Operator};
 use crate::litmus::program::{Fence, Instruction, Memory, Operand, Order, Register, Thread, Type};
 
@@ -21,7 +21,7 @@ const SUPPORTED: &str = "supported in C: declarations, assignments, *x, if, else
 pub(super) fn threads(
     cursor: &mut Cursor<'_>,
     memory: &mut Memory,
-) -> Result<(Vec<Thread>, Option<Place>), ParseError> {
+) -> Result<(Vec<Thread>, Option<SourcePosition>), ParseError> {
     let (mut threads, mut linux) = (Vec::new(), None);
     while cursor.peek().is_some_and(|token| !condition::begins(token)) {
         let number = threads.len();
@@ -40,7 +40,7 @@ fn function(
     cursor: &mut Cursor<'_>,
     memory: &mut Memory,
     number: usize,
-) -> Result<(Thread, Option<Place>), ParseError> {
+) -> Result<(Thread, Option<SourcePosition>), ParseError> {
     cursor.takes_word("void");
     let at = *cursor;
     let name = cursor.word("the name of a thread")?;
@@ -73,7 +73,7 @@ pub(super) struct Function<'a, 'b> {
     /// The types of the local variables.
     types: Vec<(Register, Type)>,
     /// Where the first word of Linux stands.
-    pub(super) linux: Option<Place>,
+    pub(super) linux: Option<SourcePosition>,
 }
 
 /// Where a value is assigned to.
@@ -193,13 +193,13 @@ impl<'a> Function<'a, '_> {
 
     /// `atomic_store(x, v);` and `atomic_thread_fence(o);`, which have no value.
     fn action(&mut self) -> Result<(), ParseError> {
-        let place = self.cursor.place();
+        let position = self.cursor.position();
         let name = self.cursor.word("a function")?;
         self.cursor.symbol("(")?;
         if name == "atomic_thread_fence" {
             let order = self.order(|_| true)?;
             let fence = if order == Order::Relaxed { Fence::Compiler } else { Fence::Thread(order) };
-            self.thread.push(place, Instruction::Fence(fence));
+            self.thread.push(position, Instruction::Fence(fence));
             return self.cursor.symbol(")");
         }
         let address = self.expression()?;
@@ -207,7 +207,7 @@ impl<'a> Function<'a, '_> {
         let value = self.expression()?;
         let order =
             self.order_argument(name, |order| !order.acquires() || order == Order::SequentiallyConsistent)?;
-        self.thread.push(place, Instruction::Store { address, size: 0, value, order });
+        self.thread.push(position, Instruction::Store { address, size: 0, value, order });
         self.cursor.symbol(")")
     }
 
@@ -263,11 +263,11 @@ impl<'a> Function<'a, '_> {
     }
 
     fn assignment(&mut self, target: Target) -> Result<(), ParseError> {
-        let place = self.cursor.place();
+        let position = self.cursor.position();
         self.cursor.symbol("=")?;
         let value = self.expression()?;
         self.thread.push(
-            place,
+            position,
             match target {
                 Target::Variable(target) => Instruction::Set { target, value: self.converted(target, value) },
                 Target::Memory(address) => {
@@ -304,15 +304,15 @@ impl<'a> Function<'a, '_> {
     }
 
     fn conditional(&mut self) -> Result<(), ParseError> {
-        let place = self.cursor.place();
+        let position = self.cursor.position();
         self.cursor.take();
-        let otherwise = self.unless(place)?;
+        let otherwise = self.unless(position)?;
         self.statement()?;
         if !self.cursor.takes_word("else") {
             self.land(otherwise);
             return Ok(());
         }
-        let end = self.jump(place, Expression::Constant(1));
+        let end = self.jump(position, Expression::Constant(1));
         self.land(otherwise);
         self.statement()?;
         self.land(end);
@@ -320,27 +320,27 @@ impl<'a> Function<'a, '_> {
     }
 
     fn repetition(&mut self) -> Result<(), ParseError> {
-        let place = self.cursor.place();
+        let position = self.cursor.position();
         self.cursor.take();
         let start = self.thread.code.len();
-        let end = self.unless(place)?;
+        let end = self.unless(position)?;
         self.statement()?;
-        self.thread.push(place, Instruction::Branch { condition: Expression::Constant(1), target: start });
+        self.thread.push(position, Instruction::Branch { condition: Expression::Constant(1), target: start });
         self.land(end);
         Ok(())
     }
 
     /// Reads `(condition)`; the jump that it returns is taken if the condition is 0.
-    fn unless(&mut self, place: Place) -> Result<usize, ParseError> {
+    fn unless(&mut self, position: SourcePosition) -> Result<usize, ParseError> {
         self.cursor.symbol("(")?;
         let condition = self.expression()?;
         self.cursor.symbol(")")?;
-        Ok(self.jump(place, not(condition)))
+        Ok(self.jump(position, not(condition)))
     }
 
     /// Adds a jump whose target [`land`](Self::land) sets.
-    pub(super) fn jump(&mut self, place: Place, condition: Operand) -> usize {
-        self.thread.push(place, Instruction::Branch { condition, target: 0 });
+    pub(super) fn jump(&mut self, position: SourcePosition, condition: Operand) -> usize {
+        self.thread.push(position, Instruction::Branch { condition, target: 0 });
         self.thread.code.len() - 1
     }
 

@@ -6,7 +6,7 @@
 use super::c::{Function, UNSIGNED, convert, is_supported, not};
 use super::lexer::Token;
 use super::types;
-use crate::litmus::error::{ParseError, Place};
+use crate::litmus::error::{ParseError, SourcePosition};
 use crate::litmus::program::expression::{Expression, Operator};
 use crate::litmus::program::{CompareExchange, Instruction, Memory, Operand, Order, Register, Type, Update};
 
@@ -43,14 +43,15 @@ impl Function<'_, '_> {
     ) -> Result<Operand, ParseError> {
         let mut left = inner(self)?;
         while self.cursor.peek() == Some(Token::Symbol(symbol)) {
-            let place = self.cursor.place();
+            let position = self.cursor.position();
             self.cursor.take();
             let target = self.thread.temporary();
-            self.thread.push(place, Instruction::Set { target, value: not(not(left)) });
+            self.thread.push(position, Instruction::Set { target, value: not(not(left)) });
             let known = Expression::Leaf(target);
-            let decided = self.jump(place, if symbol == "||" { known.clone() } else { not(known.clone()) });
+            let decided =
+                self.jump(position, if symbol == "||" { known.clone() } else { not(known.clone()) });
             let right = inner(self)?;
-            self.thread.push(place, Instruction::Set { target, value: not(not(right)) });
+            self.thread.push(position, Instruction::Set { target, value: not(not(right)) });
             self.land(decided);
             left = known;
         }
@@ -86,7 +87,7 @@ impl Function<'_, '_> {
     }
 
     fn prefixed(&mut self) -> Result<Operand, ParseError> {
-        let place = self.cursor.place();
+        let position = self.cursor.position();
         if self.cursor.takes("!") {
             return self.unary().map(not);
         }
@@ -102,12 +103,12 @@ impl Function<'_, '_> {
         }
         if self.cursor.takes("*") {
             let address = self.unary()?;
-            return Ok(self.load(place, address, Order::Plain));
+            return Ok(self.load(position, address, Order::Plain));
         }
-        self.primary(place)
+        self.primary(position)
     }
 
-    fn primary(&mut self, place: Place) -> Result<Operand, ParseError> {
+    fn primary(&mut self, position: SourcePosition) -> Result<Operand, ParseError> {
         if self.cursor.takes("&") {
             return self.address();
         }
@@ -136,7 +137,7 @@ impl Function<'_, '_> {
                 self.cursor.take();
                 Ok(Expression::Constant(value))
             }
-            (Some(Token::Word(name)), Some(Token::Symbol("("))) => self.call(name, place),
+            (Some(Token::Word(name)), Some(Token::Symbol("("))) => self.call(name, position),
             (Some(Token::Word(name)), _) => Err(self
                 .cursor
                 .error(format!("`{name}` is neither a variable nor a parameter of this thread"))),
@@ -180,15 +181,15 @@ impl Function<'_, '_> {
     }
 
     /// Adds a load, and returns its value.
-    pub(super) fn load(&mut self, place: Place, address: Operand, order: Order) -> Operand {
+    pub(super) fn load(&mut self, position: SourcePosition, address: Operand, order: Order) -> Operand {
         let target = self.thread.temporary();
-        self.thread.push(place, Instruction::Load { target, address, size: 0, order, exclusive: false });
+        self.thread.push(position, Instruction::Load { target, address, size: 0, order, exclusive: false });
         Expression::Leaf(target)
     }
 
     /// Reads a call of a function that has a value.
-    fn call(&mut self, name: &str, place: Place) -> Result<Operand, ParseError> {
-        if let Some(value) = self.linux_value(name, place)? {
+    fn call(&mut self, name: &str, position: SourcePosition) -> Result<Operand, ParseError> {
+        if let Some(value) = self.linux_value(name, position)? {
             return Ok(value);
         }
         let base = name.strip_suffix("_explicit").unwrap_or(name);
@@ -214,17 +215,17 @@ impl Function<'_, '_> {
         let value = match base {
             "atomic_load" => {
                 let order = self.order_argument(name, of_load)?;
-                self.load(place, address, order)
+                self.load(position, address, order)
             }
-            "atomic_compare_exchange_strong" => self.compare_exchange(name, place, address, false)?,
-            "atomic_compare_exchange_weak" => self.compare_exchange(name, place, address, true)?,
+            "atomic_compare_exchange_strong" => self.compare_exchange(name, position, address, false)?,
+            "atomic_compare_exchange_weak" => self.compare_exchange(name, position, address, true)?,
             _ => {
                 self.cursor.symbol(",")?;
                 let operand = self.expression()?;
                 let order = self.order_argument(name, any)?;
                 let old = self.thread.temporary();
                 let update = Update { old: Some(old), address, size: 0, operator, operand, order };
-                self.thread.push(place, Instruction::Update(update));
+                self.thread.push(position, Instruction::Update(update));
                 Expression::Leaf(old)
             }
         };
@@ -236,7 +237,7 @@ impl Function<'_, '_> {
     fn compare_exchange(
         &mut self,
         name: &str,
-        place: Place,
+        position: SourcePosition,
         address: Operand,
         weak: bool,
     ) -> Result<Operand, ParseError> {
@@ -249,7 +250,7 @@ impl Function<'_, '_> {
         let (old, made) = (self.thread.temporary(), self.thread.temporary());
         let value = match &expected {
             Expected::Variable(register) => Expression::Leaf(*register),
-            Expected::Memory(address) => self.load(place, address.clone(), Order::Plain),
+            Expected::Memory(address) => self.load(position, address.clone(), Order::Plain),
         };
         let exchange = CompareExchange {
             old: Some(old),
@@ -263,11 +264,11 @@ impl Function<'_, '_> {
             weak,
             keeps: false,
         };
-        self.thread.push(place, Instruction::CompareExchange(exchange));
-        let equal = self.jump(place, Expression::Leaf(made));
+        self.thread.push(position, Instruction::CompareExchange(exchange));
+        let equal = self.jump(position, Expression::Leaf(made));
         let value = Expression::Leaf(old);
         self.thread.push(
-            place,
+            position,
             match expected {
                 Expected::Variable(target) => {
                     Instruction::Set { target, value: self.converted(target, value) }

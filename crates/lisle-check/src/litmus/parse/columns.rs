@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::condition;
 use super::cursor::Cursor;
 use super::lexer::{Spanned, Token};
-use crate::litmus::error::{ParseError, Place, Source};
+use crate::litmus::error::{ParseError, Source, SourcePosition};
 use crate::litmus::program::expression::{Expression, Extension, Operator};
 use crate::litmus::program::{Instruction, Memory, Operand, Thread};
 
@@ -34,15 +34,15 @@ struct Jump {
 pub(super) struct Column<'a> {
     pub(super) thread: Thread,
     pub(super) memory: &'a mut Memory,
-    pub(super) place: Place,
+    pub(super) position: SourcePosition,
     labels: &'a mut Vec<(String, usize)>,
     jumps: &'a mut Vec<Jump>,
 }
 
 impl Column<'_> {
-    /// Adds an instruction at the place of the one that is being read.
+    /// Adds an instruction at the position of the one that is being read.
     pub(super) fn push(&mut self, instruction: Instruction) {
-        self.thread.push(self.place, instruction);
+        self.thread.push(self.position, instruction);
     }
 
     /// Adds a jump to the label that comes next, taken if the condition is not 0.
@@ -215,7 +215,7 @@ fn column<'a>(
     let mut column = Column {
         thread: Thread::default(),
         memory,
-        place: Place::default(),
+        position: SourcePosition::default(),
         labels: &mut labels,
         jumps: &mut jumps,
     };
@@ -231,7 +231,7 @@ fn column<'a>(
             cell.take();
         }
         if cell.peek().is_some() {
-            column.place = cell.place();
+            column.position = cell.position();
             assembler.instruction(&mut cell, &mut column)?;
             cell.end()?;
         }

@@ -53,10 +53,10 @@ impl Reader<'_, '_> {
                 }
             }
         }
-        let filter_place = self.cursor.place();
+        let filter_position = self.cursor.position();
         let filter = if self.cursor.takes_word("filter") { Some(self.implication()?) } else { None };
-        let filter_place = filter.is_some().then_some(filter_place);
-        let place = self.cursor.place();
+        let filter_position = filter.is_some().then_some(filter_position);
+        let position = self.cursor.position();
         let (quantifier, proposition) = if self.cursor.peek().is_none() {
             (Quantifier::ForAll, Proposition::Known(true))
         } else {
@@ -68,8 +68,8 @@ impl Reader<'_, '_> {
             quantifier,
             proposition,
             filter,
-            place,
-            filter_place,
+            position,
+            filter_position,
             items: std::mem::take(&mut self.items),
         };
         condition.sort();

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::lexer::{Spanned, Token};
-use crate::litmus::error::{ParseError, Place, Source};
+use crate::litmus::error::{ParseError, Source, SourcePosition};
 
 /// How deep expressions and blocks may be nested. Far more than a test needs, and far less than the
 /// stack has.
@@ -54,9 +54,9 @@ impl<'a> Cursor<'a> {
         self.tokens.first().map_or(end.saturating_sub(1)..end, |(_, span)| span.clone())
     }
 
-    /// The place of the next token.
-    pub(crate) fn place(&self) -> Place {
-        self.source.place(self.span().start)
+    /// The position of the next token.
+    pub(crate) fn position(&self) -> SourcePosition {
+        self.source.position(self.span().start)
     }
 
     /// The error that the next token is wrong.

@@ -1,6 +1,6 @@
 //! Splits a test into words, numbers and symbols, each with the bytes that it covers.
 //!
-//! Comments become blanks first, so that places stay the same. In the bodies of C, `(*x)` is an
+//! Comments become blanks first, so that positions stay the same. In the bodies of C, `(*x)` is an
 //! expression, and `//` and `/* */` are comments. Elsewhere `(* *)` is a comment. The text between
 //! `<<` and `>>` after a processor's test is a comment, too.
 
@@ -144,7 +144,7 @@ mod tests {
         let blanked = without_comments(text, true).expect("all comments end");
         assert_eq!(blanked, expected);
         let open = without_comments("X86 a\n(* b (* c *)", false).expect_err("the comment has no end");
-        assert_eq!((open.place().line, open.place().column), (2, 1));
+        assert_eq!((open.position().line, open.position().column), (2, 1));
     }
 
     #[test]
@@ -155,6 +155,6 @@ mod tests {
         assert_eq!(shown.join(" "), r"`MOV` `[` `x` `]` `,` `$` `31` `/\` `B` `.` `EQ`");
         assert_eq!(found[6].1, 9..13);
         let wrong = tokens("a\n é", 0, Source("a\n é")).expect_err("not a token");
-        assert_eq!((wrong.place().line, wrong.place().column), (2, 2));
+        assert_eq!((wrong.position().line, wrong.position().column), (2, 2));
     }
 }

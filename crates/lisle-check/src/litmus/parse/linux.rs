@@ -8,7 +8,7 @@
 //! releases. An execution in which a thread waits for a lock for ever does not count.
 
 use super::c::Function;
-use crate::litmus::error::{ParseError, Place};
+use crate::litmus::error::{ParseError, SourcePosition};
 use crate::litmus::program::expression::Expression;
 use crate::litmus::program::{CompareExchange, Fence, Instruction, Operand, Order, Update};
 
@@ -20,37 +20,37 @@ pub(super) const SUPPORTED: &str = "READ_ONCE, WRITE_ONCE, smp_load_acquire, smp
 impl Function<'_, '_> {
     /// Reads `WRITE_ONCE(*x, 1);` and the like, which have no value. Returns `false` for other words.
     pub(super) fn linux_action(&mut self, name: &str) -> Result<bool, ParseError> {
-        let place = self.cursor.place();
+        let position = self.cursor.position();
         match name {
             "WRITE_ONCE" => {
-                self.linux_word(place)?;
+                self.linux_word(position)?;
                 let address = self.object()?;
-                self.linux_store(place, address, Order::Relaxed)?;
+                self.linux_store(position, address, Order::Relaxed)?;
             }
             "smp_store_release" | "atomic_set" => {
-                self.linux_word(place)?;
+                self.linux_word(position)?;
                 let address = self.expression()?;
                 let order = if name == "atomic_set" { Order::Relaxed } else { Order::Release };
-                self.linux_store(place, address, order)?;
+                self.linux_store(position, address, order)?;
             }
             "smp_mb" | "smp_rmb" | "smp_wmb" => {
-                self.linux_word(place)?;
+                self.linux_word(position)?;
                 let fence = match name {
                     "smp_mb" => Fence::Thread(Order::SequentiallyConsistent),
                     "smp_rmb" => Fence::Loads,
                     _ => Fence::Stores,
                 };
-                self.thread.push(place, Instruction::Fence(fence));
+                self.thread.push(position, Instruction::Fence(fence));
             }
             "spin_lock" | "spin_unlock" => {
                 self.cursor.take();
                 self.cursor.symbol("(")?;
                 let address = self.expression()?;
                 if name == "spin_lock" {
-                    self.take_lock(place, address);
+                    self.take_lock(position, address);
                 } else {
                     let (value, order) = (Expression::Constant(0), Order::Release);
-                    self.thread.push(place, Instruction::Store { address, size: 0, value, order });
+                    self.thread.push(position, Instruction::Store { address, size: 0, value, order });
                 }
             }
             _ => return Ok(false),
@@ -60,7 +60,11 @@ impl Function<'_, '_> {
     }
 
     /// Reads `READ_ONCE(*x)` and the like. Returns `None` for other words.
-    pub(super) fn linux_value(&mut self, name: &str, place: Place) -> Result<Option<Operand>, ParseError> {
+    pub(super) fn linux_value(
+        &mut self,
+        name: &str,
+        position: SourcePosition,
+    ) -> Result<Option<Operand>, ParseError> {
         let (base, order) = match name.rsplit_once('_') {
             Some((base, "relaxed")) => (base, Order::Relaxed),
             Some((base, "acquire")) => (base, Order::Acquire),
@@ -69,18 +73,18 @@ impl Function<'_, '_> {
         };
         let value = match (name, base) {
             ("READ_ONCE", _) => {
-                self.linux_word(place)?;
+                self.linux_word(position)?;
                 let address = self.object()?;
-                self.load(place, address, Order::Relaxed)
+                self.load(position, address, Order::Relaxed)
             }
             ("smp_load_acquire" | "atomic_read", _) => {
-                self.linux_word(place)?;
+                self.linux_word(position)?;
                 let address = self.expression()?;
                 let order = if name == "atomic_read" { Order::Relaxed } else { Order::Acquire };
-                self.load(place, address, order)
+                self.load(position, address, order)
             }
             (_, "xchg") => {
-                self.linux_word(place)?;
+                self.linux_word(position)?;
                 let address = self.expression()?;
                 self.cursor.symbol(",")?;
                 let operand = self.expression()?;
@@ -90,17 +94,17 @@ impl Function<'_, '_> {
                 let old = self.thread.temporary();
                 let fence = Instruction::Fence(Fence::Thread(Order::SequentiallyConsistent));
                 if whole {
-                    self.thread.push(place, fence.clone());
+                    self.thread.push(position, fence.clone());
                 }
                 let update = Update { old: Some(old), address, size: 0, operator: None, operand, order };
-                self.thread.push(place, Instruction::Update(update));
+                self.thread.push(position, Instruction::Update(update));
                 if whole {
-                    self.thread.push(place, fence);
+                    self.thread.push(position, fence);
                 }
                 Expression::Leaf(old)
             }
             (_, "cmpxchg") if order != Order::SequentiallyConsistent => {
-                self.linux_word(place)?;
+                self.linux_word(position)?;
                 let address = self.expression()?;
                 self.cursor.symbol(",")?;
                 let expected = self.expression()?;
@@ -119,7 +123,7 @@ impl Function<'_, '_> {
                     weak: false,
                     keeps: false,
                 };
-                self.thread.push(place, Instruction::CompareExchange(exchange));
+                self.thread.push(position, Instruction::CompareExchange(exchange));
                 Expression::Leaf(old)
             }
             _ => return Ok(None),
@@ -129,8 +133,8 @@ impl Function<'_, '_> {
     }
 
     /// Takes the word and `(`.
-    fn linux_word(&mut self, place: Place) -> Result<(), ParseError> {
-        self.linux.get_or_insert(place);
+    fn linux_word(&mut self, position: SourcePosition) -> Result<(), ParseError> {
+        self.linux.get_or_insert(position);
         self.cursor.take();
         self.cursor.symbol("(")
     }
@@ -141,14 +145,19 @@ impl Function<'_, '_> {
         self.unary()
     }
 
-    fn linux_store(&mut self, place: Place, address: Operand, order: Order) -> Result<(), ParseError> {
+    fn linux_store(
+        &mut self,
+        position: SourcePosition,
+        address: Operand,
+        order: Order,
+    ) -> Result<(), ParseError> {
         self.cursor.symbol(",")?;
         let value = self.expression()?;
-        self.thread.push(place, Instruction::Store { address, size: 0, value, order });
+        self.thread.push(position, Instruction::Store { address, size: 0, value, order });
         Ok(())
     }
 
-    fn take_lock(&mut self, place: Place, address: Operand) {
+    fn take_lock(&mut self, position: SourcePosition, address: Operand) {
         let (old, made) = (self.thread.temporary(), self.thread.temporary());
         let exchange = CompareExchange {
             // A load whose value goes nowhere would order nothing.
@@ -163,7 +172,7 @@ impl Function<'_, '_> {
             weak: false,
             keeps: false,
         };
-        self.thread.push(place, Instruction::CompareExchange(exchange));
-        self.thread.push(place, Instruction::Require { condition: Expression::Leaf(made) });
+        self.thread.push(position, Instruction::CompareExchange(exchange));
+        self.thread.push(position, Instruction::Require { condition: Expression::Leaf(made) });
     }
 }

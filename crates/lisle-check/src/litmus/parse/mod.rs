@@ -23,7 +23,7 @@ mod types;
 mod x86;
 
 use super::condition::Condition;
-use super::error::{ParseError, Place, Source};
+use super::error::{ParseError, Source, SourcePosition};
 use super::execution::relation::EVENTS;
 use super::program::path::Path;
 use super::program::unfold::unfold;
@@ -36,7 +36,7 @@ pub(crate) struct Parsed {
     pub(crate) architecture: Architecture,
     pub(crate) name: String,
     /// Where the first word of Linux stands.
-    pub(crate) linux: Option<Place>,
+    pub(crate) linux: Option<SourcePosition>,
     pub(crate) memory: Memory,
     /// The paths of each thread.
     pub(crate) paths: Vec<Vec<Path>>,
@@ -97,7 +97,7 @@ fn paths(
         .iter()
         .map(|thread| {
             unfold(thread, single)
-                .map_err(|endless| source.error_at(endless.place, endless.message).help(endless.help))
+                .map_err(|endless| source.error_at(endless.position, endless.message).help(endless.help))
         })
         .collect()
 }

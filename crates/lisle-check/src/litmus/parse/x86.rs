@@ -26,7 +26,7 @@ pub(super) struct X86 {
 
 /// An operand.
 #[derive(Debug, Clone)]
-enum Place {
+enum AsmOperand {
     Register { register: Register, wide: bool },
     Memory { address: Operand, size: Size },
     Number(i64),
@@ -62,7 +62,7 @@ impl Assembler for X86 {
         let by_name = (stem != name).then_some(if name.ends_with('Q') { 8 } else { 4 });
         let size = self.size(by_name, &operands, &start)?;
         for operand in &mut operands {
-            if let Place::Memory { size: known, .. } = operand {
+            if let AsmOperand::Memory { size: known, .. } = operand {
                 *known = size;
             }
         }
@@ -77,16 +77,23 @@ impl Assembler for X86 {
 
 impl X86 {
     /// How many bytes an instruction works on: as many as its registers have, and as its name says.
-    fn size(&self, by_name: Option<Size>, operands: &[Place], at: &Cursor<'_>) -> Result<Size, ParseError> {
+    fn size(
+        &self,
+        by_name: Option<Size>,
+        operands: &[AsmOperand],
+        at: &Cursor<'_>,
+    ) -> Result<Size, ParseError> {
         let by_register = operands.iter().filter_map(|operand| match operand {
-            Place::Register { wide, .. } => Some(if *wide { 8 } else { 4 }),
-            Place::Memory { .. } | Place::Number(_) => None,
+            AsmOperand::Register { wide, .. } => Some(if *wide { 8 } else { 4 }),
+            AsmOperand::Memory { .. } | AsmOperand::Number(_) => None,
         });
         let mut sizes = by_register.chain(by_name);
         match sizes.next() {
             Some(size) if sizes.all(|other| other == size) => Ok(size),
             Some(_) => Err(at.error("the operands of this instruction differ in size").help(SUPPORTED)),
-            None if self.is_att && operands.iter().any(|operand| matches!(operand, Place::Memory { .. })) => {
+            None if self.is_att
+                && operands.iter().any(|operand| matches!(operand, AsmOperand::Memory { .. })) =>
+            {
                 let message = "the size of this access is not clear";
                 Err(at.error(message).help("end the name with L for 32 bits, or Q for 64, as in movl"))
             }
@@ -95,7 +102,11 @@ impl X86 {
     }
 
     /// The operands, the target first.
-    fn operands(&self, cell: &mut Cursor<'_>, column: &mut Column<'_>) -> Result<Vec<Place>, ParseError> {
+    fn operands(
+        &self,
+        cell: &mut Cursor<'_>,
+        column: &mut Column<'_>,
+    ) -> Result<Vec<AsmOperand>, ParseError> {
         let mut operands = Vec::new();
         while cell.peek().is_some() {
             if !operands.is_empty() {
@@ -110,7 +121,7 @@ impl X86 {
     }
 }
 
-fn operand(cell: &mut Cursor<'_>, column: &mut Column<'_>) -> Result<Place, ParseError> {
+fn operand(cell: &mut Cursor<'_>, column: &mut Column<'_>) -> Result<AsmOperand, ParseError> {
     let close = match cell.peek() {
         Some(Token::Symbol("[")) => "]",
         Some(Token::Symbol("(")) => ")",
@@ -118,11 +129,11 @@ fn operand(cell: &mut Cursor<'_>, column: &mut Column<'_>) -> Result<Place, Pars
             cell.take();
             if let Some(Token::Word(name)) = cell.peek() {
                 cell.take();
-                return Ok(Place::Number(Memory::address(column.memory.location(name))));
+                return Ok(AsmOperand::Number(Memory::address(column.memory.location(name))));
             }
-            return cell.number().map(Place::Number);
+            return cell.number().map(AsmOperand::Number);
         }
-        Some(Token::Number(_) | Token::Symbol("-")) => return cell.number().map(Place::Number),
+        Some(Token::Number(_) | Token::Symbol("-")) => return cell.number().map(AsmOperand::Number),
         _ => {
             cell.takes("%");
             let at = *cell;
@@ -130,7 +141,7 @@ fn operand(cell: &mut Cursor<'_>, column: &mut Column<'_>) -> Result<Place, Pars
             let Some((name, wide)) = registers::x86(name) else {
                 return Err(at.error(format!("`{name}` is no register that is supported")));
             };
-            return Ok(Place::Register { register: column.thread.register(name), wide });
+            return Ok(AsmOperand::Register { register: column.thread.register(name), wide });
         }
     };
     cell.take();
@@ -142,7 +153,7 @@ fn operand(cell: &mut Cursor<'_>, column: &mut Column<'_>) -> Result<Place, Pars
         None => Expression::Constant(Memory::address(column.memory.location(name))),
     };
     // The size is known when all operands are.
-    Ok(Place::Memory { address, size: 0 })
+    Ok(AsmOperand::Memory { address, size: 0 })
 }
 
 /// The condition of a jump: the last result or comparison, in words of the values compared.
@@ -163,7 +174,7 @@ fn jump(name: &str, column: &mut Column<'_>) -> Option<Operand> {
 fn translate(
     name: &str,
     locked: bool,
-    operands: &[Place],
+    operands: &[AsmOperand],
     size: Size,
     column: &mut Column<'_>,
 ) -> Option<()> {
@@ -172,7 +183,7 @@ fn translate(
         ("MOV", false, [target, source])
             if !matches!(
                 (target, source),
-                (Place::Memory { .. }, Place::Memory { .. }) | (Place::Number(_), _)
+                (AsmOperand::Memory { .. }, AsmOperand::Memory { .. }) | (AsmOperand::Number(_), _)
             ) =>
         {
             let value = read(source, column);
@@ -181,23 +192,27 @@ fn translate(
         (
             "XCHG",
             _,
-            [at @ Place::Memory { .. }, other @ Place::Register { .. }]
-            | [other @ Place::Register { .. }, at @ Place::Memory { .. }],
+            [at @ AsmOperand::Memory { .. }, other @ AsmOperand::Register { .. }]
+            | [other @ AsmOperand::Register { .. }, at @ AsmOperand::Memory { .. }],
         ) => {
             let old = column.thread.temporary();
             let operand = read(other, column);
             update(Some(old), at, None, operand, column);
             write(other, Expression::Leaf(old), column);
         }
-        ("XADD", true, [at @ Place::Memory { .. }, other @ Place::Register { .. }]) => {
+        ("XADD", true, [at @ AsmOperand::Memory { .. }, other @ AsmOperand::Register { .. }]) => {
             let old = column.thread.temporary();
             let operand = read(other, column);
             update(Some(old), at, Some(Operator::Add), operand, column);
             write(other, Expression::Leaf(old), column);
         }
-        ("CMPXCHG", true, [Place::Memory { address, size }, source @ Place::Register { wide, .. }]) => {
+        (
+            "CMPXCHG",
+            true,
+            [AsmOperand::Memory { address, size }, source @ AsmOperand::Register { wide, .. }],
+        ) => {
             let (old, made) = (column.thread.temporary(), column.thread.temporary());
-            let accumulator = Place::Register { register: column.thread.register("RAX"), wide: *wide };
+            let accumulator = AsmOperand::Register { register: column.thread.register("RAX"), wide: *wide };
             let expected = read(&accumulator, column);
             let desired = read(source, column);
             column.push(Instruction::CompareExchange(CompareExchange {
@@ -229,13 +244,13 @@ fn translate(
 fn arithmetic(
     name: &str,
     locked: bool,
-    operands: &[Place],
+    operands: &[AsmOperand],
     bits: u32,
     column: &mut Column<'_>,
 ) -> Option<()> {
     let (operator, target, source) = match (name, operands) {
-        ("INC", [target]) => (Operator::Add, target, &Place::Number(1)),
-        ("DEC", [target]) => (Operator::Subtract, target, &Place::Number(1)),
+        ("INC", [target]) => (Operator::Add, target, &AsmOperand::Number(1)),
+        ("DEC", [target]) => (Operator::Subtract, target, &AsmOperand::Number(1)),
         ("ADD", [target, source]) => (Operator::Add, target, source),
         ("SUB", [target, source]) => (Operator::Subtract, target, source),
         ("AND", [target, source]) => (Operator::And, target, source),
@@ -243,7 +258,10 @@ fn arithmetic(
         ("XOR", [target, source]) => (Operator::Xor, target, source),
         _ => return None,
     };
-    if matches!((target, source), (Place::Number(_), _) | (Place::Memory { .. }, Place::Memory { .. })) {
+    if matches!(
+        (target, source),
+        (AsmOperand::Number(_), _) | (AsmOperand::Memory { .. }, AsmOperand::Memory { .. })
+    ) {
         return None;
     }
     let operand = read(source, column);
@@ -251,7 +269,7 @@ fn arithmetic(
     let (old, result) = (column.thread.temporary(), column.thread.temporary());
     let signed = |value| Expression::Extend(Extension::Signed, bits, Box::new(value));
     match (locked, target) {
-        (true, at @ Place::Memory { .. }) => {
+        (true, at @ AsmOperand::Memory { .. }) => {
             update(Some(old), at, Some(operator), operand.clone(), column);
             let value = combine(signed(Expression::Leaf(old)), operand.clone());
             column.push(Instruction::Set { target: result, value });
@@ -277,14 +295,14 @@ fn arithmetic(
 }
 
 /// The value of an operand. Memory is loaded into a temporary.
-fn read(place: &Place, column: &mut Column<'_>) -> Operand {
-    match place {
-        Place::Number(value) => Expression::Constant(*value),
-        Place::Register { register, wide: true } => Expression::Leaf(*register),
-        Place::Register { register, wide: false } => {
+fn read(operand: &AsmOperand, column: &mut Column<'_>) -> Operand {
+    match operand {
+        AsmOperand::Number(value) => Expression::Constant(*value),
+        AsmOperand::Register { register, wide: true } => Expression::Leaf(*register),
+        AsmOperand::Register { register, wide: false } => {
             Expression::Extend(Extension::Signed, 32, Box::new(Expression::Leaf(*register)))
         }
-        Place::Memory { address, size } => {
+        AsmOperand::Memory { address, size } => {
             let target = column.thread.temporary();
             let (address, size, order) = (address.clone(), *size, Order::Plain);
             column.push(Instruction::Load { target, address, size, order, exclusive: false });
@@ -293,29 +311,29 @@ fn read(place: &Place, column: &mut Column<'_>) -> Operand {
     }
 }
 
-fn write(place: &Place, value: Operand, column: &mut Column<'_>) {
-    column.push(match place {
-        Place::Memory { address, size } => {
+fn write(operand: &AsmOperand, value: Operand, column: &mut Column<'_>) {
+    column.push(match operand {
+        AsmOperand::Memory { address, size } => {
             Instruction::Store { address: address.clone(), size: *size, value, order: Order::Plain }
         }
-        Place::Register { register, wide: true } => Instruction::Set { target: *register, value },
-        Place::Register { register, wide: false } => Instruction::Set {
+        AsmOperand::Register { register, wide: true } => Instruction::Set { target: *register, value },
+        AsmOperand::Register { register, wide: false } => Instruction::Set {
             target: *register,
             value: Expression::Extend(Extension::Zero, 32, Box::new(value)),
         },
-        Place::Number(_) => return,
+        AsmOperand::Number(_) => return,
     });
 }
 
 /// Adds an update of a place in memory.
 fn update(
     old: Option<Register>,
-    at: &Place,
+    at: &AsmOperand,
     operator: Option<Operator>,
     operand: Operand,
     column: &mut Column<'_>,
 ) {
-    if let Place::Memory { address, size } = at {
+    if let AsmOperand::Memory { address, size } = at {
         let (address, size, order) = (address.clone(), *size, Order::Plain);
         column.push(Instruction::Update(Update { old, address, size, operator, operand, order }));
     }

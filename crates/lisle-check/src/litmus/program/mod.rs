@@ -12,7 +12,7 @@ pub(crate) mod memory;
 pub(crate) mod path;
 pub(crate) mod unfold;
 
-use super::error::Place;
+use super::error::SourcePosition;
 use expression::{Expression, Operator};
 pub(crate) use memory::{Memory, Type};
 
@@ -165,7 +165,7 @@ pub(crate) enum Instruction {
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
     pub(crate) instruction: Instruction,
-    pub(crate) place: Place,
+    pub(crate) position: SourcePosition,
 }
 
 /// One thread.
@@ -199,7 +199,7 @@ impl Thread {
     }
 
     /// Adds an instruction.
-    pub(crate) fn push(&mut self, place: Place, instruction: Instruction) {
-        self.code.push(Line { instruction, place });
+    pub(crate) fn push(&mut self, position: SourcePosition, instruction: Instruction) {
+        self.code.push(Line { instruction, position });
     }
 }

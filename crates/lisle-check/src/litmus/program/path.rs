@@ -6,7 +6,7 @@
 
 use super::expression::Expression;
 use super::{Fence, Order, Register, Size};
-use crate::litmus::error::Place;
+use crate::litmus::error::SourcePosition;
 use crate::litmus::execution::relation::Set;
 
 /// A value that is an expression over the reads with these numbers.
@@ -103,7 +103,7 @@ pub(crate) struct Event {
     pub(crate) locked: bool,
     /// Whether the value of the read goes nowhere.
     pub(crate) unused: bool,
-    pub(crate) place: Place,
+    pub(crate) position: SourcePosition,
 }
 
 impl Event {

@@ -9,7 +9,7 @@
 use super::expression::{Expression, Extension, Operator};
 use super::path::{Event, Kind, Pair, Path, Symbol, Taint, Value};
 use super::{CompareExchange, Fence, Instruction, Operand, Order, Register, Size, Thread, Update};
-use crate::litmus::error::Place;
+use crate::litmus::error::SourcePosition;
 use crate::litmus::execution::relation::{EVENTS, Set};
 
 /// The most backward jumps on one path.
@@ -21,10 +21,10 @@ const PATHS: usize = 4096;
 /// The most parts of the expression that a register holds.
 const PARTS: usize = 4096;
 
-/// The reason why a thread cannot be unfolded, with its place.
+/// The reason why a thread cannot be unfolded, with its position.
 #[derive(Debug)]
 pub(crate) struct Endless {
-    pub(crate) place: Place,
+    pub(crate) position: SourcePosition,
     pub(crate) message: String,
     pub(crate) help: &'static str,
 }
@@ -50,16 +50,16 @@ pub(crate) fn unfold(thread: &Thread, single: bool) -> Result<Vec<Path>, Endless
             continue;
         };
         let help = "a test has few steps: bound a loop by a counter, or unroll the rounds that matter";
-        let endless = |message: String| Err(Endless { place: line.place, message, help });
+        let endless = |message: String| Err(Endless { position: line.position, message, help });
         let set = match line.instruction {
             Instruction::Set { target, .. } => Some(target),
             _ => None,
         };
         if let Some(message) = run.refusal(&line.instruction) {
             let help = "let both have the same size";
-            return Err(Endless { place: line.place, message: message.to_owned(), help });
+            return Err(Endless { position: line.position, message: message.to_owned(), help });
         }
-        run.step(&line.instruction, line.place, &mut open);
+        run.step(&line.instruction, line.position, &mut open);
         if open.iter().any(|run| run.rounds > ROUNDS) {
             return endless(format!("this loop has no bound: it can go on for more than {ROUNDS} rounds"));
         } else if open.iter().any(|run| run.path.events.len() > EVENTS) {
@@ -103,7 +103,7 @@ impl Run {
     }
 
     /// Executes one instruction and puts the ways on into `open`.
-    fn step(mut self, instruction: &Instruction, place: Place, open: &mut Vec<Run>) {
+    fn step(mut self, instruction: &Instruction, position: SourcePosition, open: &mut Vec<Run>) {
         let this = self.next;
         self.next += 1;
         match instruction {
@@ -122,7 +122,7 @@ impl Run {
             }
             Instruction::Load { target, address, size, order, exclusive } => {
                 let address = self.value(address);
-                let read = self.read(address, *size, *order, place);
+                let read = self.read(address, *size, *order, position);
                 self.registers[target.0] = known_by(read);
                 if *exclusive {
                     self.exclusive = Some(read);
@@ -130,7 +130,7 @@ impl Run {
             }
             Instruction::Store { address, size, value, order } => {
                 let (address, value) = (self.value(address), self.value(value));
-                self.write((address, *size), value, *order, place);
+                self.write((address, *size), value, *order, position);
             }
             Instruction::StoreExclusive { status, address, size, value, order } => {
                 let (address, value) = (self.value(address), self.value(value));
@@ -144,16 +144,16 @@ impl Run {
                 {
                     return;
                 }
-                let write = self.write((address, *size), value, *order, place);
+                let write = self.write((address, *size), value, *order, position);
                 self.path.events[write].pair = Some(Pair { reads: 1 << read, single: false });
                 self.registers[status.0] = known(0);
             }
-            Instruction::Update(update) => self.update(update, place),
-            Instruction::CompareExchange(exchange) => return self.exchange(exchange, place, open),
+            Instruction::Update(update) => self.update(update, position),
+            Instruction::CompareExchange(exchange) => return self.exchange(exchange, position, open),
             Instruction::Fence(Fence::Compiler) => {}
             Instruction::Fence(fence) => {
                 let nothing = known(0);
-                self.event(Kind::Fence(*fence), Order::Plain, (nothing.clone(), 0), nothing, place);
+                self.event(Kind::Fence(*fence), Order::Plain, (nothing.clone(), 0), nothing, position);
             }
             Instruction::Require { condition } => {
                 let condition = self.value(condition);
@@ -180,10 +180,10 @@ impl Run {
         open.push(self);
     }
 
-    fn update(&mut self, update: &Update, place: Place) {
+    fn update(&mut self, update: &Update, position: SourcePosition) {
         let address = self.value(&update.address);
         let operand = self.value(&update.operand);
-        let read = self.read(address.clone(), update.size, update.order, place);
+        let read = self.read(address.clone(), update.size, update.order, position);
         let old = known_by(read);
         let value = match update.operator {
             None => operand,
@@ -192,15 +192,15 @@ impl Run {
                 taint: old.taint.or(operand.taint),
             },
         };
-        self.pair(read, (address, update.size), value, update.order, place);
+        self.pair(read, (address, update.size), value, update.order, position);
         self.path.events[read].unused = update.old.is_none();
         self.put(update.old, old);
     }
 
-    fn exchange(mut self, exchange: &CompareExchange, place: Place, open: &mut Vec<Run>) {
+    fn exchange(mut self, exchange: &CompareExchange, position: SourcePosition, open: &mut Vec<Run>) {
         let address = self.value(&exchange.address);
         let (expected, mut desired) = (self.value(&exchange.expected), self.value(&exchange.desired));
-        let read = self.read(address.clone(), exchange.size, exchange.failure, place);
+        let read = self.read(address.clone(), exchange.size, exchange.failure, position);
         self.path.events[read].locked = true;
         self.path.events[read].unused = exchange.old.is_none();
         let (old, deciding) = (known_by(read), known_by(read).taint.or(expected.taint));
@@ -217,7 +217,7 @@ impl Run {
         if made.require(same, true) {
             made.path.events[read].order = exchange.order;
             desired.taint = desired.taint.or(deciding.guessed());
-            made.pair(read, (address, exchange.size), desired, exchange.order, place);
+            made.pair(read, (address, exchange.size), desired, exchange.order, position);
             made.registers[exchange.made.0].symbol = Expression::Constant(1);
             // The register has the expected value, so a processor need not wait for the old one.
             let guessed = old.taint.guessed();
@@ -268,19 +268,19 @@ impl Run {
         Value { symbol, taint }
     }
 
-    fn read(&mut self, address: Value, size: Size, order: Order, place: Place) -> usize {
+    fn read(&mut self, address: Value, size: Size, order: Order, position: SourcePosition) -> usize {
         let itself = known_by(self.path.events.len());
         let value = Value { taint: Taint::default(), ..itself };
-        self.event(Kind::Read, order, (address, size), value, place)
+        self.event(Kind::Read, order, (address, size), value, position)
     }
 
-    fn write(&mut self, at: (Value, Size), value: Value, order: Order, place: Place) -> usize {
-        self.event(Kind::Write, order, at, value, place)
+    fn write(&mut self, at: (Value, Size), value: Value, order: Order, position: SourcePosition) -> usize {
+        self.event(Kind::Write, order, at, value, position)
     }
 
     /// The write that forms one step with `read`.
-    fn pair(&mut self, read: usize, at: (Value, Size), value: Value, order: Order, place: Place) {
-        let write = self.write(at, value, order, place);
+    fn pair(&mut self, read: usize, at: (Value, Size), value: Value, order: Order, position: SourcePosition) {
+        let write = self.write(at, value, order, position);
         // A path with too many events is refused as soon as the step that made them ends.
         let reads = Set::checked_shl(1, read as u32).unwrap_or(0);
         self.path.events[write].pair = Some(Pair { reads, single: self.single });
@@ -288,7 +288,14 @@ impl Run {
         self.path.events[read].locked = true;
     }
 
-    fn event(&mut self, kind: Kind, order: Order, at: (Value, Size), value: Value, place: Place) -> usize {
+    fn event(
+        &mut self,
+        kind: Kind,
+        order: Order,
+        at: (Value, Size),
+        value: Value,
+        position: SourcePosition,
+    ) -> usize {
         let (address, size) = at;
         let number = self.path.events.len();
         self.path.events.push(Event {
@@ -306,7 +313,7 @@ impl Run {
             pair: None,
             locked: false,
             unused: false,
-            place,
+            position,
         });
         number
     }

@@ -1,6 +1,6 @@
 //! Steps of several processes that may go on for ever: the checker repeats them to find out.
 
-use super::rounds::State;
+use super::rounds::AskingState;
 use super::{Asking, ENDLESS};
 use crate::explore::Process;
 
@@ -23,7 +23,7 @@ impl Asking {
         let cycle = &steps[from..];
         if cycle.iter().all(|process| self.is_idle(*process)) && is_fair(cycle, offered) {
             self.cycle = Some(Cycle { steps: cycle.to_vec(), at: 0, count: 0 });
-            self.of(process).state = State::Runs;
+            self.of(process).state = AskingState::Runs;
             return false;
         }
         let is_last = offered[..] == [process];

@@ -2,7 +2,7 @@
 //! in turn, since nothing else can run.
 
 use super::known::Rounds;
-use super::{Alone, Asking, ENDLESS, Site, State};
+use super::{Alone, Asking, AskingState, ENDLESS, Site};
 use crate::explore::Process;
 use lisle_runtime::model::Again;
 
@@ -13,7 +13,7 @@ impl Asking {
             let rounder = self.of(process);
             // Its rounds in vain are nothing new to others of its kind.
             rounder.is_tired = rounder.has_changes();
-            (rounder.state, rounder.is_hopeless) = (State::Waits, true);
+            (rounder.state, rounder.is_hopeless) = (AskingState::Waits, true);
             return Again::Wait;
         }
         self.known.learn(site, Rounds { is_long: true, ..self.known.of(site) });
@@ -26,7 +26,7 @@ impl Asking {
         self.alone = None;
         let rounder = self.of(process);
         rounder.idle = rounder.idle.saturating_add(1);
-        (rounder.state, rounder.is_tired, rounder.is_hopeless) = (State::Waits, true, true);
+        (rounder.state, rounder.is_tired, rounder.is_hopeless) = (AskingState::Waits, true, true);
         Again::Wait
     }
 
@@ -68,10 +68,9 @@ impl Asking {
         for at in 0..self.asking.len() {
             let other = self.asking[at];
             let rounder = &self.processes[other.index()];
-            let Some(site) = rounder
-                .site
-                .filter(|_| (other == process || rounder.state == State::Waits) && rounder.has_changes())
-            else {
+            let Some(site) = rounder.site.filter(|_| {
+                (other == process || rounder.state == AskingState::Waits) && rounder.has_changes()
+            }) else {
                 continue;
             };
             let (before, together) = (self.known.of(site), rounder.idle.saturating_add(1));
@@ -91,7 +90,7 @@ impl Asking {
 
     /// Returns a process that waits, and may go on since nothing else can run.
     pub(in crate::program) fn last(&mut self) -> Option<Process> {
-        let waits = |process: &Process| self.processes[process.index()].state == State::Waits;
+        let waits = |process: &Process| self.processes[process.index()].state == AskingState::Waits;
         let is_hopeless = |process: &Process| self.processes[process.index()].is_hopeless;
         let hopeful = self.asking.iter().copied().find(|process| waits(process) && !is_hopeless(process));
         if hopeful.is_some() || self.turns >= ENDLESS {

@@ -36,7 +36,7 @@ pub(super) struct Rounder {
     pub(super) can_be_alone: bool,
     /// The number of rounds that it may make, since nothing else can run.
     pub(super) patience: u32,
-    pub(super) state: State,
+    pub(super) state: AskingState,
     /// It waits only for processes that do not ask again themselves.
     pub(super) is_tired: bool,
     pub(super) site: Option<Site>,
@@ -59,7 +59,7 @@ pub(in crate::program) struct Act {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum AskingState {
     #[default]
     Runs,
     Waits,
@@ -165,18 +165,18 @@ impl Rounder {
     /// the other process does not ask again itself. Returns `true` if it goes on, and `false` if an
     /// earlier change has let it go on and it has not done so yet.
     pub(super) fn wake(&mut self, is_news: bool) -> Option<bool> {
-        if self.state == State::Waits && self.is_tired && !is_news {
+        if self.state == AskingState::Waits && self.is_tired && !is_news {
             return None;
         }
         self.is_hopeless = false;
         self.patience = 0;
         match self.state {
-            State::Runs => None,
-            State::Waits => {
-                (self.state, self.is_tired) = (State::Woken, false);
+            AskingState::Runs => None,
+            AskingState::Waits => {
+                (self.state, self.is_tired) = (AskingState::Woken, false);
                 Some(true)
             }
-            State::Woken => Some(false),
+            AskingState::Woken => Some(false),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::super::progress::Shown;
 use super::super::saved::{Check, Saved};
 use super::super::verdict::Verdict;
 use super::super::watch::Watch;
-use super::super::way::Way;
+use super::super::way::ScheduleChoice;
 use super::Checker;
 use super::kept::Environment;
 use crate::explore::Ending;
@@ -237,7 +237,7 @@ impl Checker {
             each: None,
         };
         let explored = own_thread::run(&watch, each, move |teller| {
-            if let Way::Replay(schedule) = &plan.way {
+            if let ScheduleChoice::Replay(schedule) = &plan.way {
                 return Ok(of_explorer.on_a_worker(|running| running.replay(schedule)));
             }
             plan.each = teller;

@@ -1,7 +1,7 @@
 //! The choice of schedules.
 
 use super::super::memory::{Detail, Memory};
-use super::super::way::Way;
+use super::super::way::ScheduleChoice;
 use super::Checker;
 use crate::explore::{Schedule, TokenError};
 
@@ -9,13 +9,13 @@ impl Checker {
     /// Explores the schedules with at most `most` interruptions of a fiber that could go on, fewer
     /// interruptions first.
     pub fn preemptions(mut self, most: u32) -> Self {
-        self.way = Way::Preemptions(most);
+        self.way = ScheduleChoice::Preemptions(most);
         self
     }
 
     /// Draws schedules at random.
     pub fn random(mut self, seed: u64) -> Self {
-        self.way = Way::Random { seed };
+        self.way = ScheduleChoice::Random { seed };
         self
     }
 
@@ -29,14 +29,14 @@ impl Checker {
     /// If `depth` is zero.
     pub fn priorities(mut self, seed: u64, depth: u32) -> Self {
         assert!(depth > 0, "a bug needs at least one order of steps: the depth cannot be 0");
-        self.way = Way::Priorities { seed, depth };
+        self.way = ScheduleChoice::Priorities { seed, depth };
         self
     }
 
     /// Draws schedules in several ways in turn: at random, by priorities for bugs of depth 2 and 3,
     /// and with few interruptions. This is for programs of which little is known.
     pub fn portfolio(mut self, seed: u64) -> Self {
-        self.way = Way::Portfolio { seed };
+        self.way = ScheduleChoice::Portfolio { seed };
         self
     }
 
@@ -71,7 +71,7 @@ impl Checker {
             self.memory = memory.ok_or_else(|| TokenError::Setting(setting.into()))?;
             self.detail = Detail::Weak;
         }
-        self.way = Way::Replay(schedule);
+        self.way = ScheduleChoice::Replay(schedule);
         Ok(self)
     }
 }

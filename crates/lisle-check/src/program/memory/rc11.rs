@@ -15,7 +15,7 @@ use super::graph::{Event, Graph, Id};
 /// Takes time in proportion to the square of the number of sequentially consistent events; with
 /// fences among them, times the square of the number of all events in the worst case.
 pub(super) fn is_consistent(graph: &Graph, within: Option<&Clock>) -> bool {
-    let part = Part::new(graph, within);
+    let part = Prefix::new(graph, within);
     let mut colours = vec![Colour::New; part.strong.len()];
     (0..part.strong.len()).all(|from| part.has_no_cycle_from(from, &mut colours))
 }
@@ -28,13 +28,13 @@ enum Colour {
 }
 
 /// A part of a graph that contains all events that happen before its events.
-struct Part<'a> {
+struct Prefix<'a> {
     graph: &'a Graph,
     all: Vec<Id>,
     strong: Vec<Id>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> Prefix<'a> {
     fn new(graph: &'a Graph, within: Option<&Clock>) -> Self {
         let is_within = |event: &Event| within.is_none_or(|within| within.has(event.moment));
         let is_of_process = |event: &Event| event.moment.count > 0;
@@ -47,7 +47,7 @@ impl<'a> Part<'a> {
                 strong.push(id as Id);
             }
         }
-        Part { graph, all, strong }
+        Prefix { graph, all, strong }
     }
 
     fn has_no_cycle_from(&self, from: usize, colours: &mut [Colour]) -> bool {

@@ -32,7 +32,7 @@ pub(super) struct Request {
 
 /// A way in which an access can go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Way {
+pub(super) struct AccessChoice {
     pub(super) does: Does,
     orders: Orders,
     /// The place of the write that it reads, and after which it writes, in the order of the
@@ -48,7 +48,7 @@ pub(super) struct Way {
 }
 
 /// All ways of an access.
-pub(super) type Ways = SmallVec<[Way; 4]>;
+pub(super) type Ways = SmallVec<[AccessChoice; 4]>;
 
 impl Graph {
     /// Returns the ways of an access, as far as they follow from the events before it in each
@@ -63,7 +63,7 @@ impl Graph {
             let mut offer = |does: Does, value: u64, has_failed: bool| {
                 let fails = does == Does::Load && is_exchange;
                 let orders = if fails { request.otherwise } else { request.orders };
-                ways.push(Way { does, orders, after, value, is_exchange, has_failed, is_backward });
+                ways.push(AccessChoice { does, orders, after, value, is_exchange, has_failed, is_backward });
             };
             match access {
                 Access::Load => offer(Does::Load, 0, false),
@@ -104,7 +104,7 @@ impl Graph {
 
     /// Returns `true` if a schedule has to go against the order of writes to have the graph of this
     /// way, and the write's place is free.
-    fn is_asked_for(&self, request: &Request, way: &Way) -> bool {
+    fn is_asked_for(&self, request: &Request, way: &AccessChoice) -> bool {
         let order = self.order(request.location);
         let later = &order[way.after + 1..];
         if way.does != Does::Load && self.event(later[0]).does == Does::Update {
@@ -115,7 +115,7 @@ impl Graph {
     }
 
     /// Returns the events before the access by forward edges.
-    fn forward_of(&self, request: &Request, way: &Way) -> Clock {
+    fn forward_of(&self, request: &Request, way: &AccessChoice) -> Clock {
         let mut past = self.threads[request.process as usize].forward.clone();
         let location = &self.locations[request.location as usize];
         if way.does == Does::Load {
@@ -132,7 +132,7 @@ impl Graph {
     }
 
     /// Returns the event that the access becomes in this way.
-    fn event_of(&self, request: &Request, way: &Way) -> Event {
+    fn event_of(&self, request: &Request, way: &AccessChoice) -> Event {
         let thread = &self.threads[request.process as usize];
         let moment = thread.next(request.process);
         let source = self.order(request.location)[way.after];
@@ -172,7 +172,7 @@ impl Graph {
     }
 
     /// Returns `true` if the events before the access allow this way, whatever else there is.
-    fn allows_past(&mut self, memory: Memory, request: &Request, way: &Way) -> bool {
+    fn allows_past(&mut self, memory: Memory, request: &Request, way: &AccessChoice) -> bool {
         let event = self.event_of(request, way);
         let past = event.forward.clone();
         self.push(event, way.after + 1);
@@ -193,7 +193,7 @@ impl Graph {
 
     /// Lets the access go on in this way. Returns the value that it has read, and whether the model
     /// allows that.
-    pub(super) fn take(&mut self, memory: Memory, request: &Request, way: &Way) -> (u64, bool) {
+    pub(super) fn take(&mut self, memory: Memory, request: &Request, way: &AccessChoice) -> (u64, bool) {
         let event = self.event_of(request, way);
         let (moment, source) = (event.moment, event.source);
         let (forward, happens) = (event.forward.clone(), event.happens.clone());

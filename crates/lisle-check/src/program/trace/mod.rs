@@ -38,7 +38,7 @@ pub struct Trace {
 struct Who {
     name: String,
     /// Where it was spawned.
-    site: Option<Place>,
+    site: Option<SourceLine>,
 }
 
 /// An object that steps have touched.
@@ -46,12 +46,12 @@ struct Who {
 struct Object {
     name: String,
     /// Where it was made.
-    site: Option<Place>,
+    site: Option<SourceLine>,
 }
 
 /// A place in the source text of the program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct Place {
+struct SourceLine {
     file: String,
     line: u32,
     /// The short text that is shown.
@@ -67,7 +67,7 @@ struct Step {
     /// The operation, as others see it.
     what: String,
     /// The place of the operation in the program.
-    place: Option<Place>,
+    place: Option<SourceLine>,
     /// Further effects, such as the fiber that it has woken.
     notes: Vec<String>,
     /// The fibers and tasks whose states have changed, with the new states.
@@ -152,7 +152,7 @@ impl fmt::Display for Trace {
     }
 }
 
-impl Place {
+impl SourceLine {
     /// Creates a place. Its short text has the file's name and the line, and the folder where the
     /// name alone says nothing.
     fn new(file: String, line: u32) -> Self {
@@ -164,11 +164,11 @@ impl Place {
             }
             _ => format!("{name}:{line}"),
         };
-        Place { file, line, short }
+        SourceLine { file, line, short }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.short)
     }

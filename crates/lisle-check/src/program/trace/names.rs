@@ -4,23 +4,23 @@
 //! each kind: addresses would say nothing, and differ in the next run.
 
 use super::places::is_in_library;
-use super::{Object, Place};
+use super::{Object, SourceLine};
 use lisle_core::event::Label;
 use rustc_hash::FxHashMap;
 use std::panic::Location;
 
-impl From<&Location<'_>> for Place {
+impl From<&Location<'_>> for SourceLine {
     fn from(site: &Location<'_>) -> Self {
-        Place::new(site.file().into(), site.line())
+        SourceLine::new(site.file().into(), site.line())
     }
 }
 
 /// A text with fibers and objects whose names are not known before the end.
-pub(super) type Text = Vec<Part>;
+pub(super) type Text = Vec<Fragment>;
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Part {
+pub(super) enum Fragment {
     Words(&'static str),
     /// The object of this number.
     Object(usize),
@@ -98,7 +98,7 @@ impl Objects {
             }
             all.push(Object {
                 name: text,
-                site: met.site.filter(|site| !is_in_library(site.file())).map(Place::from),
+                site: met.site.filter(|site| !is_in_library(site.file())).map(SourceLine::from),
             });
         }
         all

@@ -5,7 +5,7 @@
 //! that belongs neither to the library nor to `std`. Without line tables in the binary there is no
 //! place.
 
-use super::Place;
+use super::SourceLine;
 use rustc_hash::FxHashMap;
 use std::ffi::c_void;
 
@@ -25,22 +25,22 @@ pub(super) fn stack() -> Vec<usize> {
 
 /// The places of stacks, each frame of which is looked up once.
 #[derive(Debug, Default)]
-pub(super) struct Places(FxHashMap<usize, Option<Place>>);
+pub(super) struct Places(FxHashMap<usize, Option<SourceLine>>);
 
 impl Places {
     /// Returns the place in the program for this stack.
-    pub(super) fn of(&mut self, stack: &[usize]) -> Option<Place> {
+    pub(super) fn of(&mut self, stack: &[usize]) -> Option<SourceLine> {
         stack.iter().find_map(|&frame| self.0.entry(frame).or_insert_with(|| of_program(frame)).clone())
     }
 }
 
 /// Returns the place of a frame if it is in a function of the program.
-fn of_program(frame: usize) -> Option<Place> {
+fn of_program(frame: usize) -> Option<SourceLine> {
     let mut found = None;
     backtrace::resolve(std::ptr::without_provenance_mut::<c_void>(frame), |symbol| {
         if let (None, Some(file), Some(line)) = (&found, symbol.filename(), symbol.lineno()) {
             let file = file.to_string_lossy().into_owned();
-            found = (!is_in_library(&file)).then(|| Place::new(file, line));
+            found = (!is_in_library(&file)).then(|| SourceLine::new(file, line));
         }
     });
     found

@@ -7,10 +7,10 @@
 //! An execution may have as many steps as the checker allows. The recorder keeps the first and the
 //! last ones.
 
-use super::names::{Objects, Part, Text};
+use super::names::{Fragment, Objects, Text};
 use super::places::{Places, is_in_library, stack};
 use super::words::{Doings, Note, OR, Operation, Row, What, Words};
-use super::{Place, Trace, Wait, Who};
+use super::{SourceLine, Trace, Wait, Who};
 use indexmap::IndexSet;
 use lisle_core::event::{Doing, Label};
 use lisle_core::shim::model::Touch;
@@ -138,7 +138,7 @@ impl Recorder {
     /// Notes a panic of the step in progress.
     pub(in crate::program) fn panicked(&mut self, message: String, site: Option<&Location<'_>>) {
         if !self.is_over {
-            self.note(Note::Panics(message, site.map(Place::from)));
+            self.note(Note::Panics(message, site.map(SourceLine::from)));
         }
     }
 
@@ -252,15 +252,15 @@ impl Recorder {
     fn text(&mut self, operation: &'static str, object: &Label, address: usize) -> Text {
         let mut text = Text::new();
         if !operation.is_empty() {
-            text.extend([Part::Words(operation), Part::Words(" ")]);
+            text.extend([Fragment::Words(operation), Fragment::Words(" ")]);
         }
         text.push(match self.owner(address).filter(|_| is_somebody(object)) {
-            Some(who) => Part::Who(who),
+            Some(who) => Fragment::Who(who),
             // A time, or a descriptor: it is made anew for each wait.
             None if object.site().is_none() && object.name().is_none() && !operation.is_empty() => {
-                Part::Words(object.kind())
+                Fragment::Words(object.kind())
             }
-            None => Part::Object(self.objects.at(address, object)),
+            None => Fragment::Object(self.objects.at(address, object)),
         });
         text
     }
@@ -284,7 +284,7 @@ impl Recorder {
         let rows = self.first.iter().chain(&self.last);
         let steps = rows.map(|row| words.step(row, &mut places, &self.stacks)).collect();
         let (waits, cycle) = left.map(|left| self.left(left, &words)).unwrap_or_default();
-        let sites = self.people.iter().map(|person| person.site.map(Place::from));
+        let sites = self.people.iter().map(|person| person.site.map(SourceLine::from));
         let who = words.who.iter().cloned().zip(sites).map(|(name, site)| Who { name, site }).collect();
         Trace { who, objects: words.objects, steps, left_out, waits, cycle }
     }

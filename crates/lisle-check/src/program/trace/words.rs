@@ -1,14 +1,14 @@
 //! The recorded steps, and the words for them once the execution is over and the names are known.
 
-use super::names::{Part, Text};
+use super::names::{Fragment, Text};
 use super::places::Places;
-use super::{Object, Place, State, Step, Wait};
+use super::{Object, SourceLine, State, Step, Wait};
 use indexmap::IndexSet;
 use lisle_core::shim::model::Touch;
 use std::time::Duration;
 
 /// The words between operations of which one happens.
-pub(super) const OR: Part = Part::Words(", or ");
+pub(super) const OR: Fragment = Fragment::Words(", or ");
 
 /// The state of a fiber or task, with the number of its operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub(super) enum Note {
     Spawns(usize),
     Wakes(usize),
     Ends(usize),
-    Panics(String, Option<Place>),
+    Panics(String, Option<SourceLine>),
     Waits,
     WaitsTo(usize),
 }
@@ -78,9 +78,9 @@ pub(super) struct Words<'a> {
 impl Words<'_> {
     fn operation(&self, operation: usize) -> String {
         let parts = self.operations[operation].text.iter().map(|part| match part {
-            Part::Words(words) => *words,
-            Part::Object(object) => &self.objects[*object].name,
-            Part::Who(who) => &self.who[*who],
+            Fragment::Words(words) => *words,
+            Fragment::Object(object) => &self.objects[*object].name,
+            Fragment::Who(who) => &self.who[*who],
         });
         parts.collect()
     }

@@ -17,13 +17,13 @@ pub(super) struct Stored {
 }
 
 impl Machine {
-    /// Returns the value that `task` finds in the place: the last value that it has stored itself,
+    /// Returns the value that `task` finds in the cell: the last value that it has stored itself,
     /// or the value in memory.
     pub(super) fn load(&self, state: &State, task: u32, cell: u32) -> u32 {
         let buffer = self.locals.slots.task(task).buffer;
         let stores = buffer.map_or(&[][..], |buffer| self.buffer(state, buffer));
         let own = stores.iter().rev().find(|stored| stored.cell == cell);
-        own.map_or_else(|| state.number(cell).expect("a place holds something"), |stored| stored.value)
+        own.map_or_else(|| state.number(cell).expect("a cell holds something"), |stored| stored.value)
     }
 
     /// Returns `true` if all stores of `task` have reached memory.

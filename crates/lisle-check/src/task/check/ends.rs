@@ -21,11 +21,11 @@ pub(super) enum How {
 }
 
 /// A way to an end: the number of a state, and the number of a turn after it, if there was one.
-pub(super) type Way = (u32, Option<u32>);
+pub(super) type EndPath = (u32, Option<u32>);
 
 /// The ends that were met.
 pub(super) struct Ends {
-    found: Vec<(Outcome, Way)>,
+    found: Vec<(Outcome, EndPath)>,
     marks: FxHashSet<(How, Vec<(u32, u32)>)>,
     compares_memory: bool,
 }
@@ -36,12 +36,12 @@ impl Ends {
     }
 
     /// Returns the outcomes, in the order in which they were met.
-    pub(super) fn take(&mut self) -> Vec<(Outcome, Way)> {
+    pub(super) fn take(&mut self) -> Vec<(Outcome, EndPath)> {
         std::mem::take(&mut self.found)
     }
 
     /// Notes an end if it is a new one.
-    pub(super) fn note(&mut self, machine: &Machine, state: &State, how: How, way: Way) {
+    pub(super) fn note(&mut self, machine: &Machine, state: &State, how: How, way: EndPath) {
         // Two ends may look the same and differ only in replies that a task has forgotten.
         let may_repeat = match &how {
             How::Stopped(Stop::Exit(_)) => false,

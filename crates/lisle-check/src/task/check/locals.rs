@@ -163,7 +163,7 @@ impl Locals {
             return known.clone();
         }
         let Action::Update(_, change) = self.get(local).action.clone() else {
-            unreachable!("the task updates a place");
+            unreachable!("the task updates a memory cell");
         };
         let old = self.value(value).clone();
         let new = guarded(|| change(&old)).map(|new| new.map(|new| self.intern(new)));

@@ -114,7 +114,7 @@ impl Machine {
             Action::Store(_, value) | Action::Answer(value) => Some(value.into()),
             Action::Exit(code) => Some(code.into()),
             Action::Update(cell, _) => {
-                let old = state.number(cell).expect("a place holds something");
+                let old = state.number(cell).expect("a cell holds something");
                 self.locals.changed(actor.local, old).ok().flatten().map(i64::from)
             }
             _ => None,
@@ -152,7 +152,7 @@ impl Machine {
             Action::Load(cell) => return Ok(self.load(state, task, cell)),
             Action::Store(cell, value) => state.set_number(cell, value),
             Action::Update(cell, _) => {
-                let old = state.number(cell).expect("a place holds something");
+                let old = state.number(cell).expect("a cell holds something");
                 let new = self.locals.changed(local, old);
                 if let Some(new) = new.map_err(|panic| fault(local, &format!("panicked: {panic}")))? {
                     state.set_number(cell, new);

@@ -37,7 +37,7 @@ const STATES: usize = 1_000_000;
 /// ```
 /// use lisle_check::{steps, task::{Checker, Memory, OpV, fork_value, join, mem}};
 ///
-/// // Each task stores in one place and loads the other.
+/// // Each task stores in one cell and loads the other.
 /// fn store_buffering() -> OpV<(i32, i32)> {
 ///     steps! {
 ///         let a = mem(0);

@@ -68,7 +68,7 @@ impl fmt::Display for Step {
 /// Returns the request of `actor` as text, with the reply if there is one.
 pub(super) fn describe(locals: &Locals, actor: Actor, reply: Option<u32>) -> String {
     let value = |number: u32| locals.value(number);
-    let memory = |cell: u32| locals.slots.cell(cell, CellKind::Memory).expect("the place has a name");
+    let memory = |cell: u32| locals.slots.cell(cell, CellKind::Memory).expect("the cell has a name");
     let ivar = |cell: u32| locals.slots.cell(cell, CellKind::IVar).expect("the IVar has a name");
     let mutex = |cell: u32| locals.slots.cell(cell, CellKind::Mutex).expect("the mutex has a name");
     let replied = reply.map(|reply| format!(": {:?}", value(reply))).unwrap_or_default();

@@ -158,7 +158,7 @@ impl Slots {
         }
     }
 
-    /// Returns the slots of all places.
+    /// Returns the slots of all memory cells.
     pub(super) fn memory(&self) -> impl Iterator<Item = (u32, &CellName)> {
         self.slots.iter().zip(0..).filter_map(|(slot, number)| match slot {
             Slot::Cell { name, kind: CellKind::Memory } => Some((number, name)),

@@ -14,11 +14,11 @@ use std::ops::Add;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// A place in memory, which holds a `T`. See [`mem`].
+/// A cell of memory, which holds a `T`. See [`mem`].
 ///
 /// Loading and storing never wait, and a race is no undefined behaviour: it only has several
 /// outcomes. The operations that read and write in one step are atomic.
-pub struct Place<T> {
+pub struct MemoryCell<T> {
     cell: u32,
     of: PhantomData<fn() -> T>,
 }
@@ -35,7 +35,7 @@ pub struct Mutex {
     cell: u32,
 }
 
-/// Makes a place in memory.
+/// Makes a cell of memory.
 ///
 /// # Examples
 ///
@@ -53,9 +53,9 @@ pub struct Mutex {
 /// assert_eq!(run(program).exit_code(), Some(42));
 /// ```
 #[track_caller]
-pub fn mem<T: Value>(initial: T) -> OpV<Place<T>> {
+pub fn mem<T: Value>(initial: T) -> OpV<MemoryCell<T>> {
     let request = Request::New(Content::Memory(Datum::new(initial)));
-    ask_at(Location::caller(), request, |reply| Place { cell: reply.take(), of: PhantomData })
+    ask_at(Location::caller(), request, |reply| MemoryCell { cell: reply.take(), of: PhantomData })
 }
 
 /// Makes an empty [`IVar`].
@@ -75,34 +75,34 @@ pub fn mutex() -> OpV<Mutex> {
     ask_at(Location::caller(), Request::New(Content::Mutex), |reply| Mutex { cell: reply.take() })
 }
 
-impl<T: Value> Place<T> {
+impl<T: Value> MemoryCell<T> {
     /// Returns the operation that gives the value of the place.
     #[track_caller]
     pub fn load(self) -> OpV<T> {
         ask_for(Request::Load(self.cell))
     }
 
-    /// Returns the operation that puts `value` into the place.
+    /// Returns the operation that puts `value` into the cell.
     #[track_caller]
     pub fn store(self, value: T) -> Op {
         tell(Request::Store(self.cell, Datum::new(value)))
     }
 
-    /// Returns the operation that replaces the value of the place by the result of `change`, in one
+    /// Returns the operation that replaces the value of the cell by the result of `change`, in one
     /// step, and gives the old value.
     #[track_caller]
     pub fn update(self, change: impl Fn(&T) -> T + Send + Sync + 'static) -> OpV<T> {
         self.try_update(move |old| Some(change(old)))
     }
 
-    /// Returns the operation that puts `value` into the place, in one step, and gives the old
+    /// Returns the operation that puts `value` into the cell, in one step, and gives the old
     /// value.
     #[track_caller]
     pub fn exchange(self, value: T) -> OpV<T> {
         self.update(move |_| value.clone())
     }
 
-    /// Returns the operation that puts `new` into the place if it holds `expected`, in one step. It
+    /// Returns the operation that puts `new` into the cell if it holds `expected`, in one step. It
     /// gives the old value: as `Ok` if that was `expected`, as `Err` otherwise.
     #[track_caller]
     pub fn compare_exchange(self, expected: T, new: T) -> OpV<Result<T, T>> {
@@ -118,7 +118,7 @@ impl<T: Value> Place<T> {
     }
 }
 
-impl<T: Value + Add<Output = T>> Place<T> {
+impl<T: Value + Add<Output = T>> MemoryCell<T> {
     /// Returns the operation that adds `term` to the value, in one step, and gives the old value.
     /// It adds as `T` does; an addition that panics is a [fault](crate::task::End::Fault).
     #[track_caller]
@@ -178,9 +178,9 @@ impl Mutex {
     /// # Examples
     ///
     /// ```
-    /// use lisle_check::{steps, task::{Op, Place, check_value, fork_value, join, mem, mutex}};
+    /// use lisle_check::{steps, task::{Op, MemoryCell, check_value, fork_value, join, mem, mutex}};
     ///
-    /// fn increment(count: Place<i32>) -> Op {
+    /// fn increment(count: MemoryCell<i32>) -> Op {
     ///     count.load().and_then(move |n| count.store(n + 1))
     /// }
     /// let program = steps! {
@@ -233,7 +233,7 @@ macro_rules! handle {
     };
 }
 
-handle!(Place);
+handle!(MemoryCell);
 handle!(IVar);
 
 impl fmt::Debug for Mutex {

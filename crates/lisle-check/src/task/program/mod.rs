@@ -14,7 +14,7 @@ mod operation;
 mod outside;
 mod steps;
 
-pub use cells::{IVar, Mutex, Place, ivar, mem, mutex};
+pub use cells::{IVar, MemoryCell, Mutex, ivar, mem, mutex};
 pub(super) use control::ending_in_answer;
 pub use control::{
     Joined, answer, die, exit, fork, fork_on, fork_value, give, join, repeat, sequence, set_timeout, sleep,
@@ -104,7 +104,7 @@ pub(super) enum Content {
     Mutex,
 }
 
-/// The function of an atomic operation: the new value of a place, or `None` to leave the old one.
+/// The function of an atomic operation: the new value of a cell, or `None` to leave the old one.
 pub(super) type Change = Arc<dyn Fn(&Datum) -> Option<Datum> + Send + Sync>;
 
 impl Task {

@@ -17,9 +17,9 @@
 ///
 /// ```
 /// use lisle_check::steps;
-/// use lisle_check::task::{Task, answer, mem, Place, run};
+/// use lisle_check::task::{Task, answer, mem, MemoryCell, run};
 ///
-/// fn count_down(place: Place<u32>) -> Task {
+/// fn count_down(place: MemoryCell<u32>) -> Task {
 ///     steps! {
 ///         let before = place.update(|n| n - 1);
 ///         if before == 1 { answer("done") } else { count_down(place) }

@@ -1,5 +1,5 @@
 //! The common part of asynchronous sends and receives: they have ended as they began, or they are
-//! under way and have a place for their outcome.
+//! under way and have a slot for their outcome.
 
 use crate::event::lock::Lock;
 use crate::event::{Attempt, Description, Event, Source, may_wait_at, visible_on};
@@ -12,15 +12,15 @@ pub trait Outcome: Send + 'static {
     fn again(&self) -> Self;
 }
 
-/// The place for the outcome.
+/// The slot for the outcome: empty until the operation ends.
 #[doc(hidden)]
-pub type Place<R> = Source<Option<R>, ()>;
+pub type OutcomeSlot<R> = Source<Option<R>, ()>;
 
 /// An operation that continues while the code that began it continues, too.
 #[doc(hidden)]
 pub trait UnderWay<R> {
-    /// Returns the place for the outcome.
-    fn place(&self) -> &Place<R>;
+    /// Returns the slot for the outcome.
+    fn slot(&self) -> &OutcomeSlot<R>;
     /// Takes the operation back, unless a partner has committed it.
     fn take_back(&self);
     /// Describes that a performer waits for the end of the operation.
@@ -62,13 +62,13 @@ impl<R: Outcome, W: UnderWay<R>> Begun<R, W> {
     #[doc(hidden)]
     /// Returns `true` if the outcome is there.
     pub fn has_ended(&self) -> bool {
-        self.place().is_none_or(|place| place.with(Option::is_some))
+        self.slot().is_none_or(|slot| slot.with(Option::is_some))
     }
 
-    fn place(&self) -> Option<&Place<R>> {
+    fn slot(&self) -> Option<&OutcomeSlot<R>> {
         match self {
             Begun::Ended(_) => None,
-            Begun::UnderWay(operation) => Some(operation.place()),
+            Begun::UnderWay(operation) => Some(operation.slot()),
         }
     }
 }
@@ -84,13 +84,13 @@ fn take<R: Outcome>(held: &mut R) -> R {
 
 impl<R: Outcome, W: UnderWay<R>> Event for Begun<R, W> {
     type Output = R;
-    may_wait_at!(this: Option<R>, (); this.place(), is_there, Attempt::at_once);
+    may_wait_at!(this: Option<R>, (); this.slot(), is_there, Attempt::at_once);
 
     fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) -> R {
         match self {
             Begun::Ended(outcome) => take(&mut outcome.lock()),
             Begun::UnderWay(operation) => {
-                operation.place().update(|held, _| take(held.as_mut().expect("it has been granted")))
+                operation.slot().update(|held, _| take(held.as_mut().expect("it has been granted")))
             }
         }
     }

@@ -6,6 +6,6 @@ mod error;
 mod sending;
 
 #[doc(hidden)]
-pub use begun::{Begun, Outcome, Place, UnderWay};
+pub use begun::{Begun, Outcome, OutcomeSlot, UnderWay};
 pub use error::{AsyncRecvError, AsyncSendError};
 pub use sending::{AsyncSend, SendAsyncEvt};

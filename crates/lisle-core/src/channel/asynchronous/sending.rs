@@ -1,6 +1,6 @@
 //! Sending without waiting for the receiver.
 
-use super::begun::{Begun, Outcome, Place, UnderWay};
+use super::begun::{Begun, Outcome, OutcomeSlot, UnderWay};
 use super::error::AsyncSendError;
 use crate::channel::Sender;
 use crate::channel::pending_send::{Fate, PendingSend, Share};
@@ -170,7 +170,7 @@ impl<T: Send + 'static> Outcome for Fate<T> {
 }
 
 impl<T: Send + 'static> UnderWay<Fate<T>> for Share<T> {
-    fn place(&self) -> &Place<Fate<T>> {
+    fn slot(&self) -> &OutcomeSlot<Fate<T>> {
         self.fate()
     }
     fn take_back(&self) {

@@ -140,15 +140,15 @@ pub enum Stride<'a> {
 }
 
 /// The data that a performance keeps for one part.
-pub struct Part<'e, E: Event + 'e> {
+pub struct PartBranch<'e, E: Event + 'e> {
     branch: E::Branch<'e>,
     /// `Some` once the part has happened.
     output: Careful<Option<E::Output>>,
 }
 
-impl<'e, E: Event> Part<'e, E> {
+impl<'e, E: Event> PartBranch<'e, E> {
     fn new(event: &'e E) -> Self {
-        Part { branch: event.branch(), output: Careful::new(None) }
+        PartBranch { branch: event.branch(), output: Careful::new(None) }
     }
 
     fn step(self: Pin<&mut Self>, event: &'e E, stride: Stride<'_>) -> bool {
@@ -196,9 +196,9 @@ impl<'e, E: Event> Part<'e, E> {
     }
 }
 
-impl<'e, E: Event + 'e> fmt::Debug for Part<'e, E> {
+impl<'e, E: Event + 'e> fmt::Debug for PartBranch<'e, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Part").field("happened", &self.output.get().is_some()).finish_non_exhaustive()
+        f.debug_struct("PartBranch").field("happened", &self.output.get().is_some()).finish_non_exhaustive()
     }
 }
 
@@ -325,7 +325,7 @@ awaitable!([A: Every] ChooseAll<A>);
 impl<E: Event<Output: Send>, const N: usize> Every for [E; N] {
     type Outputs = [E::Output; N];
     type Parts<'e>
-        = [Part<'e, E>; N]
+        = [PartBranch<'e, E>; N]
     where
         Self: 'e;
 
@@ -336,7 +336,7 @@ impl<E: Event<Output: Send>, const N: usize> Every for [E; N] {
         deepest(self)
     }
     fn parts(&self) -> Self::Parts<'_> {
-        std::array::from_fn(|index| Part::new(&self[index]))
+        std::array::from_fn(|index| PartBranch::new(&self[index]))
     }
     fn step<'e>(&'e self, parts: Pin<&mut Self::Parts<'e>>, index: usize, stride: Stride<'_>) -> bool {
         // SAFETY: the elements are structurally pinned: none is ever moved out.
@@ -356,9 +356,9 @@ impl<E: Event<Output: Send>, const N: usize> Every for [E; N] {
 
 /// Returns the pinned part in a scratch, which does not move its items.
 fn item<'b, 'e, E: Event>(
-    parts: Pin<&'b mut Scratch<Part<'e, E>>>,
+    parts: Pin<&'b mut Scratch<PartBranch<'e, E>>>,
     index: usize,
-) -> Pin<&'b mut Part<'e, E>> {
+) -> Pin<&'b mut PartBranch<'e, E>> {
     // SAFETY: nothing is moved out, and the scratch keeps its items in place until it is dropped.
     unsafe { parts.map_unchecked_mut(|parts| &mut parts.items()[index]) }
 }
@@ -368,7 +368,7 @@ macro_rules! slice {
     ([$($generics:tt)*] $list:ty) => {
         impl<$($generics)* E: Event<Output: Send>> Every for $list {
             type Outputs = Vec<E::Output>;
-            type Parts<'e> = Scratch<Part<'e, E>> where Self: 'e;
+            type Parts<'e> = Scratch<PartBranch<'e, E>> where Self: 'e;
 
             fn count(&self) -> usize {
                 self.len()
@@ -377,7 +377,7 @@ macro_rules! slice {
                 deepest(self)
             }
             fn parts(&self) -> Self::Parts<'_> {
-                Scratch::collect(self.len(), self.iter().map(Part::new))
+                Scratch::collect(self.len(), self.iter().map(PartBranch::new))
             }
             fn step<'e>(&'e self, parts: Pin<&mut Self::Parts<'e>>, index: usize, stride: Stride<'_>) -> bool {
                 item(parts, index).step(&self[index], stride)
@@ -401,7 +401,7 @@ macro_rules! tuple {
     ($($letter:ident $index:tt),+) => {
         impl<$($letter: Event<Output: Send>),+> Every for ($($letter,)+) {
             type Outputs = ($($letter::Output,)+);
-            type Parts<'e> = ($(Part<'e, $letter>,)+) where Self: 'e;
+            type Parts<'e> = ($(PartBranch<'e, $letter>,)+) where Self: 'e;
 
             fn count(&self) -> usize {
                 [$($index),+].len()
@@ -410,7 +410,7 @@ macro_rules! tuple {
                 [$(self.$index.depth()),+].into_iter().max().unwrap_or(0)
             }
             fn parts(&self) -> Self::Parts<'_> {
-                ($(Part::new(&self.$index),)+)
+                ($(PartBranch::new(&self.$index),)+)
             }
             fn step<'e>(&'e self, parts: Pin<&mut Self::Parts<'e>>, index: usize, stride: Stride<'_>) -> bool {
                 match index {

@@ -3,9 +3,9 @@
 use crate::event::{Attempt, Description, Event, Step};
 use std::pin::Pin;
 
-type Place<'p, B> = Option<Pin<&'p mut B>>;
+type OptionalBranch<'p, B> = Option<Pin<&'p mut B>>;
 
-fn place<B>(branch: Pin<&mut Option<B>>) -> Place<'_, B> {
+fn place<B>(branch: Pin<&mut Option<B>>) -> OptionalBranch<'_, B> {
     branch.as_pin_mut()
 }
 

@@ -13,7 +13,7 @@ use crate::event::telling::waits::Description;
 use crate::event::waker::PerformerWaker;
 use crate::panics;
 use crate::seam;
-use crate::segment::{Request, Way};
+use crate::segment::{Request, ResumerLink};
 use crate::shim::random::Random;
 use crate::unwinding::{self, Catches};
 use std::cell::Cell;
@@ -53,7 +53,7 @@ impl Suspend {
 
 /// The state of a fiber, as its own domain sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum ParkState {
     /// It has not begun.
     New,
     Running,
@@ -82,8 +82,8 @@ mod disturbed {
 
 /// The part of a fiber by which it waits and is woken. Only its own domain's thread uses it.
 pub struct Parker {
-    way: Cell<*const Way>,
-    pub state: Cell<State>,
+    link: Cell<*const ResumerLink>,
+    pub state: Cell<ParkState>,
     /// It has been woken, and its park has not returned yet.
     pub woken: Cell<bool>,
     /// Why an interruptible park is to look first whether it may wait: see [`disturbed`].
@@ -149,8 +149,8 @@ pub unsafe fn set_running(parker: *const Parker) {
 impl Parker {
     pub fn new() -> Self {
         Parker {
-            way: Cell::new(std::ptr::null()),
-            state: Cell::new(State::New),
+            link: Cell::new(std::ptr::null()),
+            state: Cell::new(ParkState::New),
             woken: Cell::new(false),
             disturbed: Cell::new(0),
             limits: Limits::none(),
@@ -162,14 +162,14 @@ impl Parker {
         }
     }
 
-    /// Stores the way back to the worker, and the worker's generator. Called when the fiber begins.
+    /// Stores the link to the resumer, and the worker's generator. Called when the fiber begins.
     ///
     /// # Safety
     ///
-    /// Both stay for as long as the fiber, whose segment the way is of.
+    /// Both stay for as long as the fiber, to whose segment the link belongs.
     #[inline]
-    pub unsafe fn begin(&self, way: &Way, random: *const Random) {
-        self.way.set(way);
+    pub unsafe fn begin(&self, link: &ResumerLink, random: *const Random) {
+        self.link.set(link);
         self.random.set(random);
     }
 
@@ -194,9 +194,9 @@ impl Parker {
     /// user's code may run in a step.
     #[inline(always)]
     pub unsafe fn suspend(&self, suspend: Suspend) {
-        // SAFETY: a running fiber has begun, and its way lives as long as its segment. This runs
+        // SAFETY: a running fiber has begun, and its link lives as long as its segment. This runs
         // there.
-        unsafe { (*self.way.get()).suspend(suspend.request()) };
+        unsafe { (*self.link.get()).suspend(suspend.request()) };
     }
 
     /// Makes the fiber unwind at its next interruptible park, or lets it wait again.
@@ -233,13 +233,13 @@ impl Parker {
     /// Returns `true` if the fiber waits, and limits may end its wait.
     #[inline]
     pub fn may_be_disturbed(&self) -> bool {
-        matches!(self.state.get(), State::Parked | State::ParkedLimited)
+        matches!(self.state.get(), ParkState::Parked | ParkState::ParkedLimited)
     }
 
     /// Returns `true` if the fiber waits.
     #[inline]
     pub fn is_parked(&self) -> bool {
-        matches!(self.state.get(), State::Parked | State::ParkedMasked | State::ParkedLimited)
+        matches!(self.state.get(), ParkState::Parked | ParkState::ParkedMasked | ParkState::ParkedLimited)
     }
 
     /// Returns the description of the fiber's wait, if it is parked. Called by its own domain's
@@ -274,7 +274,7 @@ impl Parker {
         self.parked.set(std::ptr::null());
         loop {
             self.woken.set(false);
-            self.state.set(State::ParkedMasked);
+            self.state.set(ParkState::ParkedMasked);
             // SAFETY: passed on to the caller.
             unsafe { self.suspend(Suspend::Parked) };
         }
@@ -301,7 +301,7 @@ impl Parker {
             // SAFETY: passed on to the caller.
             return unsafe { self.park_disturbed(ends) };
         }
-        self.state.set(if ends == Ends::Never { State::ParkedMasked } else { State::Parked });
+        self.state.set(if ends == Ends::Never { ParkState::ParkedMasked } else { ParkState::Parked });
         // SAFETY: passed on to the caller.
         unsafe { self.suspend(Suspend::Parked) };
         if self.woken.take() {
@@ -333,7 +333,7 @@ impl Parker {
             if !self.limits.any_has_passed() {
                 self.disturbed.update(|reasons| reasons & !disturbed::PASSED);
             }
-            self.state.set(State::Parked);
+            self.state.set(ParkState::Parked);
             // SAFETY: passed on to the caller.
             unsafe { self.suspend(Suspend::Parked) };
             if self.woken.take() {
@@ -355,7 +355,7 @@ impl Parker {
                 if self.limits.end_a_wait(ends, &SURROUNDINGS) {
                     return Unparked::Passed;
                 }
-                self.state.set(State::ParkedLimited);
+                self.state.set(ParkState::ParkedLimited);
                 // SAFETY: passed on to the caller.
                 unsafe { self.suspend(Suspend::Parked) };
                 if self.woken.take() {
@@ -367,7 +367,7 @@ impl Parker {
             self.disturbed.update(|reasons| reasons | disturbed::BEFORE);
             return Unparked::Interrupted;
         }
-        self.state.set(State::Parked);
+        self.state.set(ParkState::Parked);
         // SAFETY: passed on to the caller.
         unsafe { self.suspend(Suspend::Stubborn) };
         if self.woken.take() { Unparked::Woken } else { Unparked::Interrupted }

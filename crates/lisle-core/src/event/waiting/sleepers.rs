@@ -64,23 +64,23 @@ impl Answers {
 }
 
 /// A thread's place in the list, until the thread ends.
-struct Place {
+struct Listed {
     sleeper: Arc<Sleeper>,
     /// The process of its list: the list of a forked child is empty at first.
     generation: Cell<u32>,
 }
 
-impl Drop for Place {
+impl Drop for Listed {
     fn drop(&mut self) {
         lock(ALL.get()).retain(|sleeper| !Arc::ptr_eq(sleeper, &self.sleeper));
     }
 }
 
 thread_local! {
-    static PLACE: Place = Place::new();
+    static PLACE: Listed = Listed::new();
 }
 
-impl Place {
+impl Listed {
     fn new() -> Self {
         let sleeper = Arc::new(Sleeper {
             thread: thread::current(),
@@ -90,7 +90,7 @@ impl Place {
             answer: Mutex::default(),
         });
         lock(ALL.get()).push(sleeper.clone());
-        Place { sleeper, generation: Cell::new(fork::generation()) }
+        Listed { sleeper, generation: Cell::new(fork::generation()) }
     }
 
     /// Returns the sleeper, which is in the list of this process.
@@ -111,7 +111,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(in crate::event) fn sleep(parked: Option<ParkedEvent>, woken: &WakeWord, ends: Ends) -> Unparked {
     // A thread that is ending has no place any more and is not listed; nor are the library's own
     // threads.
-    let sleeper = if own_threads::is_own() { None } else { PLACE.try_with(Place::listed).ok() };
+    let sleeper = if own_threads::is_own() { None } else { PLACE.try_with(Listed::listed).ok() };
     let Some(sleeper) = sleeper else {
         while !woken.is_set() {
             if limit::thread_ends_a_wait(ends) {

@@ -113,12 +113,12 @@ mod in_domain {
     }
 
     /// The place of the mark of a domain, while the domain is on a thread.
-    pub struct Mark(Lock<Option<Place>>);
+    pub struct Mark(Lock<Option<MarkAddress>>);
 
-    struct Place(NonNull<AtomicU8>);
+    struct MarkAddress(NonNull<AtomicU8>);
 
     // SAFETY: an atomic may be used from any thread.
-    unsafe impl Send for Place {}
+    unsafe impl Send for MarkAddress {}
 
     impl Mark {
         #[inline]
@@ -134,7 +134,7 @@ mod in_domain {
         #[inline]
         pub unsafe fn settle(&self, ways: &'static Ways) {
             WAYS.set(Some(ways));
-            DUE.with(|due| *self.0.lock() = Some(Place(NonNull::from(due))));
+            DUE.with(|due| *self.0.lock() = Some(MarkAddress(NonNull::from(due))));
         }
 
         /// Removes the mark from the calling thread, which is not the domain's any more.

@@ -1,7 +1,7 @@
 //! The mutexes whose waiters may have to take back a late turn. The clock thread looks at them.
 //!
 //! A mutex is listed, under its queue's lock, only while a *rooted* waiter is in its queue
-//! (`Place::rooted`), and is taken off the list before the last of these has left. Such a performer
+//! (`TurnMessages::rooted`), and is taken off the list before the last of these has left. Such a performer
 //! borrows the mutex and cannot be forgotten, so a listed mutex is alive for a thread that has the
 //! list's lock. A waiter that is a future on a foreign executor, or a source of a wait set, does not
 //! count: forgotten, it stays in the queue of a mutex that may be gone. If only such wait, they wait

@@ -2,7 +2,7 @@
 //! word and the turns of waiters are in `raw.rs`.
 
 use super::raw::{RawMutex, is_given};
-use super::turns::{Later, Place};
+use super::turns::{Later, TurnMessages};
 use crate::event::protocol::queue::Waiter;
 use crate::event::{Attempt, Description, Event, Step, declare_made};
 use crate::shim::atomic::Ordering;
@@ -22,7 +22,7 @@ impl Event for RawMutex {
     }
 
     fn branch(&self) -> Locking<'_> {
-        Locking { raw: self, waiter: Waiter::new(Place::default()), holds: false }
+        Locking { raw: self, waiter: Waiter::new(TurnMessages::default()), holds: false }
     }
 
     fn try_commit<'e>(&'e self, mut branch: Pin<&mut Locking<'e>>, attempt: &Attempt<'_>) -> Step {
@@ -37,12 +37,12 @@ impl Event for RawMutex {
         branch.must_be_of(self);
         branch.waiter.must_not_be_published();
         let is_thread = attempt.record().is_single() && attempt.context().leaves_spinning();
-        let turn = branch.place(|place| place.turn);
+        let turn = branch.messages(|messages| messages.turn);
         if let Some(turn) = turn {
             let taken = attempt.commit_if(|| self.try_turn(turn, attempt, is_thread).then_some(()));
             let step = branch.as_mut().took(taken);
             if step == Step::Committed {
-                branch.place(|place| place.turn = None);
+                branch.messages(|messages| messages.turn = None);
                 return step;
             }
         }
@@ -51,18 +51,18 @@ impl Event for RawMutex {
         let mut queue = self.queue.lock();
         let missed = turn.is_some() && !is_given(self.state.load(Ordering::Relaxed), turn);
         let taken = attempt.commit_if(|| {
-            branch.place(|place| place.turn = None);
+            branch.messages(|messages| messages.turn = None);
             (self.take_late(&mut queue, turn) || self.lock_or_queue(turn)).then_some(())
         });
         let step = branch.as_mut().took(taken);
         if step == Step::Committed || attempt.is_decided() {
             return step;
         }
-        let waited = branch.place(|place| {
-            place.missed += u8::from(missed);
-            place.is_thread = is_thread;
-            queue.enters(place, attempt.is_rooted());
-            std::mem::replace(&mut place.waited, true)
+        let waited = branch.messages(|messages| {
+            messages.missed += u8::from(missed);
+            messages.is_thread = is_thread;
+            queue.enters(messages, attempt.is_rooted());
+            std::mem::replace(&mut messages.waited, true)
         });
         self.watch_before_wait(&mut queue, attempt.context(), &later);
         if waited {
@@ -90,7 +90,7 @@ impl Event for RawMutex {
             // SAFETY: the waiter is alive and was linked into this queue or into none.
             if unsafe { queue.waiters.unlink(NonNull::from(&branch.waiter)) } {
                 // SAFETY: the queue's lock is held.
-                unsafe { branch.waiter.slot_mut(|place| queue.has_left(place)) };
+                unsafe { branch.waiter.slot_mut(|messages| queue.has_left(messages)) };
             }
             self.watch(&mut queue, &later);
         }
@@ -118,7 +118,7 @@ impl Event for RawMutex {
 /// The branch of an event that takes the lock.
 pub struct Locking<'e> {
     raw: &'e RawMutex,
-    waiter: Waiter<Place>,
+    waiter: Waiter<TurnMessages>,
     /// `true` if the branch holds the lock and the lock has not been taken out yet.
     holds: bool,
 }
@@ -143,7 +143,7 @@ impl Locking<'_> {
     }
 
     /// Accesses the slot. Called by the performer while the branch is not published.
-    fn place<R>(&self, f: impl FnOnce(&mut Place) -> R) -> R {
+    fn messages<R>(&self, f: impl FnOnce(&mut TurnMessages) -> R) -> R {
         self.waiter.must_not_be_published();
         // SAFETY: the waiter is not published, as checked above, so it is free and only the
         // performer accesses its slot.
@@ -158,7 +158,7 @@ impl Drop for Locking<'_> {
         if self.holds {
             self.raw.unlock();
         }
-        if let Some(turn) = self.place(|place| place.turn) {
+        if let Some(turn) = self.messages(|messages| messages.turn) {
             self.raw.pass_on(turn);
         }
     }

@@ -54,7 +54,7 @@ const ANYWHERE: Home = 0;
 
 /// The data under the queue's lock.
 pub(crate) struct Queue {
-    pub(super) waiters: WaitQueue<Place>,
+    pub(super) waiters: WaitQueue<TurnMessages>,
     /// The home of all waiters.
     home: Home,
     /// The time at which the lock was last reserved because it was time.
@@ -65,21 +65,21 @@ pub(crate) struct Queue {
     turn_home: Option<Home>,
     /// The waiter that has the turn, if it is committed already.
     kept: Option<Kept>,
-    /// The number of waiters in the queue that are [rooted](Place::rooted).
+    /// The number of waiters in the queue that are [rooted](TurnMessages::rooted).
     rooted: usize,
     /// The clock thread looks at this mutex. Then a rooted waiter is in the queue.
     pub(super) watched: bool,
 }
 
 /// A waiter that is committed, until it comes.
-struct Kept(Committed<Place>);
+struct Kept(Committed<TurnMessages>);
 
 // SAFETY: it is used under the queue's lock only, as the waiters are.
 unsafe impl Send for Kept {}
 
 /// The messages between a waiter and the performers that unlock.
 #[derive(Default)]
-pub(super) struct Place {
+pub(super) struct TurnMessages {
     /// The waiter has waited before.
     pub(super) waited: bool,
     /// The waiter is a plain thread.
@@ -192,7 +192,7 @@ impl Queue {
     /// mutex also takes out the waiters before it that were committed elsewhere. Another caller leaves
     /// these where they are: a performer whose waiter is free leaves without the queue's lock, and the
     /// mutex may go with it.
-    fn next(&mut self, borrows: bool) -> Option<Committed<Place>> {
+    fn next(&mut self, borrows: bool) -> Option<Committed<TurnMessages>> {
         let Queue { waiters, rooted, .. } = self;
         let next = waiters.commit_where(|candidate| {
             let meeting = match candidate.meet(&Outsider) {
@@ -200,7 +200,7 @@ impl Queue {
                 meeting => meeting,
             };
             if let Meeting::Committed | Meeting::Gone = meeting {
-                candidate.slot(|place| *rooted -= usize::from(std::mem::take(&mut place.rooted)));
+                candidate.slot(|messages| *rooted -= usize::from(std::mem::take(&mut messages.rooted)));
             }
             meeting
         });
@@ -208,14 +208,14 @@ impl Queue {
     }
 
     /// Notes that a waiter enters the queue.
-    pub(super) fn enters(&mut self, place: &mut Place, rooted: bool) {
-        place.rooted = rooted;
+    pub(super) fn enters(&mut self, messages: &mut TurnMessages, rooted: bool) {
+        messages.rooted = rooted;
         self.rooted += usize::from(rooted);
     }
 
     /// Notes that a waiter has left the queue by itself.
-    pub(super) fn has_left(&mut self, place: &mut Place) {
-        self.rooted -= usize::from(std::mem::take(&mut place.rooted));
+    pub(super) fn has_left(&mut self, messages: &mut TurnMessages) {
+        self.rooted -= usize::from(std::mem::take(&mut messages.rooted));
     }
 
     /// Notes the home of a performer that is about to wait in `context`.
@@ -248,7 +248,7 @@ impl RawMutex {
             self.leave_as(|state| state & !(HELD | QUEUED) | queued);
             return;
         };
-        let (missed, is_thread) = next.slot(|place| (place.missed, place.is_thread));
+        let (missed, is_thread) = next.slot(|messages| (messages.missed, messages.is_thread));
         let is_single = next.is_single();
         let reserves = is_due || !is_single || missed > 0 || queue.is_time(now, PATIENCE);
         let queued = queue.queued();
@@ -268,7 +268,7 @@ impl RawMutex {
         // Nobody else gives a turn meanwhile.
         let turn = number(self.state.load(Ordering::Relaxed)).wrapping_add(NEXT);
         if is_single {
-            next.slot(|place| place.turn = Some(turn));
+            next.slot(|messages| messages.turn = Some(turn));
             self.leave_as(|_| turn | bits);
             woken.push(next.revoke());
         } else {
@@ -300,7 +300,7 @@ impl RawMutex {
         };
         let is_back = self.state.fetch_update(Ordering::Acquire, Ordering::Relaxed, back).is_ok();
         if is_back && let Some(Kept(mut kept)) = queue.kept.take() {
-            kept.slot(|place| place.missed += 1);
+            kept.slot(|messages| messages.missed += 1);
             // It has been woken when it was committed.
             let _ = kept.revoke();
         }

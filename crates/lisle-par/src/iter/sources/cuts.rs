@@ -1,37 +1,37 @@
-//! Sources that can be divided only at some places: a text between two characters, a slice at its
+//! Sources that can be divided only at some points: a text between two characters, a slice at its
 //! separators.
 //!
 //! The steps of such a source are its bytes or elements. A part is divided at the first possible
-//! place at or after the step where it is to be divided. Hence the first part may have content
+//! point at or after the step where it is to be divided. Hence the first part may have content
 //! beyond its last step, and the content of the second part begins after its first step, if it has
-//! any. The content after a place belongs to the step of the place. The number of steps is always
+//! any. The content after a point belongs to the step of the point. The number of steps is always
 //! as if the division were exact, so the numbers of the steps keep their order.
 //!
-//! The places are searched for when a part is divided. A part remembers where there are none, so
+//! The points are searched for when a part is divided. A part remembers where there are none, so
 //! all divisions of a loop together search the content once.
 
 use crate::iter::Part;
 use std::ops::Range;
 
-/// A place where content can be divided.
+/// A point at which content can be divided.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
-    /// The step of the place, which decides to which part the content after it belongs.
+pub struct CutPoint {
+    /// The step of the point, which decides to which part the content after it belongs.
     pub(super) at: usize,
-    /// The content before the place ends here, and the content after it begins here. A separator may
+    /// The content before the point ends here, and the content after it begins here. A separator may
     /// be between the two.
     pub(super) end: usize,
     pub(super) begin: usize,
 }
 
-impl Place {
-    /// Creates a place with nothing between the halves.
+impl CutPoint {
+    /// Creates a point with nothing between the halves.
     pub(super) fn between(at: usize) -> Self {
-        Place { at, end: at, begin: at }
+        CutPoint { at, end: at, begin: at }
     }
 }
 
-/// Content that can be divided only at some places.
+/// Content that can be divided only at some points.
 pub trait Cut: Sized + Send {
     /// The type of the items.
     type Item;
@@ -41,17 +41,17 @@ pub trait Cut: Sized + Send {
     /// Returns the number of steps.
     fn steps(&self) -> usize;
 
-    /// Returns the first place in these steps.
-    fn place(&self, steps: Range<usize>) -> Option<Place>;
+    /// Returns the first point in these steps.
+    fn point(&self, steps: Range<usize>) -> Option<CutPoint>;
 
-    /// Divides the content at a place.
-    fn cut(self, place: Place) -> (Self, Self);
+    /// Divides the content at a point.
+    fn cut(self, point: CutPoint) -> (Self, Self);
 
     /// Returns an iterator over the items in their order.
     fn items(self) -> Self::Items;
 }
 
-/// Some steps of content that can be divided only at some places.
+/// Some steps of content that can be divided only at some points.
 #[derive(Debug)]
 pub struct CutPart<C> {
     steps: usize,
@@ -62,11 +62,11 @@ pub struct CutPart<C> {
 #[derive(Debug)]
 struct Content<C> {
     all: C,
-    /// The step of the place after which it begins.
+    /// The step of the point after which it begins.
     at: usize,
     /// The step with which it begins.
     begin: usize,
-    /// The step from which on it has no places, counted from its beginning.
+    /// The step from which on it has no points, counted from its beginning.
     limit: usize,
 }
 
@@ -78,7 +78,7 @@ impl<C: Cut> CutPart<C> {
 }
 
 impl<C: Cut> Content<C> {
-    /// Divides the content at the first place at or after step `at`. The steps of the second half
+    /// Divides the content at the first point at or after step `at`. The steps of the second half
     /// are counted from there.
     fn split_at(self, at: usize) -> (Option<Self>, Option<Self>) {
         if self.at >= at {
@@ -86,15 +86,15 @@ impl<C: Cut> Content<C> {
         }
         let from = at.saturating_sub(self.begin);
         let left = |all| Content { all, limit: self.limit.min(from), ..self };
-        match self.all.place(from..self.limit) {
+        match self.all.point(from..self.limit) {
             None => (Some(left(self.all)), None),
-            Some(place) => {
-                let (before, after) = self.all.cut(place);
+            Some(point) => {
+                let (before, after) = self.all.cut(point);
                 let right = Content {
                     all: after,
-                    at: self.begin + place.at - at,
-                    begin: self.begin + place.begin - at,
-                    limit: self.limit.saturating_sub(place.begin),
+                    at: self.begin + point.at - at,
+                    begin: self.begin + point.begin - at,
+                    limit: self.limit.saturating_sub(point.begin),
                 };
                 (Some(left(before)), Some(right))
             }

@@ -51,7 +51,7 @@ impl Worker {
             }
             if running.is_some_and(|running| std::ptr::eq(running.as_ptr(), fiber)) {
                 snapshot.running = self.domain.running_now();
-            } else if fiber.parker.state.get() == parker::State::Resting {
+            } else if fiber.parker.state.get() == parker::ParkState::Resting {
                 // A runner without a load.
             } else if fiber.parker.is_parked() {
                 snapshot.fibers.push(self.waiter(fiber, id));

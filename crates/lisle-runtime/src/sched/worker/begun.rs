@@ -4,7 +4,7 @@
 
 use super::Worker;
 use super::either::{Either, either};
-use crate::event::parker::State;
+use crate::event::parker::ParkState;
 use crate::event::step::{self, Forbidden};
 use crate::sched::tasks::{life, snapshot};
 use crate::spawned::fiber_cell::{self};
@@ -39,7 +39,7 @@ impl Worker {
     pub(crate) fn begun(&self, limit: usize) -> Vec<String> {
         let mut begun = Vec::new();
         self.begun.for_each(|fiber| {
-            if begun.len() < limit && fiber.parker.state.get() != State::Resting {
+            if begun.len() < limit && fiber.parker.state.get() != ParkState::Resting {
                 begun.push(fiber.describe());
             }
         });
@@ -70,7 +70,7 @@ impl Worker {
                     // SAFETY: as above.
                     let this = unsafe { fiber.as_ref() };
                     // A fiber that has begun is left as it is.
-                    if this.parker.state.get() == State::New {
+                    if this.parker.state.get() == ParkState::New {
                         // SAFETY: it has not begun, and was just taken out of its list.
                         step::fenced(given_up(this.site()), || unsafe { fiber_cell::refuse(fiber) });
                     }

@@ -6,7 +6,7 @@ use super::Worker;
 use crate::abort;
 use crate::event::tick;
 use crate::report::Report;
-use crate::sched::lookouts::Place;
+use crate::sched::lookouts::HeldLookout;
 use crate::sched::monitor;
 use crate::shim::{atomic::Ordering, clock};
 use std::time::Duration;
@@ -129,7 +129,7 @@ impl Worker {
     /// Checks, for the `count`th time in a row, whether there is something to run: the inbox and the
     /// common queue every time, and dearer places only now and then. Looks at the queues of others
     /// if it has a place for that, or finds one.
-    pub(super) fn glance<'a>(&'a self, count: u32, others: bool, place: &mut Place<'a>) -> bool {
+    pub(super) fn glance<'a>(&'a self, count: u32, others: bool, place: &mut HeldLookout<'a>) -> bool {
         if self.domain.inbox.has_news() || self.take_common() {
             return true;
         }

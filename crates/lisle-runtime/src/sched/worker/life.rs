@@ -10,7 +10,7 @@ use crate::spawned::hooks::Moment;
 use crate::stack::taken::{Supply, Taken, keep_spare, take_spare};
 use crate::unwinding;
 use lisle_core::exceptions::Exceptions;
-use lisle_core::segment::{Segment, Way};
+use lisle_core::segment::{ResumerLink, Segment};
 use std::io;
 use std::ptr::NonNull;
 
@@ -50,11 +50,11 @@ impl Worker {
         // with an unconsumed wake does not end.
         this.parker.waker.set(Some(unsafe { PerformerWaker::new(fiber.as_ptr().cast(), wake_fiber) }));
         let random = &raw const self.random;
-        let root = move |way: &Way| {
+        let root = move |link: &ResumerLink| {
             // SAFETY: a fiber is alive while it runs.
             let parker = unsafe { &fiber.as_ref().parker };
             // SAFETY: this is the fiber's segment, and its worker stays as long as the fiber.
-            unsafe { parker.begin(way, random) };
+            unsafe { parker.begin(link, random) };
             // SAFETY: the fiber begins here, once.
             unwinding::outermost(|| unsafe { fiber_cell::live(fiber) });
         };

@@ -45,7 +45,7 @@ use super::shared::Shared;
 use crate::abort;
 #[cfg(feature = "model")]
 use crate::event::awaited::Awaited;
-use crate::event::parker::{self, State, Suspend};
+use crate::event::parker::{self, ParkState, Suspend};
 use crate::event::turn::Ways;
 use crate::event::{
     Ends, Interrupted, PerformerContext, PerformerWaker, Timer, Unparked, install, tally, tick,
@@ -299,10 +299,10 @@ impl Worker {
     fn run_hooked<const HOOKED: bool>(&self, fiber: NonNull<Fiber>, turn: u32) {
         // SAFETY: a queued fiber is alive.
         let this = unsafe { fiber.as_ref() };
-        if this.parker.state.get() == State::New && !self.begin(fiber) {
+        if this.parker.state.get() == ParkState::New && !self.begin(fiber) {
             return;
         }
-        this.parker.state.set(State::Running);
+        this.parker.state.set(ParkState::Running);
         self.current.set(fiber.as_ptr());
         self.domain.running(turn, this, self.queues.others_are_ready());
         // A fiber that waits now may have turned it off, and that need not be right for this one.
@@ -337,11 +337,11 @@ impl Worker {
             Suspend::Parked => {}
             Suspend::Stubborn => self.begun.one_is_stubborn(),
             Suspend::Resting => {
-                this.parker.state.set(State::Resting);
+                this.parker.state.set(ParkState::Resting);
                 self.resting.keep(fiber);
             }
             Suspend::Yielded => {
-                this.parker.state.set(State::Queued);
+                this.parker.state.set(ParkState::Queued);
                 // SAFETY: it was running, so it is in no list, and stays until it runs.
                 unsafe { self.queues.push(fiber.cast()) };
             }

@@ -56,12 +56,12 @@ impl Parts {
 }
 
 /// A part that was taken.
-struct Part(NonNull<Job>);
+struct TakenPart(NonNull<Job>);
 
 // SAFETY: the worker of a model is alone, and the part runs on its thread.
-unsafe impl Send for Part {}
+unsafe impl Send for TakenPart {}
 
-impl Part {
+impl TakenPart {
     fn run(self) {
         let pending = &this_stack().pending;
         pending.job.set(self.0.as_ptr());
@@ -98,7 +98,7 @@ impl Worker {
     pub(crate) unsafe fn take_part(&self, part: NonNull<Job>) {
         // SAFETY: in place, by the caller's promise.
         let job = unsafe { part.as_ref() };
-        let taken = Part(part);
+        let taken = TakenPart(part);
         let fiber = Fiber::new(move || taken.run(), Traits::default(), job.site);
         self.spawn(fiber, None);
         let process = self.process_of(fiber.cast());

@@ -4,7 +4,7 @@ use super::Worker;
 use super::either::{Either, either};
 use super::held::queues::{HASTE, STREAK, VISIT};
 use super::held::stealing::SHARE;
-use crate::event::parker::{self, State};
+use crate::event::parker::{self, ParkState};
 use crate::event::tick;
 use crate::sched::groups::is_sampled;
 use crate::spawned::fiber_cell::Fiber;
@@ -161,7 +161,7 @@ impl Worker {
         if !this.parker.is_parked() {
             return;
         }
-        this.parker.state.set(State::Queued);
+        this.parker.state.set(ParkState::Queued);
         self.put_next(fiber.cast());
     }
 
@@ -256,7 +256,7 @@ impl Worker {
             let fiber = handed_over.cast::<Fiber>();
             // SAFETY: a handed-over entry is a fiber, and it is alive.
             let this = unsafe { fiber.as_ref() };
-            if this.parker.state.get() == State::New {
+            if this.parker.state.get() == ParkState::New {
                 // SAFETY: it has just left the inbox, and stays until it runs.
                 unsafe { self.queues.push(handed_over) };
             } else {

@@ -25,7 +25,7 @@ use super::Worker;
 use super::either::{Either, either};
 use super::held::stealing::{LONGEST_PAUSE, LOOK, SHARE, Trial};
 use crate::queue::fifo::Fifo;
-use crate::sched::lookouts::{Lookout, Place, Sighting};
+use crate::sched::lookouts::{HeldLookout, Lookout, Sighting};
 use crate::shim::{atomic::Ordering, clock, hint};
 use crate::spawned::runnable::Runnable;
 use std::cell::Cell;
@@ -40,7 +40,7 @@ const OVERDUE_IN_A_CROWD: u64 = 20_000_000;
 impl Worker {
     /// If it has a place for looking at others, or finds one, steals tasks or a share of overdue
     /// fibers. Returns `false` if there is nothing to steal.
-    pub(super) fn look_at_others<'a>(&'a self, place: &mut Place<'a>) -> bool {
+    pub(super) fn look_at_others<'a>(&'a self, place: &mut HeldLookout<'a>) -> bool {
         if place.is_none() {
             *place = self.shared.lookouts.man();
         }
@@ -106,7 +106,7 @@ impl Worker {
     /// Goes on looking while something is seen to wait, until it has begun or is overdue. After a while
     /// it waits for nothing else: where each fiber begins in time there is nothing to steal. Returns
     /// `true` if something was found.
-    pub(super) fn wait_for_overdue<'a>(&'a self, place: &mut Place<'a>) -> bool {
+    pub(super) fn wait_for_overdue<'a>(&'a self, place: &mut HeldLookout<'a>) -> bool {
         let start = clock::now();
         let mut count = 0;
         let mut last = None;

@@ -102,7 +102,7 @@ pub struct Start<'a, T> {
 
 /// The state that contenders share.
 struct Ring<T> {
-    state: Source<State<T>, ()>,
+    state: Source<RaceState<T>, ()>,
     /// The contenders to cancel when one has won. Empty for a rush.
     contenders: Lock<Vec<TaskHandle<()>>>,
     /// Whether the losers are cancelled.
@@ -111,7 +111,7 @@ struct Ring<T> {
 }
 
 /// The state of a race.
-pub enum State<T> {
+pub enum RaceState<T> {
     /// The number of contenders that may still win. While they begin it is one more, so that the
     /// race does not count as lost too early.
     Open(usize),
@@ -123,9 +123,9 @@ pub enum State<T> {
     Taken,
 }
 
-impl<T> State<T> {
+impl<T> RaceState<T> {
     fn is_decided(&self) -> bool {
-        !matches!(self, State::Open(_))
+        !matches!(self, RaceState::Open(_))
     }
 }
 
@@ -136,7 +136,7 @@ impl<T> Ring<T> {
             if state.is_decided() {
                 return Err(result);
             }
-            *state = State::Won(result);
+            *state = RaceState::Won(result);
             while waiters.grant(()).is_ok() {}
             Ok(())
         });
@@ -147,10 +147,10 @@ impl<T> Ring<T> {
     /// Says that a contender has ended without winning.
     fn leave(&self) {
         self.state.update(|state, waiters| {
-            if let State::Open(count) = state {
+            if let RaceState::Open(count) = state {
                 *count -= 1;
                 if *count == 0 {
-                    *state = State::Lost;
+                    *state = RaceState::Lost;
                     while waiters.grant(()).is_ok() {}
                 }
             }
@@ -165,7 +165,7 @@ impl<T> Ring<T> {
 
 impl<T> Drop for Ring<T> {
     fn drop(&mut self) {
-        if let State::Won(Err(panic)) = std::mem::replace(self.state.get_mut(), State::Taken) {
+        if let RaceState::Won(Err(panic)) = std::mem::replace(self.state.get_mut(), RaceState::Taken) {
             unclaimed::of_task(panic, None, self.site);
         }
     }
@@ -178,13 +178,13 @@ impl<T: Send + 'static> Start<'_, T> {
         F: IntoFuture<Output = T, IntoFuture: Send + 'static>,
     {
         let ring = self.ring;
-        let is_over = |state: &State<T>| ring.cancels && state.is_decided();
+        let is_over = |state: &RaceState<T>| ring.cancels && state.is_decided();
         if ring.state.with(is_over) {
             return;
         }
         self.has_any = true;
         ring.state.update(|state, _| {
-            if let State::Open(count) = state {
+            if let RaceState::Open(count) = state {
                 *count += 1;
             }
         });
@@ -265,7 +265,7 @@ impl<T: Send + 'static> Race<T> {
     #[track_caller]
     fn start<C: Contenders<Output = T>>(contenders: C, cancels: bool) -> Self {
         let site = Location::caller();
-        let state = Source::labelled(Label::new("race"), State::Open(1));
+        let state = Source::labelled(Label::new("race"), RaceState::Open(1));
         let race = Race { ring: Arc::new(Ring { state, contenders: Lock::new(Vec::new()), cancels, site }) };
         let mut start = Start { ring: &race.ring, has_any: false };
         contenders.begin(&mut start);
@@ -335,17 +335,17 @@ impl<T: Send + 'static> Race<T> {
     /// assert!(answer.join().is_err()); // the answer has been taken
     /// ```
     pub fn is_decided(&self) -> bool {
-        turn::asked_whether(self.ring.state.with(State::is_decided))
+        turn::asked_whether(self.ring.state.with(RaceState::is_decided))
     }
 
     fn take(&self) -> Result<T, JoinError> {
         let taken = self.ring.state.update(|state, _| match state {
-            State::Won(_) => match std::mem::replace(state, State::Taken) {
-                State::Won(result) => Ok(result),
+            RaceState::Won(_) => match std::mem::replace(state, RaceState::Taken) {
+                RaceState::Won(result) => Ok(result),
                 _ => unreachable!("it is won"),
             },
-            State::Lost => Err(Outcome::ShutDown),
-            State::Taken | State::Open(_) => Err(Outcome::Taken),
+            RaceState::Lost => Err(Outcome::ShutDown),
+            RaceState::Taken | RaceState::Open(_) => Err(Outcome::Taken),
         });
         JoinError::or_value(taken, || format!("a race (begun at {})", self.ring.site))
     }
@@ -359,7 +359,7 @@ impl<T> Drop for Race<T> {
 
 impl<T: Send + 'static> Event for Race<T> {
     type Output = Result<T, JoinError>;
-    waits_at!(this: State<T>, (); this.ring.state, |state| state.is_decided().then_some(()));
+    waits_at!(this: RaceState<T>, (); this.ring.state, |state| state.is_decided().then_some(()));
     waits_at!(describe "wait for");
 
     fn complete<'e>(&'e self, _: Pin<&mut Self::Branch<'e>>) -> Self::Output {
@@ -372,12 +372,12 @@ awaitable!(['a, T: Send + 'static] &'a Race<T>);
 
 impl<T> fmt::Debug for Race<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let decided = self.ring.state.with(State::is_decided);
+        let decided = self.ring.state.with(RaceState::is_decided);
         f.debug_struct("Race").field("decided", &decided).finish_non_exhaustive()
     }
 }
 
-impl<T> fmt::Debug for State<T> {
+impl<T> fmt::Debug for RaceState<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.is_decided() { "decided" } else { "open" })
     }

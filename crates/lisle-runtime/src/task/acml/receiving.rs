@@ -3,7 +3,7 @@
 use super::super::handle::TaskHandle;
 use super::super::spawn::spawn_here;
 use crate::channel::fetch::Fetch;
-use crate::channel::{AsyncRecvError, Begun, Place, UnderWay};
+use crate::channel::{AsyncRecvError, Begun, OutcomeSlot, UnderWay};
 use crate::channel::{Receiver, RecvError, TryRecvError};
 use crate::event::{Always, Description, Hidden, Label, Source, awaitable, forwarded, turn};
 use crate::shim::sync::Arc;
@@ -106,10 +106,10 @@ awaitable!(['a, T: Send + 'static] RecvAsyncEvt<'a, T>);
 
 type Received<T> = Result<T, AsyncRecvError>;
 
-/// A receive that is under way: a task that performs it, and the place of its outcome, which
+/// A receive that is under way: a task that performs it, and the slot of its outcome, which
 /// outlives a task that is cancelled.
 struct Receive<T: Send + 'static> {
-    place: Arc<Place<Received<T>>>,
+    slot: Arc<OutcomeSlot<Received<T>>>,
     task: TaskHandle<()>,
 }
 
@@ -119,18 +119,18 @@ impl<T: Send + 'static> Receive<T> {
     /// Receives that are begun one after another thus wait in that order: the task is not queued,
     /// and does not leave the stack before it waits.
     fn begin(receiver: Receiver<T>, site: &'static Location<'static>) -> Self {
-        let place = Arc::new(Source::labelled(Label::anywhere("outcome"), None));
-        let gone = Gone(place.clone());
+        let slot = Arc::new(Source::labelled(Label::anywhere("outcome"), None));
+        let gone = Gone(slot.clone());
         let fetch = Fetch::new(receiver, move |received: Result<T, RecvError>| {
             gone.settle(received.map_err(|RecvError| AsyncRecvError::Closed));
         });
-        Receive { place, task: spawn_here(fetch.future().staying(), site) }
+        Receive { slot, task: spawn_here(fetch.future().staying(), site) }
     }
 }
 
 impl<T: Send + 'static> UnderWay<Received<T>> for Receive<T> {
-    fn place(&self) -> &Place<Received<T>> {
-        &self.place
+    fn slot(&self) -> &OutcomeSlot<Received<T>> {
+        &self.slot
     }
 
     /// When this returns, no sender can meet the receive any more. The exception is a task that is
@@ -145,7 +145,7 @@ impl<T: Send + 'static> UnderWay<Received<T>> for Receive<T> {
 }
 
 /// A guard that settles a receive as cancelled if it is dropped without an outcome.
-struct Gone<T: Send + 'static>(Arc<Place<Received<T>>>);
+struct Gone<T: Send + 'static>(Arc<OutcomeSlot<Received<T>>>);
 
 impl<T: Send + 'static> Gone<T> {
     fn settle(&self, received: Received<T>) {

@@ -3,7 +3,7 @@
 //! A thread that is told to queue the task runs it at once, as a domain does. Only the word orders
 //! the threads' steps: the body is a cell that loom watches, and the task waits for relaxed marks.
 
-use super::super::recycled::State;
+use super::super::recycled::TaskWord;
 use crate::loom_models::{explore, join_all, spawn_with};
 use crate::shim::sync::Arc;
 use loom::cell::UnsafeCell;
@@ -21,7 +21,7 @@ enum Body {
 
 /// A task that waits for some marks.
 struct Model {
-    state: State,
+    state: TaskWord,
     body: UnsafeCell<Body>,
     marks: Vec<AtomicBool>,
     /// The number of times it has ended.
@@ -43,7 +43,7 @@ enum Turn {
 impl Model {
     fn new(marks: usize) -> Arc<Self> {
         let model = Model {
-            state: State::vacant(),
+            state: TaskWord::vacant(),
             body: UnsafeCell::new(Body::Future),
             marks: (0..marks).map(|_| AtomicBool::new(false)).collect(),
             ends: AtomicUsize::new(0),

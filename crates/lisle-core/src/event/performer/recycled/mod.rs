@@ -20,7 +20,7 @@ mod loom_tests;
 mod state;
 
 #[doc(hidden)]
-pub use state::{Arrivals, State};
+pub use state::{Arrivals, TaskWord};
 
 use super::tick;
 use crate::event::telling::parked::ParkedEvent;
@@ -35,7 +35,7 @@ use std::task::{RawWaker, RawWakerVTable, Waker};
 /// All fields but `state` belong to the owner of the task, as defined in `state`.
 #[repr(C)]
 pub struct Recycled {
-    state: State,
+    state: TaskWord,
     /// Queues the task, which was parked and which the caller owns.
     ready: unsafe fn(NonNull<Recycled>),
     /// The size of the task's memory in bytes, from this address on.
@@ -157,7 +157,7 @@ impl Recycled {
     #[cfg(all(test, any(lisle_loom, miri)))]
     pub(in crate::event) unsafe fn new(ready: unsafe fn(NonNull<Recycled>), size: usize) -> Self {
         Recycled {
-            state: State::vacant(),
+            state: TaskWord::vacant(),
             ready,
             size,
             direct: AtomicUsize::new(0),
@@ -174,14 +174,14 @@ impl Recycled {
     ///
     /// The place has been prepared for recycled tasks, or holds zeros.
     #[inline(always)]
-    pub unsafe fn state_of<'a>(recycled: NonNull<Recycled>) -> &'a State {
+    pub unsafe fn state_of<'a>(recycled: NonNull<Recycled>) -> &'a TaskWord {
         // SAFETY: recycled memory is never freed, and zeros are the state of a vacant place. The
         // other fields may be emptied or written at this moment, and no reference to them is made.
         unsafe { &(*recycled.as_ptr()).state }
     }
 
     #[inline(always)]
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &TaskWord {
         &self.state
     }
 

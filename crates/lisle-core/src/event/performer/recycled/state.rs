@@ -44,7 +44,7 @@ const DETACHED: u64 = 1 << 42;
 const ARRIVAL: u64 = 1 << 48;
 
 #[derive(Debug)]
-pub struct State(AtomicU64);
+pub struct TaskWord(AtomicU64);
 
 /// Returns `true` if a task lives there and waits.
 #[inline(always)]
@@ -63,11 +63,11 @@ fn too_many() -> ! {
     abort::process("a task's waker was called 2^39 times without a turn of the task in between")
 }
 
-impl State {
+impl TaskWord {
     /// Creates the state of memory in which no task lives.
     #[cfg(all(test, any(lisle_loom, miri)))]
     pub(super) fn vacant() -> Self {
-        State(AtomicU64::new(0))
+        TaskWord(AtomicU64::new(0))
     }
 
     /// Begins a task in vacant memory. The caller owns the task, and runs or queues it.
@@ -112,7 +112,7 @@ impl State {
         self.add(WAKE)
     }
 
-    /// Wakes the task like [`wake`](State::wake), for an event that the task waits for directly.
+    /// Wakes the task like [`wake`](TaskWord::wake), for an event that the task waits for directly.
     #[inline(always)]
     #[must_use]
     pub(crate) fn arrive(&self) -> bool {

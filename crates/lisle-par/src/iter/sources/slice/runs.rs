@@ -3,34 +3,34 @@
 
 use crate::iter::ParallelIterator;
 use crate::iter::shown::shown;
-use crate::iter::sources::cuts::{Cut, CutPart, Place};
+use crate::iter::sources::cuts::{Cut, CutPart, CutPoint};
 use std::ops::Range;
 use std::{fmt, mem, slice};
 
-/// Returns the first place in these steps where `slice` can be divided, with a separator between the
+/// Returns the first point in these steps where `slice` can be divided, with a separator between the
 /// halves.
-fn around<T>(slice: &[T], steps: Range<usize>, is_separator: impl Fn(&T) -> bool) -> Option<Place> {
+fn around<T>(slice: &[T], steps: Range<usize>, is_separator: impl Fn(&T) -> bool) -> Option<CutPoint> {
     let at =
         steps.start + slice.get(steps.start..steps.end.min(slice.len()))?.iter().position(is_separator)?;
-    Some(Place { at, end: at, begin: at + 1 })
+    Some(CutPoint { at, end: at, begin: at + 1 })
 }
 
 /// Does the same if a separator is the end of the first half.
-fn after<T>(slice: &[T], steps: Range<usize>, is_separator: impl Fn(&T) -> bool) -> Option<Place> {
-    around(slice, steps, is_separator).map(|Place { at, begin, .. }| Place { at, end: begin, begin })
+fn after<T>(slice: &[T], steps: Range<usize>, is_separator: impl Fn(&T) -> bool) -> Option<CutPoint> {
+    around(slice, steps, is_separator).map(|CutPoint { at, begin, .. }| CutPoint { at, end: begin, begin })
 }
 
 /// Does the same for pieces whose neighbouring elements belong together.
-fn apart<T>(slice: &[T], steps: Range<usize>, together: impl Fn(&T, &T) -> bool) -> Option<Place> {
-    let mut places = steps.start.max(1)..steps.end.min(slice.len());
-    places.find(|&at| !together(&slice[at - 1], &slice[at])).map(Place::between)
+fn apart<T>(slice: &[T], steps: Range<usize>, together: impl Fn(&T, &T) -> bool) -> Option<CutPoint> {
+    let mut points = steps.start.max(1)..steps.end.min(slice.len());
+    points.find(|&at| !together(&slice[at - 1], &slice[at])).map(CutPoint::between)
 }
 
-/// Defines an iterator over pieces of a slice. `$place` returns where the slice can be divided.
+/// Defines an iterator over pieces of a slice. `$point` returns where the slice can be divided.
 macro_rules! runs {
     (
         $Iter:ident of $Slice:ty where T: $bound:ident, P: $Predicate:path, $Trait:ident::$method:ident,
-        $Part:ident, $place:ident, $split:ident, $items:ident, $Items:ident, $beyond:literal
+        $Part:ident, $point:ident, $split:ident, $items:ident, $Items:ident, $beyond:literal
     ) => {
         #[doc = concat!(
             "See [`", stringify!($method), "`](super::", stringify!($Trait), "::", stringify!($method), ")."
@@ -71,14 +71,14 @@ macro_rules! runs {
                 self.slice.len() + $beyond
             }
 
-            fn place(&self, steps: Range<usize>) -> Option<Place> {
-                $place(self.slice, steps, self.predicate)
+            fn point(&self, steps: Range<usize>) -> Option<CutPoint> {
+                $point(self.slice, steps, self.predicate)
             }
 
-            fn cut(self, place: Place) -> (Self, Self) {
+            fn cut(self, point: CutPoint) -> (Self, Self) {
                 let $Part { slice, predicate } = self;
-                let (left, right) = slice.$split(place.end);
-                let (_, right) = right.$split(place.begin - place.end);
+                let (left, right) = slice.$split(point.end);
+                let (_, right) = right.$split(point.begin - point.end);
                 ($Part { slice: left, predicate }, $Part { slice: right, predicate })
             }
 

@@ -1,7 +1,7 @@
 //! The ways to iterate over a text: where it can be divided, and what the items are.
 
 use super::pattern::{Pattern, first};
-use crate::iter::sources::cuts::{Cut, Place};
+use crate::iter::sources::cuts::{Cut, CutPoint};
 use std::iter::Map;
 use std::ops::Range;
 use std::str;
@@ -16,8 +16,8 @@ pub trait Form: Copy + Send {
     /// Whether there is an item also if the text is empty.
     const HAS_END: bool = false;
 
-    /// Returns the first place in these bytes where `text` can be divided.
-    fn place(self, text: &str, bytes: Range<usize>) -> Option<Place>;
+    /// Returns the first point in these bytes where `text` can be divided.
+    fn point(self, text: &str, bytes: Range<usize>) -> Option<CutPoint>;
 
     /// Returns the items of `text`, whose first byte is byte `from` of the whole.
     fn items(self, text: &str, from: usize) -> Self::Items<'_>;
@@ -40,15 +40,15 @@ impl<'t, F: Form> Cut for Text<'t, F> {
         self.text.len() + usize::from(F::HAS_END)
     }
 
-    fn place(&self, steps: Range<usize>) -> Option<Place> {
-        self.form.place(self.text, steps)
+    fn point(&self, steps: Range<usize>) -> Option<CutPoint> {
+        self.form.point(self.text, steps)
     }
 
-    fn cut(self, place: Place) -> (Self, Self) {
+    fn cut(self, point: CutPoint) -> (Self, Self) {
         let Text { text, from, form } = self;
         (
-            Text { text: &text[..place.end], from, form },
-            Text { text: &text[place.begin..], from: from + place.begin, form },
+            Text { text: &text[..point.end], from, form },
+            Text { text: &text[point.begin..], from: from + point.begin, form },
         )
     }
 
@@ -73,14 +73,14 @@ fn found(
     Some((from + begin, from + end))
 }
 
-/// Returns the place with the match that begins and ends here between the halves.
-fn around((at, end): (usize, usize)) -> Place {
-    Place { at, end: at, begin: end }
+/// Returns the point with the match that begins and ends here between the halves.
+fn around((at, end): (usize, usize)) -> CutPoint {
+    CutPoint { at, end: at, begin: end }
 }
 
-/// Returns the place after the match that begins and ends here.
-fn after((at, end): (usize, usize)) -> Place {
-    Place { at, end, begin: end }
+/// Returns the point after the match that begins and ends here.
+fn after((at, end): (usize, usize)) -> CutPoint {
+    CutPoint { at, end, begin: end }
 }
 
 /// Defines forms whose texts can be divided between any two characters.
@@ -93,9 +93,9 @@ macro_rules! between_characters {
             type Item<'t> = $Item;
             type Items<'t> = $Items;
 
-            fn place(self, text: &str, bytes: Range<usize>) -> Option<Place> {
+            fn point(self, text: &str, bytes: Range<usize>) -> Option<CutPoint> {
                 let at = boundary(text, bytes.start);
-                (at < text.len()).then_some(Place::between(at))
+                (at < text.len()).then_some(CutPoint::between(at))
             }
 
             fn items(self, $text: &str, $from: usize) -> Self::Items<'_> {
@@ -172,7 +172,7 @@ between_characters! {
     ByPlaces ['p, P] ['p, P: Pattern] (usize, &'t str), Places<'t, 'p, P>,
         |ByPlaces(pattern), text, from| Places { rest: text, from, pattern };
     ByMatches ['p, P] ['p, P: Pattern] &'t str, Map<Places<'t, 'p, P>, fn((usize, &'t str)) -> &'t str>,
-        |ByMatches(pattern), text, from| Places { rest: text, from, pattern }.map(|place| place.1);
+        |ByMatches(pattern), text, from| Places { rest: text, from, pattern }.map(|point| point.1);
 }
 
 impl<'p, P: Pattern> Form for BetweenMatches<'p, P> {
@@ -181,7 +181,7 @@ impl<'p, P: Pattern> Form for BetweenMatches<'p, P> {
 
     const HAS_END: bool = true;
 
-    fn place(self, text: &str, bytes: Range<usize>) -> Option<Place> {
+    fn point(self, text: &str, bytes: Range<usize>) -> Option<CutPoint> {
         found(text, bytes, |rest| self.0.first_in(rest)).map(around)
     }
 
@@ -194,7 +194,7 @@ impl<'p, P: Pattern, const KEEP: bool> Form for UpToMatches<'p, P, KEEP> {
     type Item<'t> = &'t str;
     type Items<'t> = UpTo<'t, 'p, P, KEEP>;
 
-    fn place(self, text: &str, bytes: Range<usize>) -> Option<Place> {
+    fn point(self, text: &str, bytes: Range<usize>) -> Option<CutPoint> {
         found(text, bytes, |rest| self.0.first_in(rest)).map(after)
     }
 
@@ -207,7 +207,7 @@ impl Form for ByLines {
     type Item<'t> = &'t str;
     type Items<'t> = str::Lines<'t>;
 
-    fn place(self, text: &str, bytes: Range<usize>) -> Option<Place> {
+    fn point(self, text: &str, bytes: Range<usize>) -> Option<CutPoint> {
         found(text, bytes, |rest| '\n'.first_in(rest)).map(after)
     }
 
@@ -220,7 +220,7 @@ impl Form for ByWords {
     type Item<'t> = &'t str;
     type Items<'t> = str::SplitWhitespace<'t>;
 
-    fn place(self, text: &str, bytes: Range<usize>) -> Option<Place> {
+    fn point(self, text: &str, bytes: Range<usize>) -> Option<CutPoint> {
         found(text, bytes, |rest| first(rest, char::is_whitespace)).map(around)
     }
 
@@ -233,7 +233,7 @@ impl Form for ByAsciiWords {
     type Item<'t> = &'t str;
     type Items<'t> = str::SplitAsciiWhitespace<'t>;
 
-    fn place(self, text: &str, bytes: Range<usize>) -> Option<Place> {
+    fn point(self, text: &str, bytes: Range<usize>) -> Option<CutPoint> {
         found(text, bytes, |rest| first(rest, |c| c.is_ascii_whitespace())).map(around)
     }
 

@@ -1,6 +1,6 @@
 //! The fibers that have begun on a domain and have not ended.
 
-use crate::event::parker::State;
+use crate::event::parker::ParkState;
 use crate::spawned::fiber_cell::Fiber;
 use std::cell::{Cell, RefCell};
 use std::ptr::{NonNull, null_mut};
@@ -156,7 +156,7 @@ impl Begun {
             // SAFETY: fibers in the list are alive; `remove` moves on from one that ends.
             let this = unsafe { fiber.as_ref() };
             self.interrupting.set(this.siblings.get().1);
-            if this.parker.state.get() == State::Parked {
+            if this.parker.state.get() == ParkState::Parked {
                 return Some(fiber);
             }
         }

@@ -1,8 +1,8 @@
 //! Finds the domain of a new fiber that its spawner has placed.
 //!
-//! A fiber without a place lies where idle domains may take it. One with a place is handed over to
-//! its domain and begins there. To *spread* fibers is to give each the domain on which the fewest
-//! spread fibers live: a count for each domain, which only the spawning and the ending of spread
+//! A fiber without a destination lies where idle domains may take it. One with a destination is
+//! handed over to its domain and begins there. To *spread* fibers is to give each the domain on which
+//! the fewest spread fibers live: a count for each domain, which only the spawning and the ending of spread
 //! fibers touch. It counts the fibers that users have declared to be load, and not all fibers that
 //! have begun: ten thousand fibers that wait are less of a load than one that computes, and to
 //! count all would cost each fiber two stores.
@@ -20,7 +20,7 @@ use std::ptr::NonNull;
 
 /// Where a new fiber is to go.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) enum Place {
+pub(crate) enum Destination {
     /// To the spawner's domain, or to one that has nothing to do.
     #[default]
     Anywhere,
@@ -35,16 +35,16 @@ pub(crate) enum Place {
     Near(usize),
 }
 
-impl Place {
-    /// Returns the place on the domain of `fiber`, which any thread may ask for.
+impl Destination {
+    /// Returns the destination on the domain of `fiber`, which any thread may ask for.
     pub(crate) fn beside(fiber: &Fiber) -> Self {
-        Place::Near(fiber.domain.load(Ordering::Relaxed).addr())
+        Destination::Near(fiber.domain.load(Ordering::Relaxed).addr())
     }
 }
 
 impl Worker {
-    /// Notes the spawner of `fiber`, which has no place and has not been queued yet. Returns the
-    /// place that has been learned from others, if there is one.
+    /// Notes the spawner of `fiber`, which has no destination and has not been queued yet. Returns
+    /// the destination that has been learned from others, if there is one.
     #[inline(never)]
     pub(crate) fn beside_its_kin(&self, fiber: NonNull<Fiber>) -> Option<usize> {
         let spawner = self.current_fiber()?;
@@ -65,7 +65,7 @@ impl Worker {
         if shared.domains[index].is_in_a_long_turn() {
             return None;
         }
-        shared.settle(this, Place::Anywhere, index);
+        shared.settle(this, Destination::Anywhere, index);
         Some(index)
     }
 }
@@ -76,18 +76,18 @@ impl Shared {
     ///
     /// # Panics
     ///
-    /// If there is no domain with the index of `place`.
+    /// If there is no domain with the index of `destination`.
     #[inline]
     #[track_caller]
-    pub(crate) fn decide(&self, place: Place, here: Option<usize>) -> Option<usize> {
-        match place {
-            Place::Anywhere | Place::FirstFree => None,
-            Place::Domain(index) => {
+    pub(crate) fn decide(&self, destination: Destination, here: Option<usize>) -> Option<usize> {
+        match destination {
+            Destination::Anywhere | Destination::FirstFree => None,
+            Destination::Domain(index) => {
                 self.check(index);
                 Some(index)
             }
-            Place::Spread => self.roomiest(here.unwrap_or(0)),
-            Place::Near(address) => {
+            Destination::Spread => self.roomiest(here.unwrap_or(0)),
+            Destination::Near(address) => {
                 self.domains.iter().position(|domain| Arc::as_ptr(domain).addr() == address)
             }
         }
@@ -114,10 +114,10 @@ impl Shared {
 
     /// Notes that `fiber`, which has not been queued yet, goes to the domain `index`.
     #[cold]
-    pub(crate) fn settle(&self, fiber: &Fiber, place: Place, index: usize) {
+    pub(crate) fn settle(&self, fiber: &Fiber, destination: Destination, index: usize) {
         let domain = &self.domains[index];
         fiber.domain.store(Arc::as_ptr(domain).cast_mut().cast(), Ordering::Relaxed);
-        if matches!(place, Place::Spread) {
+        if matches!(destination, Destination::Spread) {
             fiber.is_spread.set(true);
             domain.spread.fetch_add(1, Ordering::Relaxed);
         }
