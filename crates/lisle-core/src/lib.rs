@@ -35,7 +35,7 @@
 //!
 //! - `fibers`, off by default, on Unix: the code with which a fiber waits, for `lisle-runtime`. It adds the
 //!   dependency `corosensei`, for platforms without a switch of our own (see `segment`). The switch
-//!   from a fiber's stack to its worker's must be inlined into the code that waits, or it costs
+//!   from a fiber's stack to its domain's must be inlined into the code that waits, or it costs
 //!   four times as much. That code is therefore in this crate, beside the events, and not in the
 //!   runtime (see `event/performer/parker.rs`).
 //!

@@ -1,7 +1,7 @@
 //! A list of the OS threads that the library started, to distinguish them from the program's own.
 //!
 //! Whether anything outside a runtime could wake its fibers depends on which threads the process
-//! has. Each thread that the library starts therefore adds itself to the list: workers and monitors
+//! has. Each thread that the library starts therefore adds itself to the list: domains and monitors
 //! for their runtime, other threads for all runtimes. A thread that is just starting, or about to
 //! end, is not in the list and counts as a stranger. An error in that direction is harmless.
 

@@ -32,6 +32,8 @@ mod cost_history;
 #[cfg(not(lisle_loom))]
 pub mod dag;
 #[cfg(not(lisle_loom))]
+mod domains;
+#[cfg(not(lisle_loom))]
 mod drive;
 #[cfg(not(lisle_loom))]
 pub mod iter;
@@ -61,8 +63,6 @@ mod scope;
 pub mod sort;
 #[cfg(not(lisle_loom))]
 mod threads;
-#[cfg(not(lisle_loom))]
-mod workers;
 
 // The layers below, under the names that the modules of this crate use.
 #[cfg(not(lisle_loom))]
@@ -77,6 +77,8 @@ use lisle_runtime::loops::{modelled, owner};
 use lisle_runtime::sched::within;
 use lisle_runtime::spawned::cell;
 
+#[cfg(not(lisle_loom))]
+use domains::domains;
 #[cfg(not(lisle_loom))]
 pub use iter::sources::{
     array, collections, option, range, range_inclusive, result, slice, str, string, vec,
@@ -95,8 +97,6 @@ pub use scan::{Scan, exclusive_scan, exclusive_scan_in_place, inclusive_scan, in
 pub use scope::{Promise, Scope, scope};
 #[cfg(not(lisle_loom))]
 pub use threads::{current_num_threads, current_thread_index, max_num_threads};
-#[cfg(not(lisle_loom))]
-use workers::workers;
 
 /// The names that the facade exports of this crate and of the crates below. The examples here
 /// call it `lisle`. They cannot use the facade itself, because a package must not depend on a

@@ -17,7 +17,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
-use super::{origin, workers};
+use super::{domains, origin};
 use crate::event::is_modelled;
 use chain::Form;
 use forms::{Exclusive, ExclusiveInPlace, Inclusive, InclusiveInPlace, Mapped, Plain};
@@ -446,7 +446,7 @@ impl<F> Scan<F> {
         let (wanted, most, shortest) = match is_modelled() {
             _ if self.is_fixed => (64, 64, SHORTEST),
             true => (in_model::most_parts(), in_model::most_parts(), 2),
-            false => (8 * workers(), workers(), SHORTEST),
+            false => (8 * domains(), domains(), SHORTEST),
         };
         let longest = (MOST_BYTES / bytes.max(1)).max(SHORTEST);
         let chunk = match self.grain {

@@ -1,6 +1,6 @@
 //! The domains of the caller, under the names that rayon gives them.
 
-use crate::workers;
+use crate::domains;
 use lisle_runtime::fiber;
 
 /// Returns the number of domains of the runtime that the calling code runs in, among which a loop
@@ -17,7 +17,7 @@ use lisle_runtime::fiber;
 /// ```
 #[doc(alias = "current_num_domains")]
 pub fn current_num_threads() -> usize {
-    fiber::domains().unwrap_or_else(workers)
+    fiber::domains().unwrap_or_else(domains)
 }
 
 /// Returns the index of the domain that runs the calling code, or `None` outside of a runtime.

@@ -2,8 +2,7 @@
 //! the work that loops put off and give away. Programs depend on `lisle`, not on this crate.
 //!
 //! - [`fiber`] and [`task`]: the light threads that a program spawns.
-//! - `sched`: domains and their workers, queues, stealing, sleeping, the poller, the wait graph,
-//!   and [`Runtime`].
+//! - `sched`: domains, queues, stealing, sleeping, the poller, the wait graph, and [`Runtime`].
 //! - `jobs`: the work that joins and loops put off, offer to other domains and take back.
 //!   `lisle-par` is built on it.
 //!

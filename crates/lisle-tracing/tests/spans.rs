@@ -149,7 +149,7 @@ fn tasks_are_in_their_spawner_s_spans_until_they_wait_and_in_their_own_whenever_
                 info!(name);
                 rx.recv_evt().await.unwrap();
                 info!(name);
-                fiber::yield_now(); // in place, on a stack of the worker's
+                fiber::yield_now(); // in place, on a stack of the domain's
                 info!(name);
             };
             spawn_task(task.instrument(span))

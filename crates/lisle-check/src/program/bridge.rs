@@ -1,4 +1,4 @@
-//! The bridge between the worker that runs the program and the strategy that chooses its schedule.
+//! The bridge between the domain that runs the program and the strategy that chooses its schedule.
 
 mod course;
 mod explorer;

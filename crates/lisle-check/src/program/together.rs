@@ -8,7 +8,7 @@
 //! two such moments is a *round*.
 //!
 //! The workers are plain threads. They cannot be the domains of a runtime, nor the parts of one of
-//! the library's loops: each is itself the only worker of a runtime that its model runs, and a
+//! the library's loops: each is itself the only domain of a runtime that its model runs, and a
 //! thread has one runtime at most. A worker that waits for others in the engine would also block
 //! its domain. And the executions are no range over which a loop could run: each execution adds
 //! others.

@@ -1,5 +1,5 @@
-//! Counts that each thread keeps for itself and a worker collects now and then. Each is an addition
-//! to a thread-local, where even finding the worker would cost too much.
+//! Counts that each thread keeps for itself and a domain collects now and then. Each is an addition
+//! to a thread-local, where even finding the domain would cost too much.
 
 use std::cell::Cell;
 

@@ -1,7 +1,7 @@
 //! A segment: the stack of a fiber or of a handled computation, which its code leaves and later
 //! goes on with.
 //!
-//! A segment is resumed as a call: a fiber's segment by its worker, a computation's by code of a
+//! A segment is resumed as a call: a fiber's segment by its domain, a computation's by code of a
 //! fiber or thread. Code on a segment may in turn resume another. A performed effect suspends one
 //! of the segments on the way to its call, and with it all segments within that one: the processor
 //! leaves the innermost stack and goes on where the suspended segment was resumed.

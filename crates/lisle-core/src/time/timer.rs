@@ -66,7 +66,7 @@ pub fn at_nanos(nanos: u64) -> At {
     At { nanos }
 }
 
-/// Sleeps for `duration`. A fiber lets its worker run others; elsewhere the thread sleeps.
+/// Sleeps for `duration`. A fiber lets its domain run others; elsewhere the thread sleeps.
 ///
 /// # Panics
 ///

@@ -17,11 +17,11 @@
 use super::Core;
 use super::jobs::Jobs;
 use super::spawned::{self, Header};
+use crate::domains::domains;
 use crate::event::is_modelled;
 use crate::job::{Ancestor, Descendants, Job};
 use crate::pending::{Entry, Offer, Pending};
 use crate::shim::{hint, ticks};
-use crate::workers::workers;
 use crate::{heartbeat, modelled, owner};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -159,7 +159,7 @@ impl Frame {
             }
             if !job.is_done() {
                 // This domain wants a job as well, and others may be idle until then.
-                owner::give_away(pending, workers());
+                owner::give_away(pending, domains());
             }
             owner::wait_for(job, descendants);
         }

@@ -45,12 +45,12 @@ pub(super) fn sort<T: Send>(slice: &mut [T], order: &impl Order<T>, sizes: Sizes
 /// There are several runs for each domain, because domains do not all begin at the same time. There
 /// are fewer if elements are compared through a pointer: merging them waits for the memory at each
 /// step, while sorting them does not.
-fn runs<T>(len: usize, Sizes { workers, run, .. }: Sizes) -> usize {
+fn runs<T>(len: usize, Sizes { domains, run, .. }: Sizes) -> usize {
     // There is nothing to move.
-    if size_of::<T>() == 0 || workers < 2 {
+    if size_of::<T>() == 0 || domains < 2 {
         return 1;
     }
-    let wanted = if const { needs_drop::<T>() } { 2 } else { 4 } * workers;
+    let wanted = if const { needs_drop::<T>() } { 2 } else { 4 } * domains;
     let mut runs = 1;
     while runs < wanted && len / (4 * runs) >= run {
         runs *= 4;

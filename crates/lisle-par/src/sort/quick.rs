@@ -24,8 +24,8 @@ const LEAF_BYTES: usize = 1 << 18;
 /// Sorts, divided to suit these sizes; equal elements come in any order.
 pub(super) fn sort<T: Send>(slice: &mut [T], order: &impl Order<T>, sizes: Sizes) {
     let order = &Measured::new(slice, order, sizes);
-    let (len, Sizes { workers, part, share, .. }) = (slice.len(), sizes);
-    let is_whole = if order.are_slow() { workers < 2 } else { len <= order.leaf(sizes) };
+    let (len, Sizes { domains, part, share, .. }) = (slice.len(), sizes);
+    let is_whole = if order.are_slow() { domains < 2 } else { len <= order.leaf(sizes) };
     if is_whole || len <= part || size_of::<T>() == 0 {
         return order.sort_unstable(slice, sizes);
     }
@@ -37,11 +37,11 @@ pub(super) fn sort<T: Send>(slice: &mut [T], order: &impl Order<T>, sizes: Sizes
         return reverse(slice, sizes);
     }
     let largest_leaf = (LEAF_BYTES / size_of::<T>()).max(part);
-    let leaf = if workers < 2 { len } else { (len / (8 * workers)).clamp(part, largest_leaf) };
+    let leaf = if domains < 2 { len } else { (len / (8 * domains)).clamp(part, largest_leaf) };
     // Twice as many divisions as good pivots need. The standard library sorts the parts that are
     // left after them.
     let limit = 2 * len.ilog2() + 4;
-    Quick { order, leaf, sizes, share }.sort(slice, None, workers, limit);
+    Quick { order, leaf, sizes, share }.sort(slice, None, domains, limit);
 }
 
 struct Quick<'a, 'o, O> {
@@ -61,9 +61,9 @@ struct Middle {
 }
 
 impl<O> Quick<'_, '_, O> {
-    /// Sorts a part for which `workers` domains are available, with at most `limit` nested
+    /// Sorts a part for which `domains` domains are available, with at most `limit` nested
     /// divisions. No element comes before `least`, if there is one.
-    fn sort<T: Send>(&self, part: &mut [T], least: Option<&mut T>, workers: usize, limit: u32)
+    fn sort<T: Send>(&self, part: &mut [T], least: Option<&mut T>, domains: usize, limit: u32)
     where
         O: Order<T>,
     {
@@ -73,7 +73,7 @@ impl<O> Quick<'_, '_, O> {
         }
         // There are more parts than domains: so a domain that comes late does not keep the others
         // waiting.
-        let pivots = if workers > 1 { (2 * workers).min(part.len() / self.share) } else { 1 };
+        let pivots = if domains > 1 { (2 * domains).min(part.len() / self.share) } else { 1 };
         let middle = match pivots {
             0 | 1 => self.divide_alone(part, least.as_deref()),
             _ => self.divide(part, pivots),
@@ -82,10 +82,10 @@ impl<O> Quick<'_, '_, O> {
         let (pivots, right) = others.split_at_mut(middle.range.len());
         // Each element is known to only one of the two sides, because they may run on two threads.
         let least_of_right = pivots.last_mut().filter(|_| middle.is_exact);
-        let workers = workers.div_ceil(2);
+        let domains = domains.div_ceil(2);
         join(
-            || self.sort(left, least, workers, limit - 1),
-            || self.sort(right, least_of_right, workers, limit - 1),
+            || self.sort(left, least, domains, limit - 1),
+            || self.sort(right, least_of_right, domains, limit - 1),
         );
         if !middle.is_exact {
             self.sort_seam(part, middle.range);

@@ -5,13 +5,13 @@
 //! does not count: then a sort is divided into as many parts as the model lets a loop have.
 
 use crate::event::is_modelled;
-use crate::{modelled, owner, workers};
+use crate::{domains, modelled, owner};
 
 /// How a sort is divided.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
     /// The number of domains that can take part.
-    pub(super) workers: usize,
+    pub(super) domains: usize,
     /// The least length of a run of a stable sort.
     pub(super) run: usize,
     /// The largest piece of numbers, see [`piece`](Sizes::piece).
@@ -33,16 +33,16 @@ pub(super) struct Sizes {
 impl Sizes {
     /// Returns the sizes for a slice of this length, which the calling thread sorts.
     pub(super) fn here(len: usize) -> Sizes {
-        if is_modelled() { Sizes::in_model(len) } else { Sizes::of_workers(workers()) }
+        if is_modelled() { Sizes::in_model(len) } else { Sizes::of_domains(domains()) }
     }
 
-    /// Returns the sizes for `workers` domains.
-    pub(super) const fn of_workers(workers: usize) -> Sizes {
+    /// Returns the sizes for `domains` domains.
+    pub(super) const fn of_domains(domains: usize) -> Sizes {
         if cfg!(test) {
-            Sizes { workers, run: 8, numbers: 16, leaf: 12, are_slow: None, part: 24, share: 8, keys: 4 }
+            Sizes { domains, run: 8, numbers: 16, leaf: 12, are_slow: None, part: 24, share: 8, keys: 4 }
         } else {
             Sizes {
-                workers,
+                domains,
                 run: 2048,
                 numbers: 1 << 14,
                 leaf: 2048,
@@ -77,7 +77,7 @@ impl Sizes {
         let runs = 1 << (parts.max(4).ilog2() & !1);
         let least = |least| len.div_ceil(parts).max(least);
         Sizes {
-            workers: parts,
+            domains: parts,
             run: (len / runs).max(1),
             numbers: least(2),
             leaf: if parts > 1 { least(2) } else { len },

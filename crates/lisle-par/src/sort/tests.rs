@@ -17,8 +17,8 @@ const LENGTHS: &[usize] = if cfg!(miri) {
 } else {
     &[0, 1, 2, 3, 7, 24, 25, 31, 32, 33, 63, 100, 127, 300, 1_000, 2_500]
 };
-const WORKERS: &[usize] = if cfg!(miri) { &[3] } else { &[1, 2, 3, 4, 16] };
-const SOME_WORKERS: &[usize] = if cfg!(miri) { &[2] } else { &[2, 4] };
+const DOMAINS: &[usize] = if cfg!(miri) { &[3] } else { &[1, 2, 3, 4, 16] };
+const SOME_DOMAINS: &[usize] = if cfg!(miri) { &[2] } else { &[2, 4] };
 
 /// `len`, or what Miri has time for.
 const fn at_most(len: usize) -> usize {
@@ -61,27 +61,27 @@ fn inputs(len: usize) -> Vec<Vec<u64>> {
     inputs
 }
 
-/// Returns the sizes for so many workers. Comparisons count as slow half of the time, whatever they
+/// Returns the sizes for so many domains. Comparisons count as slow half of the time, whatever they
 /// take.
-fn sizes(workers: usize) -> Sizes {
+fn sizes(domains: usize) -> Sizes {
     thread_local!(static SORTS: Cell<u32> = const { Cell::new(0) });
     SORTS.set(SORTS.get() + 1);
     // In no period that a test might have.
     let are_slow = SORTS.get().count_ones().is_multiple_of(2);
-    Sizes { are_slow: Some(are_slow), ..Sizes::of_workers(workers) }
+    Sizes { are_slow: Some(are_slow), ..Sizes::of_domains(domains) }
 }
 
 /// Runs one of the two sorts.
-fn sort<T: Send>(stable: bool, slice: &mut [T], order: &impl Order<T>, workers: usize) {
-    let sizes = sizes(workers);
+fn sort<T: Send>(stable: bool, slice: &mut [T], order: &impl Order<T>, domains: usize) {
+    let sizes = sizes(domains);
     if stable { passes::sort(slice, order, sizes) } else { quick::sort(slice, order, sizes) }
 }
 
 fn each_input(check: impl Fn(&[u64], usize)) {
     for &len in LENGTHS {
         for input in inputs(len) {
-            for &workers in WORKERS {
-                check(&input, workers);
+            for &domains in DOMAINS {
+                check(&input, domains);
             }
         }
     }
@@ -89,28 +89,28 @@ fn each_input(check: impl Fn(&[u64], usize)) {
 
 #[test]
 fn stable_sorts_are_those_of_std() {
-    each_input(|input, workers| {
+    each_input(|input, domains| {
         let mut ours: Vec<(u64, usize)> = input.iter().map(|n| n / 2).zip(0..).collect();
         let mut theirs = ours.clone();
         theirs.sort_by_key(|pair| pair.0);
-        passes::sort(&mut ours, &ByKey(|pair: &(u64, usize)| pair.0), sizes(workers));
-        assert_eq!(ours, theirs, "{} elements, {workers} workers", input.len());
+        passes::sort(&mut ours, &ByKey(|pair: &(u64, usize)| pair.0), sizes(domains));
+        assert_eq!(ours, theirs, "{} elements, {domains} domains", input.len());
     });
 }
 
 #[test]
 fn unstable_sorts_are_those_of_std() {
-    each_input(|input, workers| {
+    each_input(|input, domains| {
         let (mut ours, mut theirs) = (input.to_vec(), input.to_vec());
         theirs.sort_unstable();
-        quick::sort(&mut ours, &Natural, sizes(workers));
-        assert_eq!(ours, theirs, "{} elements, {workers} workers", input.len());
+        quick::sort(&mut ours, &Natural, sizes(domains));
+        assert_eq!(ours, theirs, "{} elements, {domains} domains", input.len());
     });
 }
 
 #[test]
 fn cached_keys_are_computed_once_each_and_sort_stably() {
-    each_input(|input, workers| {
+    each_input(|input, domains| {
         let mut ours: Vec<(u64, usize)> = input.iter().map(|n| n / 2).zip(0..).collect();
         let mut theirs = ours.clone();
         theirs.sort_by_key(|pair| pair.0);
@@ -119,32 +119,32 @@ fn cached_keys_are_computed_once_each_and_sort_stably() {
             keys.fetch_add(1, Relaxed);
             pair.0
         };
-        cached::sort(&mut ours, &key, sizes(workers));
-        assert_eq!(ours, theirs, "{} elements, {workers} workers", input.len());
+        cached::sort(&mut ours, &key, sizes(domains));
+        assert_eq!(ours, theirs, "{} elements, {domains} domains", input.len());
         assert!(keys.into_inner() <= input.len());
     });
 }
 
 #[test]
 fn elements_that_own_something_and_elements_without_a_size() {
-    each_input(|input, workers| {
+    each_input(|input, domains| {
         let words: Vec<String> = input.iter().map(u64::to_string).collect();
         let mut theirs = words.clone();
         theirs.sort();
         let mut ours = words.clone();
-        passes::sort(&mut ours, &Natural, sizes(workers));
+        passes::sort(&mut ours, &Natural, sizes(domains));
         assert_eq!(ours, theirs);
         let mut ours = words.clone();
-        quick::sort(&mut ours, &Natural, sizes(workers));
+        quick::sort(&mut ours, &Natural, sizes(domains));
         assert_eq!(ours, theirs);
         let mut ours = words;
-        cached::sort(&mut ours, &String::clone, sizes(workers));
+        cached::sort(&mut ours, &String::clone, sizes(domains));
         assert_eq!(ours, theirs);
 
         let mut nothing = vec![(); input.len()];
-        passes::sort(&mut nothing, &Natural, sizes(workers));
-        quick::sort(&mut nothing, &Natural, sizes(workers));
-        cached::sort(&mut nothing, &|()| 0, sizes(workers));
+        passes::sort(&mut nothing, &Natural, sizes(domains));
+        quick::sort(&mut nothing, &Natural, sizes(domains));
+        cached::sort(&mut nothing, &|()| 0, sizes(domains));
         assert_eq!(nothing.len(), input.len());
     });
 }
@@ -157,13 +157,13 @@ fn what_is_in_order_or_strictly_backwards_takes_no_more_than_a_look() {
         comparisons.fetch_add(1, Relaxed);
         a.cmp(b)
     });
-    for &workers in WORKERS {
+    for &domains in DOMAINS {
         let ascending: Vec<u64> = (0..len).collect();
         let descending: Vec<u64> = (0..len).rev().collect();
         for input in [&ascending, &descending] {
             for stable in [true, false] {
                 let mut sorted = input.clone();
-                sort(stable, &mut sorted, &counting, workers);
+                sort(stable, &mut sorted, &counting, domains);
                 assert_eq!(sorted, ascending);
                 let count = comparisons.swap(0, Relaxed);
                 assert!(count < 3 * len as usize, "{count} comparisons");
@@ -253,14 +253,14 @@ fn fragile(input: &[u64]) -> Vec<Fragile> {
 #[test]
 fn elements_need_not_be_sync() {
     for input in inputs(at_most(1_000)) {
-        for &workers in WORKERS {
+        for &domains in DOMAINS {
             for stable in [true, false] {
                 let mut elements = fragile(&input);
-                sort(stable, &mut elements, &By(Fragile::compare), workers);
+                sort(stable, &mut elements, &By(Fragile::compare), domains);
                 assert!(elements.is_sorted_by_key(|element| element.number));
             }
             let mut elements = fragile(&input);
-            cached::sort(&mut elements, &|element: &Fragile| Cell::new(element.number), sizes(workers));
+            cached::sort(&mut elements, &|element: &Fragile| Cell::new(element.number), sizes(domains));
             assert!(elements.is_sorted_by_key(|element| element.number));
         }
     }
@@ -307,14 +307,14 @@ fn with_fuses(input: &[u64], sort_with: impl Fn(&mut [Owned], &Fuse)) {
 #[test]
 fn a_comparison_that_panics_loses_nothing() {
     for input in inputs(at_most(64)) {
-        for &workers in SOME_WORKERS {
+        for &domains in SOME_DOMAINS {
             for stable in [true, false] {
                 with_fuses(&input, |elements, fuse| {
                     let compare = |a: &Owned, b: &Owned| {
                         fuse.burn();
                         a.cmp(b)
                     };
-                    sort(stable, elements, &By(compare), workers);
+                    sort(stable, elements, &By(compare), domains);
                 });
             }
         }
@@ -366,10 +366,10 @@ impl Eq for Key<'_> {}
 #[test]
 fn a_key_that_panics_loses_no_element_and_no_key() {
     for input in inputs(at_most(64)) {
-        for &workers in SOME_WORKERS {
+        for &domains in SOME_DOMAINS {
             let alive = AtomicUsize::new(0);
             with_fuses(&input, |elements, fuse| {
-                cached::sort(elements, &|element: &Owned| Key::new(*element.0, fuse, &alive), sizes(workers));
+                cached::sort(elements, &|element: &Owned| Key::new(*element.0, fuse, &alive), sizes(domains));
             });
             assert_eq!(alive.into_inner(), 0);
         }
@@ -380,7 +380,7 @@ fn a_key_that_panics_loses_no_element_and_no_key() {
 fn what_is_no_order_loses_nothing_either() {
     let random = Random::seeded(5);
     for input in inputs(at_most(700)) {
-        for &workers in WORKERS {
+        for &domains in DOMAINS {
             for stable in [true, false] {
                 for nonsense in 0..3 {
                     let seed = AtomicUsize::new(random.next() as usize);
@@ -396,7 +396,7 @@ fn what_is_no_order_loses_nothing_either() {
                         input.iter().map(|&number| Owned(Box::new(number))).collect();
                     // The sorts of the standard library may panic if they detect it.
                     let _ =
-                        catch_unwind(AssertUnwindSafe(|| sort(stable, &mut elements, &By(compare), workers)));
+                        catch_unwind(AssertUnwindSafe(|| sort(stable, &mut elements, &By(compare), domains)));
                     let mut left: Vec<u64> = elements.into_iter().map(|element| *element.0).collect();
                     let mut numbers = input.clone();
                     left.sort();
@@ -411,10 +411,10 @@ fn what_is_no_order_loses_nothing_either() {
 #[test]
 fn all_three_orders_are_those_of_std() {
     fn check(order: impl Order<u64>, expected: &[u64], input: &[u64]) {
-        for &workers in WORKERS {
+        for &domains in DOMAINS {
             for stable in [true, false] {
                 let mut sorted = input.to_vec();
-                sort(stable, &mut sorted, &order, workers);
+                sort(stable, &mut sorted, &order, domains);
                 assert_eq!(sorted, expected);
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! A fiber runs like a thread and costs about as much as an object: a control block of some hundred
 //! bytes and, from its beginning, a stack of which it touches a page or two. A fiber that blocks
-//! hands its worker to other fibers, so a hundred thousand of them may wait at once. A fiber that
+//! hands its domain to other fibers, so a hundred thousand of them may wait at once. A fiber that
 //! has begun never changes its OS thread. Before that, an idle domain may take it over.
 //!
 //! ```

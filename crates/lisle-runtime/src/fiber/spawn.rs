@@ -115,7 +115,7 @@ where
     })
 }
 
-/// Does the same as [`spawn_unchecked`], on a thread that runs no worker.
+/// Does the same as [`spawn_unchecked`], on a thread that runs no domain.
 #[inline(never)]
 unsafe fn spawn_outside<F, T>(
     f: F,

@@ -151,7 +151,7 @@ mod here {
     use std::cell::Cell;
     use std::ptr::NonNull;
 
-    /// The word of all threads that are no workers. Some domain might always take their pending
+    /// The word of all threads that run no domain. Some domain might always take their pending
     /// work.
     pub static OUTSIDE: Beat = Beat::new(true);
 
@@ -168,8 +168,8 @@ mod here {
         unsafe { &*HERE.with(Cell::get) }
     }
 
-    /// Makes `heartbeat` the word of this thread, or with `None` the word of all threads that are
-    /// no workers.
+    /// Makes `heartbeat` the word of this thread, or with `None` the word of all threads that run
+    /// no domain.
     ///
     /// # Safety
     ///

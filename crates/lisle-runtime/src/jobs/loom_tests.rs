@@ -110,7 +110,7 @@ fn two_thieves_and_the_owner() {
     });
 }
 
-/// Threads that are no workers share a place for their offers.
+/// Threads that run no domain share a place for their offers.
 #[test]
 fn two_owners_of_one_place_that_is_left() {
     fn owner(offers: &Offers) -> bool {

@@ -9,7 +9,7 @@
 //! - `heartbeat`, `stacks`: whether a domain could take something, and the stacks at which other
 //!   threads look.
 //!
-//! In `sched/worker/jobs.rs` a worker gives jobs away and takes them; `sched/worker/helping.rs`
+//! In `sched/worker/jobs.rs` a domain gives jobs away and takes them; `sched/worker/helping.rs`
 //! runs jobs while a fiber waits for a part of a loop; `loops` is the owner's side.
 
 pub mod heartbeat;

@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 /// serve at once.
 pub(super) const ROOM: usize = if cfg!(lisle_loom) { 3 } else { 16 };
 
-/// The jobs that a domain offers, or that the threads offer that are no workers.
+/// The jobs that a domain offers, or that the threads offer that run no domain.
 pub struct Offers {
     /// The number of jobs. A domain looks at it as it falls asleep, as at the count of the common
     /// queue.

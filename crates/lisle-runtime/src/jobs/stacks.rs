@@ -1,10 +1,10 @@
-//! The stacks of a domain, or of the threads that are no workers, on which joins, loops and scopes
+//! The stacks of a domain, or of the threads that run no domain, on which joins, loops and scopes
 //! are under way.
 //!
 //! The owner of a stack looks at its pending work only between calls. For long calls, and while the
 //! owner waits, the monitor of the runtime looks every 10 ms at the stacks that are registered
 //! here, if a domain could take anything. To register a stack and to remove it are a few stores for
-//! a worker, since it is the only thread that does so here.
+//! a domain, since its thread is the only one that does so here.
 //!
 //! A stack must not go while the monitor looks at it. That is the same problem as in
 //! `pending/outside.rs`, with the same solution. An owner that has left its seat looks whether a

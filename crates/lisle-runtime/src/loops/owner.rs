@@ -44,7 +44,7 @@ fn may_wait() -> bool {
 /// wait for another stack.
 #[inline]
 pub fn has_room() -> bool {
-    // Code that cannot wait cannot wait for another stack. Nor can code on a worker's own stack.
+    // Code that cannot wait cannot wait for another stack. Nor can code on a domain's own stack.
     let cannot_wait = || !may_wait() || with_current(|worker| worker.is_some() && !in_domain());
     this_stack().has_room() || cannot_wait()
 }
@@ -126,7 +126,7 @@ pub fn is_due(now: u64) -> bool {
 }
 
 thread_local! {
-    /// The last heartbeat of a thread that is no worker.
+    /// The last heartbeat of a thread that runs no domain.
     static LAST: LastBeat = const { LastBeat::new() };
 }
 
@@ -147,7 +147,7 @@ pub fn heartbeat(pending: &Pending) {
     pending.was_away(ticks::now());
 }
 
-/// Does the same for a thread that is no worker: the domains of the default runtime help it.
+/// Does the same for a thread that runs no domain: the domains of the default runtime help it.
 fn beat_outside(pending: &Pending) {
     if heartbeat::OUTSIDE.is_wanted() {
         heartbeat::OUTSIDE.heard();

@@ -59,7 +59,7 @@ impl Domain {
         }
     }
 
-    /// Sleeps as a worker does until it has been handed `count` items.
+    /// Sleeps as a domain does until it has been handed `count` items.
     fn take(&self, count: usize) -> Vec<usize> {
         let mut taken = Vec::new();
         loop {

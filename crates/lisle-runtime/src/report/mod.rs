@@ -5,7 +5,7 @@
 //! Messages before the end of the process do not come here: `abort` writes its own message, and so
 //! does the handler of stack overflows.
 //!
-//! A handler is foreign code in a critical place: on a worker between two fibers, or on the
+//! A handler is foreign code in a critical place: on a domain between two fibers, or on the
 //! monitor. So a panic of the handler is contained, and reports that the library makes while a
 //! handler runs go to standard error, since the handler must not be called within itself.
 

@@ -19,7 +19,7 @@ pub struct Straggler {
     pub site: Location<'static>,
     /// Its waits, if it waits. It catches the unwinding, or cannot be unwound from there: foreign code
     /// has called it, or a function of C++ with `catch (...)`, which may swallow a panic, or it is in
-    /// a destructor that a panic runs. `None` if it runs, and does not give its worker back.
+    /// a destructor that a panic runs. `None` if it runs, and does not give its domain back.
     pub waits: Option<Vec<BlockedOn>>,
 }
 
@@ -31,7 +31,7 @@ const TOLD: usize = 8;
 #[must_use = "it tells whether fibers were still running"]
 #[non_exhaustive]
 pub struct Shutdown {
-    /// The fibers that were still there: running fibers that did not give their worker back, one
+    /// The fibers that were still there: running fibers that did not give their domain back, one
     /// per domain, and waiting fibers. Fibers that wait on a domain that another fiber keeps are
     /// unknown.
     pub stragglers: Vec<Straggler>,

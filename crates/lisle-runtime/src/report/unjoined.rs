@@ -65,6 +65,6 @@ pub(crate) fn nobody_joins(
     if policy == PanicPolicy::Abort {
         std::process::abort();
     }
-    // Dropping a payload runs the user's code. A panic there must not reach a worker.
+    // Dropping a payload runs the user's code. A panic there must not reach a domain.
     panics::told("the destructor of that panic's payload", || drop(panic));
 }

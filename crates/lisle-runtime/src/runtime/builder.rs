@@ -594,7 +594,7 @@ impl Builder {
         shared.deadlocks.fatal().cloned()
     }
 
-    /// Makes this thread the only domain of a runtime, whose worker `f` drives itself.
+    /// Makes this thread the only domain of a runtime. `f` drives the domain itself.
     #[cfg(feature = "model")]
     pub(crate) fn worked<R>(self, f: impl FnOnce(&Worker) -> R) -> io::Result<R> {
         worker::modelled::assert_no_domain();

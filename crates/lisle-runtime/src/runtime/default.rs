@@ -174,11 +174,11 @@ impl Builder {
     /// use std::thread;
     ///
     /// lisle::Runtime::builder().domains(2).install_default_on(|domain| {
-    ///     let thread = thread::Builder::new().name(format!("worker {}", domain.index()));
+    ///     let thread = thread::Builder::new().name(format!("domain {}", domain.index()));
     ///     thread.spawn(|| domain.run()).map(drop)
     /// })?;
     /// let name = lisle::spawn(|| thread::current().name().map(str::to_owned)).join().unwrap();
-    /// assert!(name.unwrap().starts_with("worker "));
+    /// assert!(name.unwrap().starts_with("domain "));
     /// # Ok::<(), lisle::InstallDefaultError>(())
     /// ```
     pub fn install_default_on(

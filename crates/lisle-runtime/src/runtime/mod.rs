@@ -265,7 +265,7 @@ impl Runtime {
     /// Returns the counts of the runtime so far.
     ///
     /// A domain publishes its counts every few turns and before it sleeps, so the counts of one
-    /// that works may be some turns behind. Plain threads that are no workers of the runtime count
+    /// that works may be some turns behind. Plain threads that run no domain of the runtime count
     /// only if a task of theirs is reified.
     ///
     /// # Examples
@@ -342,12 +342,12 @@ impl Runtime {
         self.shared.stop();
     }
 
-    /// Returns `true` if the calling code runs on one of this runtime's workers.
+    /// Returns `true` if the calling code runs on one of this runtime's domains.
     fn is_inside(&self) -> bool {
         worker::with_current(|worker| worker.is_some_and(|w| Arc::ptr_eq(w.shared(), &self.shared)))
     }
 
-    /// Waits for the workers to leave, until `end` at the latest.
+    /// Waits for the domains to leave, until `end` at the latest.
     fn finish(&self, end: Instant) -> Shutdown {
         self.is_let_go.store(true, Ordering::Relaxed);
         let mut threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(|p| p.into_inner()));
@@ -355,7 +355,7 @@ impl Runtime {
         let shutdown = self.shared.abandon();
         for thread in threads.drain(..) {
             if shutdown.is_clean() {
-                // A worker thread ends after it has counted itself as left, and it has no panic to
+                // The thread of a domain ends after it has counted itself as left, and it has no panic to
                 // report.
                 let _ = thread.join();
             }

@@ -45,10 +45,10 @@ pub(crate) struct Counts {
     pub(super) site: AtomicPtr<Location<'static>>,
     /// The running fiber, if it has a name.
     pub(super) named: AtomicPtr<Fiber>,
-    /// The number of the current sleep, while the worker waits in its poller and has nothing to do;
+    /// The number of the current sleep, while the domain waits in its poller and has nothing to do;
     /// 0 otherwise.
     pub(super) asleep: AtomicU64,
-    /// Set if a timer of a fiber was armed in the worker's wheel at its last sleep.
+    /// Set if a timer of a fiber was armed in the domain's wheel at its last sleep.
     pub(super) timers: AtomicBool,
     /// Set while fibers wait for a stack.
     pub(super) starves: AtomicBool,
@@ -129,7 +129,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Publishes the own counts of the worker's thread, less its counts `before`. Owner only.
+    /// Publishes the own counts of the domain's thread, less its counts `before`. Owner only.
     pub(super) fn tell(&self, before: (u64, u64)) {
         let (communications, tasks) = tally::read();
         self.communications.set(communications - before.0);

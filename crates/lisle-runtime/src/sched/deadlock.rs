@@ -1,7 +1,7 @@
 //! Notices that no fiber of a runtime will ever go on.
 //!
 //! The README beside this file argues why every report of this module is a deadlock. Running fibers
-//! pay nothing for it: a worker stores a word as it goes to sleep, and the monitor, which notices
+//! pay nothing for it: a domain stores a word as it goes to sleep, and the monitor, which notices
 //! anyway that all domains sleep, does the rest.
 
 use super::Domain;

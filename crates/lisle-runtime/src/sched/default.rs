@@ -1,4 +1,4 @@
-//! The default runtime for the scheduler: it helps threads that are no workers.
+//! The default runtime for the scheduler: it helps threads that run no domain.
 //! `runtime/default.rs` starts it.
 
 use super::shared::Shared;

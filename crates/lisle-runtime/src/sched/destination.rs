@@ -72,7 +72,7 @@ impl Worker {
 
 impl Shared {
     /// Decides to which domain a fiber goes that is spawned on the domain `here`, or by a thread
-    /// that runs no worker. The fiber is to be [settled](Self::settle) there.
+    /// that runs no domain. The fiber is to be [settled](Self::settle) there.
     ///
     /// # Panics
     ///

@@ -1,7 +1,7 @@
 //! The first steps of a forked child, before any other code of the library runs there.
 //!
 //! The thread that has forked goes on in the child, and the other threads are not there. No thread
-//! looks any more at stacks that the others have registered. If the thread runs a domain, its worker
+//! looks any more at stacks that the others have registered. If the thread runs a domain, the domain
 //! must notice the fork before it runs the next fiber: it compares the coarse clock after each turn,
 //! so the clock is advanced.
 

@@ -8,7 +8,7 @@
 //! spawned by the same line of a program resemble each other. This module learns from fibers that
 //! have ended.
 //!
-//! **Learning.** A worker samples wakes, with the waker and the woken fiber (`queues.rs`), and each
+//! **Learning.** A domain samples wakes, with the waker and the woken fiber (`queues.rs`), and each
 //! fiber counts its own samples (`spawned/kin.rs`). A fiber that ends with [`SAMPLES`] or more has
 //! been woken some 256 times. Its *neighbours* are the fibers that its spawner has spawned just
 //! before and after it. If most of its wakes came from neighbours, or from its own children, the

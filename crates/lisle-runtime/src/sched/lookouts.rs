@@ -1,4 +1,4 @@
-//! Limits the workers that look at the rings of other domains to a few at a time.
+//! Limits the domains that look at the rings of other domains to a few at a time.
 //!
 //! The owner of a ring writes its line at each spawn, and each look takes that line away. Where one of
 //! sixteen domains spawned and the others looked, 39 % of all processor time was spent here. So a

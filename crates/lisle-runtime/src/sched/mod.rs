@@ -1,7 +1,6 @@
-//! The scheduler: domains, each with a worker thread, queues, a poller, timers and stacks of its
-//! own.
+//! The scheduler: domains, each with a thread, queues, a poller, timers and stacks of its own.
 //!
-//! - `worker/` is the worker of a domain, and its parts.
+//! - `worker/` is the part of a domain that only its thread sees.
 //! - `shared.rs` has the state that the domains of a runtime share; `common.rs` has the fibers and
 //!   tasks that belong to no domain; `sharing.rs` finds the domains that could take a part of a
 //!   loop.
@@ -101,9 +100,9 @@ pub(crate) struct Domain {
     /// Guards the name of the fiber that runs now. Held while a named fiber is retired or its name
     /// is read.
     naming: Lock<()>,
-    /// The system's number for the thread of the worker, or 0.
+    /// The system's number for the domain's thread, or 0.
     thread: AtomicU32,
-    /// Set when the worker has left and runs nothing any more.
+    /// Set when the domain has left and runs nothing any more.
     has_left: AtomicBool,
     /// Set when another thread has woken something here, which no model has decided.
     #[cfg(feature = "model")]

@@ -4,11 +4,11 @@
 //!
 //! It also looks at the pending work of loops on stacks whose owner is in a long call or waits, and
 //! offers some of it if another domain could take it (`../jobs/stacks.rs`). The monitor of the
-//! default runtime does so for the threads that are no workers.
+//! default runtime does so for the threads that run no domain.
 //!
 //! Every second, and before it sleeps, it gives back the recycled memory that has not been used.
 //!
-//! A runtime of one domain also runs without it, if the system gives no thread for it. Its worker asks
+//! A runtime of one domain also runs without it, if the system gives no thread for it. Its domain asks
 //! for one again every second.
 //!
 //! It looks every 10 ms while any domain works, and sleeps for good when no domain does.
@@ -183,12 +183,12 @@ fn sleeps_of(shared: &Shared) -> u64 {
         .fold(0, |sum, domain| sum.wrapping_mul(31).wrapping_add(domain.counts.asleep.load(Ordering::SeqCst)))
 }
 
-/// Returns `true` if threads that are no workers compute loops, and this runtime helps them.
+/// Returns `true` if threads that run no domain compute loops, and this runtime helps them.
 fn has_loops_outside(shared: &Arc<Shared>) -> bool {
     helps_outside(shared) && !heartbeat::OUTSIDE.stacks.is_empty()
 }
 
-/// Returns `true` if this is the runtime that helps threads that are no workers.
+/// Returns `true` if this is the runtime that helps threads that run no domain.
 fn helps_outside(shared: &Arc<Shared>) -> bool {
     started_default_runtime().is_some_and(|helper| Arc::ptr_eq(helper, shared))
 }

@@ -38,7 +38,7 @@ fn describe_fiber(
     let fiber = worker.current_fiber()?;
     // SAFETY: the running fiber is alive.
     let fiber = unsafe { fiber.as_ref() };
-    // SAFETY: a fiber that runs has its stack, and its worker does not touch the stack meanwhile.
+    // SAFETY: a fiber that runs has its stack, and its domain does not touch the stack meanwhile.
     let stack = unsafe { &*fiber.stack.get() };
     if !in_any_case && !stack.as_ref().is_some_and(|stack| stack.guard().contains(&fault)) {
         return None;

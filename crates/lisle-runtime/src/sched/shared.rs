@@ -40,9 +40,9 @@ fn inherited() -> ! {
 pub(crate) const RUNNING: u8 = 0;
 /// Fibers run, and a thread waits until all of them have ended.
 const DRAINING: u8 = 1;
-/// Fibers are interrupted, and each worker leaves when all fibers have ended.
+/// Fibers are interrupted, and each domain leaves when all fibers have ended.
 const STOPPING: u8 = 2;
-/// The deadline is over: workers leave, whatever is left.
+/// The deadline is over: domains leave, whatever is left.
 const ABANDONED: u8 = 3;
 
 /// The state that the domains of a runtime share.
@@ -67,16 +67,16 @@ pub struct Shared {
     pub(crate) lookouts: Lookouts,
     /// The number of processors that the process may use.
     pub processors: usize,
-    /// The offers of threads that are no workers.
+    /// The offers of threads that run no domain.
     pub(crate) offers: Offers,
     pub(crate) phase: AtomicU8,
-    /// The number of workers that have left.
+    /// The number of domains that have left.
     pub(crate) left: AtomicUsize,
     /// Told when the last one has.
     pub(crate) has_last_left: (Mutex<()>, Condvar),
     pub(crate) common: CachePadded<Common>,
     pub(crate) groups: Groups,
-    /// The fibers and tasks spawned by threads that are no workers, less the tasks that have ended
+    /// The fibers and tasks spawned by threads that run no domain, less the tasks that have ended
     /// on such threads.
     pub(crate) spawned_outside: AtomicU64,
     pub(crate) outside: Lock<Tally>,
@@ -188,15 +188,15 @@ impl Shared {
         }
     }
 
-    /// Queues a fiber spawned by a thread that is no worker of this runtime. During a shutdown it is
-    /// refused, because there may be no worker left to take it.
+    /// Queues a fiber spawned by a thread that runs no domain of this runtime. During a shutdown it is
+    /// refused, because there may be no domain left to take it.
     pub(crate) fn spawn_outside(&self, fiber: NonNull<Fiber>, domain: Option<usize>) {
         let count = || {
             self.spawned_outside.fetch_add(1, Ordering::SeqCst);
             self.outside.lock().fibers.add(1);
         };
         match domain {
-            // No worker leaves before the counted fibers have ended.
+            // No domain leaves before the counted fibers have ended.
             Some(index) if self.common.count_if_open(count) => self.domain(index).hand_over(fiber),
             // SAFETY: a new fiber is in no list, and stays until it runs.
             None if unsafe { self.common.push_if_open(fiber.cast(), count) } => self.wake_if_idle(),
@@ -205,7 +205,7 @@ impl Shared {
         }
     }
 
-    /// Counts a task of `bytes` bytes that a thread that is no worker has reified.
+    /// Counts a task of `bytes` bytes that a thread that runs no domain has reified.
     pub(crate) fn task_from_outside(&self, bytes: usize) {
         self.spawned_outside.fetch_add(1, Ordering::SeqCst);
         let outside = self.outside.lock();
@@ -232,7 +232,7 @@ impl Shared {
         usize::try_from(unbegun + self.common.len()).unwrap_or(usize::MAX)
     }
 
-    /// Notes that the worker `index` leaves.
+    /// Notes that the domain `index` leaves.
     pub(crate) fn leave(&self, index: usize) {
         self.domains[index].has_left.store(true, Ordering::Release);
         self.snapshot.tell();
@@ -245,7 +245,7 @@ impl Shared {
         }
     }
 
-    /// Blocks the thread until all workers have left, or until `end`.
+    /// Blocks the thread until all domains have left, or until `end`.
     pub(crate) fn wait_for_end(&self, end: Instant) {
         let mut lock = self.has_last_left.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         while !self.has_ended() {
@@ -258,7 +258,7 @@ impl Shared {
         }
     }
 
-    /// Returns `true` if a worker that has nothing to run may leave.
+    /// Returns `true` if a domain that has nothing to run may leave.
     pub(crate) fn may_leave(&self) -> bool {
         match self.phase.load(Ordering::Acquire) {
             RUNNING | DRAINING => false,
@@ -291,19 +291,19 @@ impl Shared {
     }
 
     pub(crate) fn stop(&self) {
-        // The queue is closed before the phase is stored: a worker that checks whether it may leave
+        // The queue is closed before the phase is stored: a domain that checks whether it may leave
         // sees everything that was queued by then.
         self.common.close();
         self.phase.fetch_max(STOPPING, Ordering::SeqCst);
         self.wake_all();
     }
 
-    /// Tells workers that still wait for fibers to leave, and returns the remaining fibers.
+    /// Tells domains that still wait for fibers to leave, and returns the remaining fibers.
     pub(crate) fn abandon(self: &Arc<Self>) -> Shutdown {
         // Asked now, while the domains can still answer.
         let waiting = if self.has_ended() { Vec::new() } else { self.snapshot().graph.fibers };
         self.phase.store(ABANDONED, Ordering::Release);
-        // A worker that does not return fires no timers.
+        // A domain that does not return fires no timers.
         for domain in &self.domains {
             let _ = domain.tasks_timers.close();
         }

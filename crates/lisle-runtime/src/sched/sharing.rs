@@ -42,7 +42,7 @@ impl Shared {
         self.domains.len().min(self.processors)
     }
 
-    /// Wakes the monitor, which looks at the pending work of threads that are no workers.
+    /// Wakes the monitor, which looks at the pending work of threads that run no domain.
     #[inline]
     pub(crate) fn wake_monitor(&self) {
         self.monitor.wake();

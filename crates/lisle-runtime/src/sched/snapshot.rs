@@ -2,7 +2,7 @@
 //!
 //! The wait of a fiber is described on its stack. Only the thread of its own domain may look there,
 //! while the fiber is parked. So a thread that requests a snapshot leaves a question for all
-//! domains and wakes them, and each answers between two turns. Where a worker visits its inbox
+//! domains and wakes them, and each answers between two turns. Where a domain visits its inbox
 //! anyway, it also looks at the number of questions; a running fiber costs no more than that.
 
 use super::Domain;
@@ -126,7 +126,7 @@ pub(crate) fn threads() -> Vec<Blocked> {
     .collect()
 }
 
-/// A guard for a worker's own steps during the turn of a fiber. Until it is dropped, the thread
+/// A guard for a domain's own steps during the turn of a fiber. Until it is dropped, the thread
 /// counts as between fibers: the running code must not park.
 pub(crate) struct Between {
     running: *const parker::Parker,

@@ -9,7 +9,7 @@ use std::any::Any;
 use std::panic::Location;
 use std::ptr::NonNull;
 
-/// Reports the panic of a task whose handle is gone, as the runtime of this thread's worker
+/// Reports the panic of a task whose handle is gone, as the runtime of this thread's domain
 /// prescribes.
 #[cold]
 pub(crate) fn report_task(panic: Box<dyn Any + Send>, site: &'static Location<'static>) {

@@ -131,7 +131,7 @@ impl Fiber {
     #[inline(always)]
     pub(crate) fn running() -> Option<NonNull<Fiber>> {
         let parker = NonNull::new(parker::running_ptr().cast_mut())?;
-        // SAFETY: workers set the parkers of fibers, as pointers that may be used for all of the
+        // SAFETY: domains set the parkers of fibers, as pointers that may be used for all of the
         // fiber.
         Some(unsafe { parker.byte_sub(offset_of!(Fiber, parker)) }.cast())
     }
@@ -151,7 +151,7 @@ impl Fiber {
         self.name.as_ref().map_or(label.clone(), |name| label.named(name))
     }
 
-    /// Returns `true` if the fiber is a worker's own, on whose stack it runs tasks and parts of
+    /// Returns `true` if the fiber is a domain's own, on whose stack it runs tasks and parts of
     /// loops.
     pub(crate) fn is_runner(&self) -> bool {
         self.runnable.kind() == Kind::Runner

@@ -20,7 +20,7 @@ use std::panic::Location;
 /// # When they are called
 ///
 /// [`resumed`](Hooks::resumed) is called before a fiber begins and each time before it goes on.
-/// [`suspended`](Hooks::suspended) is called each time after it has given its worker away, and
+/// [`suspended`](Hooks::suspended) is called each time after it has given its domain away, and
 /// after it has ended, by returning or by unwinding. So the calls for a fiber come in pairs, on the
 /// thread of its domain, and at most one fiber of a domain is between the two. A call that could
 /// wait and does not need to is no suspension. A fiber that never begins, since its runtime is shut
@@ -42,7 +42,7 @@ use std::panic::Location;
 ///
 /// # Permitted operations
 ///
-/// They run on the worker's own stack. The fiber counts as the current one: a
+/// They run on the domain's own stack. The fiber counts as the current one: a
 /// [`fiber_local!`](crate::fiber_local) has the fiber's value. They may spawn, signal, and try.
 /// They must not wait, which panics as in [`no_suspend`](crate::fiber::no_suspend()). They delay
 /// everything on the domain. A computation that they suspend (`lisle::effect`) goes on in the same
@@ -103,7 +103,7 @@ pub trait Hooks: Send + Sync + 'static {
         let _ = (switch, local);
     }
 
-    /// Called when the fiber has given its worker away, or has ended.
+    /// Called when the fiber has given its domain away, or has ended.
     fn suspended(&self, switch: &Switch<'_>, local: &mut Self::Local) {
         let _ = (switch, local);
     }
@@ -166,7 +166,7 @@ pub enum Moment {
     Begins,
     /// The fiber is about to go on.
     GoesOn,
-    /// The fiber has given its worker away: it waits, or lets others have a turn.
+    /// The fiber has given its domain away: it waits, or lets others have a turn.
     Waits,
     /// The fiber has ended.
     Ends,

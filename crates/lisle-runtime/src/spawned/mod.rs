@@ -3,7 +3,7 @@
 //! - `cell`: the memory of everything spawned, above all its body: the closure or future, and later
 //!   the result.
 //! - `head`: the parts that fibers and tasks share.
-//! - `runnable`: the header of everything that lies in a worker's queues.
+//! - `runnable`: the header of everything that lies in a domain's queues.
 //! - `fiber_cell`: the control block of a fiber.
 //! - `task_cell`, `task_body`: the slot of a task, and the functions for its future.
 //! - `stack_state`, `this_stack`: the state that a stack keeps for its tasks and loops, and the way

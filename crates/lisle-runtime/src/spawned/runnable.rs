@@ -1,10 +1,10 @@
-//! An entry of a worker's queues: a fiber, or a task that is ready to go on.
+//! An entry of a domain's queues: a fiber, or a task that is ready to go on.
 
 use super::head::Outcome;
 use crate::queue::inbox::Linked;
 use std::cell::Cell;
 
-/// The first field of everything that may lie in a worker's queue. It is in one queue at a time.
+/// The first field of everything that may lie in a domain's queue. It is in one queue at a time.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Runnable {
@@ -21,7 +21,7 @@ pub(crate) struct Runnable {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Fiber,
-    /// A fiber of the worker's own, on whose stack it runs tasks and parts of loops.
+    /// A fiber of the domain's own, on whose stack it runs tasks and parts of loops.
     Runner,
     Task,
 }

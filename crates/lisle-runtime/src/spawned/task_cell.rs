@@ -53,7 +53,7 @@ impl Deref for Task {
 }
 
 impl Task {
-    /// Returns the task that runs on the stack of `fiber`, if that is a worker's runner.
+    /// Returns the task that runs on the stack of `fiber`, if that is a domain's runner.
     pub(crate) fn borne_by(fiber: &Fiber) -> Option<&Task> {
         Task::on_top_of(fiber).filter(|_| fiber.is_runner())
     }

@@ -31,7 +31,7 @@ pub(crate) struct Record {
     stack: Stack,
     /// The size that was asked for.
     size: usize,
-    /// The address of the worker that has lent it, or 0.
+    /// The address of the `Worker` of the domain that has lent it, or 0.
     lender: usize,
     /// The addresses that a computation may use.
     usable: Range<usize>,
@@ -48,8 +48,8 @@ impl Record {
 }
 
 impl Taken {
-    /// Takes possession of a stack for computations, of this size. The worker at `lender` has lent
-    /// it, or the thread if `lender` is 0.
+    /// Takes possession of a stack for computations, of this size. The domain whose `Worker` is at
+    /// `lender` has lent it, or the thread if `lender` is 0.
     pub(crate) fn new(stack: Stack, supply: Supply, size: usize, lender: usize) -> Self {
         let usable = stack.usable();
         let top = (stack.base_address() - size_of::<Record>()) & !(align_of::<Record>().max(16) - 1);
@@ -67,8 +67,8 @@ impl Taken {
         self.record().supply
     }
 
-    /// Returns `true` if the thread has lent it, or the worker at this address, whose stacks have
-    /// this size.
+    /// Returns `true` if the thread has lent it, or the domain whose `Worker` is at this address and
+    /// whose stacks have this size.
     pub(crate) fn is_of(&self, worker: usize, size: usize) -> bool {
         let record = self.record();
         record.lender == 0 || (record.lender, record.size) == (worker, size)

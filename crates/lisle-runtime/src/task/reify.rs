@@ -179,8 +179,8 @@ pub struct Prepared<T> {
 impl<T> Prepared<T> {
     /// Runs the task here, as a part of the caller, until it ends or waits again.
     ///
-    /// Makes it [`ready`](Prepared::ready) instead if it belongs to another runtime, if this is no
-    /// worker, if most of the stack is used, or if the task does not wait yet.
+    /// Makes it [`ready`](Prepared::ready) instead if it belongs to another runtime, if this thread
+    /// runs no domain, if most of the stack is used, or if the task does not wait yet.
     ///
     /// # Errors
     ///
@@ -207,7 +207,7 @@ impl<T> Prepared<T> {
         })
     }
 
-    /// Queues the task: to run next on this domain, if this is a worker of its runtime.
+    /// Queues the task: to run next here, if this thread runs a domain of its runtime.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! A deterministic context: the interface at which a model replaces a runtime's workers.
+//! A deterministic context: the interface at which a model replaces a runtime's domains.
 //!
 //! Fibers run as coroutines of one thread, in an order drawn from a seed. Time is virtual and
 //! passes when no fiber can run. The same seed gives the same run, so a test can go through

@@ -122,7 +122,7 @@ fn gdb_sees_the_performer_the_handler_and_main() {
     ];
     for (stop, names) in stops.iter().zip(wanted) {
         let mut rest = *stop;
-        // `main` of this program runs the test: the worker is its thread.
+        // `main` of this program runs the test: the domain is its thread.
         for name in names.iter().chain(&["sched::worker::Worker::work", "debugger::the_program", "clone"]) {
             let Some(at) = rest.find(name) else {
                 panic!("{name} is not in the backtrace, or too early: {stop}")

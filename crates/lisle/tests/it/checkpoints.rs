@@ -128,7 +128,7 @@ fn those_that_are_to_unwind_pass_at_a_checkpoint() {
     computes.join().unwrap();
 }
 
-/// The task runs in place: first on its spawner's stack, and later on one of the worker's.
+/// The task runs in place: first on its spawner's stack, and later on one of the domain's.
 #[test]
 fn a_task_lets_others_pass_at_a_checkpoint() {
     on_one(|| {

@@ -309,7 +309,7 @@ fn joining_a_fiber_that_was_shut_down_says_so() {
     assert!(error.to_string().contains("runtimes.rs"), "{error}");
 }
 
-/// A fiber that does not return to its worker is named and left behind.
+/// A fiber that does not return to its domain is named and left behind.
 #[test]
 fn a_shutdown_names_what_still_runs() {
     let _watched = watched();
@@ -393,7 +393,7 @@ fn a_shutdown_in_the_middle_of_traffic_conserves_messages() {
     }
 }
 
-/// `blocking` frees the worker, passes panics on, and serves many calls at once.
+/// `blocking` frees the domain, passes panics on, and serves many calls at once.
 #[test]
 fn blocking_calls_block_nobody_else() {
     on_domains(|| {

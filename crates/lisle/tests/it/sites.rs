@@ -98,7 +98,7 @@ const SPAWNS: &[Spawns] = &[
     }),
 ];
 
-/// Lets the worker run it, and not its spawner.
+/// Lets the domain run it, and not its spawner.
 async fn later(stuck: Stuck) {
     task::yield_now().await;
     stuck();

@@ -18,7 +18,7 @@ fn stick(who: &str, stuck: impl FnOnce() + Send + 'static) {
     match who {
         "fiber" => fiber::Builder::new().name("stuck").spawn(stuck).join().unwrap(),
         "task" => lisle::spawn_task(async move {
-            // From here on the worker runs the task, and not its spawner.
+            // From here on the domain runs the task, and not its spawner.
             lisle::task::yield_now().await;
             stuck();
         })

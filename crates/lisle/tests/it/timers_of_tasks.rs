@@ -76,7 +76,7 @@ fn a_timer_outlives_the_runtime_of_its_domain() {
     drop(dropped);
 }
 
-/// A runtime that was given up has workers that do not return. The timers that they have armed fire
+/// A runtime that was given up has domains that do not return. The timers that they have armed fire
 /// elsewhere.
 #[test]
 fn a_timer_outlives_a_runtime_that_was_given_up() {

@@ -1,4 +1,4 @@
-//! The calls of the worker: its reports and questions.
+//! The calls of the domain: its reports and questions.
 
 use super::{Bridge, Course, TIME, of};
 use crate::explore::{Decision, Kind, Process, Strategy};

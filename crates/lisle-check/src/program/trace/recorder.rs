@@ -1,6 +1,6 @@
 //! Records a schedule that runs once more.
 //!
-//! The bridge forwards the worker's reports. A step begins with the operation that its process was
+//! The bridge forwards the domain's reports. A step begins with the operation that its process was
 //! about to do when it gave way, and goes up to the next one. At the end of each step the recorder
 //! looks which processes can go on, so no process has to report that it waits.
 //!

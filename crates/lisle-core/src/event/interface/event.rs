@@ -229,7 +229,7 @@ pub trait Event {
 
     /// Performs the event and waits for it.
     ///
-    /// In a fiber, the fiber is parked and its worker runs other fibers; elsewhere the OS thread is
+    /// In a fiber, the fiber is parked and its domain runs other fibers; elsewhere the OS thread is
     /// parked. It does not allocate.
     ///
     /// # Panics

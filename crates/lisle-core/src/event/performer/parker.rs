@@ -1,4 +1,4 @@
-//! How a fiber waits: it switches from its stack back to its worker's stack.
+//! How a fiber waits: it switches from its stack back to its domain's stack.
 //!
 //! The switch is inlined into the code that waits. The processor predicts a return from the call
 //! that it saw last. A function that is called before a switch and returns after it is therefore
@@ -20,7 +20,7 @@ use std::cell::Cell;
 use std::num::NonZero;
 use std::ptr::NonNull;
 
-/// The reason why a fiber gave its worker back.
+/// The reason why a fiber gave its domain back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Suspend {
     /// It waits to be woken.
@@ -30,7 +30,7 @@ pub enum Suspend {
     /// It waits although it has been interrupted before, and is to be interrupted again a little
     /// later.
     Stubborn,
-    /// It is a runner, and waits until its worker has something to run on its stack.
+    /// It is a runner, and waits until its domain has something to run on its stack.
     Resting,
 }
 
@@ -44,7 +44,7 @@ impl Suspend {
         Request(NonNull::dangling().with_addr(NonZero::<usize>::MIN.saturating_add(self as usize)))
     }
 
-    /// Returns the reason that a fiber has passed to its worker.
+    /// Returns the reason that a fiber has passed to its domain.
     #[inline(always)]
     pub fn of(request: Request) -> Self {
         Suspend::ALL[(request.0.addr().get() - 1) & 3]
@@ -65,7 +65,7 @@ pub enum ParkState {
     ParkedLimited,
     /// In one of its domain's queues.
     Queued,
-    /// It is a runner that its worker keeps until it is needed.
+    /// It is a runner that its domain keeps until it is needed.
     Resting,
 }
 
@@ -92,7 +92,7 @@ pub struct Parker {
     limits: Limits,
     /// The handle that wakes it, from any thread.
     pub waker: Cell<Option<PerformerWaker>>,
-    /// Its worker's random number generator, for fair choices.
+    /// Its domain's random number generator, for fair choices.
     random: Cell<*const Random>,
     /// The description of its wait; may be null. Valid only while its state says that it is parked.
     parked: Cell<*const ParkedEvent>,
@@ -120,7 +120,7 @@ thread_local! {
 /// keep the reference beyond that fiber's end, nor hand it to another fiber or thread.
 #[inline(always)]
 pub fn running<'a>() -> Option<&'a Parker> {
-    // SAFETY: a worker sets this when it switches to a fiber and clears it when the fiber switches
+    // SAFETY: a domain sets this when it switches to a fiber and clears it when the fiber switches
     // back. Therefore the code that reads it is that fiber, and the fiber is alive for as long as
     // it uses the reference.
     unsafe { running_ptr().as_ref() }
@@ -162,7 +162,7 @@ impl Parker {
         }
     }
 
-    /// Stores the link to the resumer, and the worker's generator. Called when the fiber begins.
+    /// Stores the link to the resumer, and the domain's generator. Called when the fiber begins.
     ///
     /// # Safety
     ///
@@ -180,13 +180,13 @@ impl Parker {
 
     #[inline(always)]
     pub(crate) fn random(&self) -> u64 {
-        // SAFETY: a worker stays while its fibers run.
+        // SAFETY: the generator of a domain stays while the domain's fibers run.
         unsafe { &*self.random.get() }.next()
     }
 
-    /// Switches to the worker, and returns when the worker resumes the fiber. For
+    /// Switches to the domain, and returns when the domain resumes the fiber. For
     /// [`Suspend::Parked`] and [`Suspend::Stubborn`] the caller has set `state` before; for the
-    /// others the worker sets it.
+    /// others the domain sets it.
     ///
     /// # Safety
     ///
@@ -243,7 +243,7 @@ impl Parker {
     }
 
     /// Returns the description of the fiber's wait, if it is parked. Called by its own domain's
-    /// worker, between turns or in a turn of another fiber.
+    /// domain, between turns or in a turn of another fiber.
     pub fn describe(&self) -> Description {
         let mut waits = Description::default();
         if !self.is_parked() {
@@ -307,7 +307,7 @@ impl Parker {
         if self.woken.take() {
             return Unparked::Woken;
         }
-        // It was resumed without a wake. A worker does that only to a fiber that is not
+        // It was resumed without a wake. A domain does that only to a fiber that is not
         // `ParkedMasked`, in order to interrupt it, or when a limit has passed.
         // SAFETY: passed on to the caller.
         unsafe { self.park_disturbed(ends) }
@@ -343,7 +343,7 @@ impl Parker {
     }
 
     /// Ends a park that is to be interrupted. The first interruption returns at once. A fiber that
-    /// has caught the unwinding still gives its worker back now and then. A fiber that must complete, or
+    /// has caught the unwinding still gives its domain back now and then. A fiber that must complete, or
     /// cannot be unwound from here, waits, unless a limit within its mask or its destructor ends the wait.
     ///
     /// # Safety

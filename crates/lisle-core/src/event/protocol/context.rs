@@ -1,9 +1,9 @@
 //! The current context: the place where a performer runs, and its way of waiting.
 //!
 //! Every visible operation of this crate (parking, waking, timers, spawning, randomness, the clock)
-//! goes to the context of the code that performs it. There are four kinds: a worker of a runtime, a
-//! plain OS thread, a future on a foreign executor, and a model, which replaces the workers and
-//! runs the same program through schedules of its choice. A worker and a model are *installed* for
+//! goes to the context of the code that performs it. There are four kinds: a domain of a runtime, a
+//! plain OS thread, a future on a foreign executor, and a model, which replaces the domains and
+//! runs the same program through schedules of its choice. A domain and a model are *installed* for
 //! a thread; the other two are made for one sync at a time.
 
 use super::timer::Timer;
@@ -57,7 +57,7 @@ pub unsafe trait PerformerContext {
     /// # Safety
     ///
     /// The fiber is parked, and the pointer may be used for all of it. The calling thread is the
-    /// fiber's worker, between the turns of fibers or in one.
+    /// fiber's domain, between the turns of fibers or in one.
     #[doc(hidden)]
     unsafe fn disturb(&self, parker: *const ()) {
         let _ = parker;
@@ -125,7 +125,7 @@ pub unsafe trait PerformerContext {
     }
 
     /// Called before the performer does something that others can see: performs an event, signals,
-    /// fills a cell. A model may let others run first. Fibers of the library's own workers call it
+    /// fills a cell. A model may let others run first. Fibers of the library's own domains call it
     /// only where there can be models (feature `model`).
     fn visible(&self) {}
 

@@ -127,7 +127,7 @@ pub(in crate::event) fn call(waker: Waker) {
         // It acts for another performer, which relies on it, so no limit of the running code may end its
         // waits.
         crate::masked!(_masked);
-        // This may be a worker or the clock thread, on which others rely.
+        // This may be a domain or the clock thread, on which others rely.
         return panics::told("a waker given to an event's future", || waker.wake());
     };
     for place in &calls.few {

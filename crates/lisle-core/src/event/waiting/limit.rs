@@ -2,7 +2,7 @@
 //!
 //! A limit lies on the stack of the call that it is for, and the stack of a fiber or the thread knows
 //! its innermost limit. One timer is armed for each limit, and none for the waits below it. When the
-//! timer fires it marks the limit, and disturbs the performer if it waits: the worker resumes the
+//! timer fires it marks the limit, and disturbs the performer if it waits: the domain resumes the
 //! fiber without a wake, as it does at a shutdown, or the thread is unparked. The performer then looks
 //! by itself whether a limit has passed. So a wait does nothing about limits: a fiber that is about to
 //! park looks at the one flag at which it looks anyway.
@@ -178,8 +178,8 @@ impl Limit {
                 // SAFETY: the fiber is in the call that the limit is for. This is its domain's thread,
                 // which fires the timers of its fibers.
                 if unsafe { parker.as_ref() }.disturb() {
-                    let worker = installed().expect("a worker fires its timers");
-                    // SAFETY: it is parked, as it has just said, and this is its worker's thread. The
+                    let worker = installed().expect("a domain fires its timers");
+                    // SAFETY: it is parked, as it has just said, and this is its domain's thread. The
                     // pointer comes from `running_ptr`.
                     unsafe { worker.disturb(parker.as_ptr().cast()) };
                 }

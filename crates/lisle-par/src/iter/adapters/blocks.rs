@@ -1,9 +1,9 @@
 //! Blocks of a loop that are run one after the other, each as a loop by itself.
 
+use crate::domains;
 use crate::iter::run::run;
 use crate::iter::{At, Consumer, IndexedParallelIterator, ParallelIterator, Part, Plan};
 use crate::kept::without;
-use crate::workers;
 
 /// See [`by_uniform_blocks`](IndexedParallelIterator::by_uniform_blocks) and
 /// [`by_exponential_blocks`](IndexedParallelIterator::by_exponential_blocks).
@@ -59,7 +59,7 @@ impl<I: IndexedParallelIterator> ParallelIterator for Blocks<I> {
     fn drive<C: Consumer<Item = I::Item>>(mut self, consumer: &C, plan: Plan) -> C::Acc {
         let (mut size, factor) = match self.sizes {
             Sizes::Uniform(size) => (size, 1),
-            Sizes::Exponential => (workers(), 2),
+            Sizes::Exponential => (domains(), 2),
         };
         let mut acc = consumer.begin();
         let mut rest = self.base.exact();

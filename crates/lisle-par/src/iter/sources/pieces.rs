@@ -1,9 +1,9 @@
 //! Data that a function divides.
 
 use super::vec::{self, Moved};
+use crate::domains;
 use crate::iter::shown::shown;
 use crate::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator, Plan};
-use crate::workers;
 use std::collections::VecDeque;
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -88,7 +88,7 @@ impl<D: Send, S: Fn(D) -> (D, Option<D>) + Sync + Send> ParallelIterator for Spl
 
     fn part(&mut self) -> Moved<'_, D> {
         if let Some(data) = self.data.take() {
-            self.pieces = divided(data, &self.splitter, PIECES * workers()).into_par_iter();
+            self.pieces = divided(data, &self.splitter, PIECES * domains()).into_par_iter();
         }
         self.pieces.exact()
     }

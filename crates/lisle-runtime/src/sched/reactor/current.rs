@@ -1,4 +1,4 @@
-//! The reactor with which a descriptor is registered: the worker's, or the process-wide one of all
+//! The reactor with which a descriptor is registered: the domain's, or the process-wide one of all
 //! other threads.
 
 use super::{Driver, Reactor};
@@ -16,14 +16,14 @@ thread_local! {
     static CURRENT: RefCell<Option<ManuallyDrop<Arc<Reactor>>>> = const { RefCell::new(None) };
 }
 
-/// Makes `reactor` the one of this thread. A worker calls it when it starts, and with `None` when
+/// Makes `reactor` the one of this thread. A domain calls it when it starts, and with `None` when
 /// it ends.
 pub fn set_current(reactor: Option<Arc<Reactor>>) {
     let before = CURRENT.replace(reactor.map(ManuallyDrop::new));
     drop(before.map(ManuallyDrop::into_inner));
 }
 
-/// Returns the reactor of this thread's worker; on any other thread, the process-wide one.
+/// Returns the reactor of this thread's domain; on any other thread, the process-wide one.
 ///
 /// # Errors
 ///
@@ -36,7 +36,7 @@ pub fn current() -> io::Result<Arc<Reactor>> {
     }
 }
 
-/// The process's reactor, which belongs to no worker.
+/// The process's reactor, which belongs to no domain.
 #[derive(Default)]
 struct OfProcess {
     reactor: Mutex<Option<Arc<Reactor>>>,

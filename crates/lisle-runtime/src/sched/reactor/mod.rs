@@ -1,7 +1,7 @@
 //! Readiness from the operating system: the waiters of each descriptor, and the one place that asks
 //! the kernel.
 //!
-//! Each domain has a reactor of its own. Its worker drives it when it has nothing else to do, and
+//! Each domain has a reactor of its own. It drives the reactor when it has nothing else to do, and
 //! now and then when it has. Threads that belong to no runtime share one, see
 //! [`current`](current::current).
 //!
@@ -111,7 +111,7 @@ impl Reactor {
         debug_assert!(woken.is_ok(), "waking a reactor: {woken:?}");
     }
 
-    /// Returns `true` if nothing is registered. A worker that is not about to sleep then need not
+    /// Returns `true` if nothing is registered. A domain that is not about to sleep then need not
     /// ask the kernel.
     pub(crate) fn is_empty(&self) -> bool {
         self.registrations.load(Ordering::Relaxed) == 0

@@ -53,7 +53,7 @@ pub(crate) unsafe fn wait(task: NonNull<Task>) {
     unsafe { queue_at_home(task, Worker::postpone) };
 }
 
-/// Queues a task with `here` if this thread is a worker of its runtime, and else for the first
+/// Queues a task with `here` if this thread runs a domain of its runtime, and else for the first
 /// domain of its runtime that takes it.
 ///
 /// # Safety
@@ -95,7 +95,7 @@ pub(crate) fn attach(task: NonNull<Task>) -> bool {
         }
         let is_here = is_of(&worker);
         if is_here {
-            // SAFETY: the task is claimed, so this code owns it, and this is a worker of its
+            // SAFETY: the task is claimed, so this code owns it, and this thread runs a domain of its
             // runtime.
             unsafe { run(task, worker) };
         } else {
@@ -165,7 +165,7 @@ pub(crate) unsafe fn ready_recycled(recycled: NonNull<Recycled>) {
     unsafe { ready(Task::of(recycled)) };
 }
 
-/// Queues a task that was parked, to run next here if this thread is a worker of its runtime.
+/// Queues a task that was parked, to run next here if this thread runs a domain of its runtime.
 ///
 /// # Safety
 ///
@@ -184,7 +184,7 @@ pub(crate) unsafe fn ready(task: NonNull<Task>) {
 /// # Safety
 ///
 /// The caller owns the task: it was taken out of its queue for this, or claimed. This is the thread
-/// of `worker`, which is a worker of the task's runtime.
+/// of `worker`, which is a domain of the task's runtime.
 pub(crate) unsafe fn run(task: NonNull<Task>, worker: &Worker) {
     // SAFETY: the caller owns the task, so it is alive.
     let this = unsafe { task.as_ref() };

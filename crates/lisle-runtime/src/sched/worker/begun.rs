@@ -1,5 +1,5 @@
-//! The fibers that have begun on a domain and have not ended. The worker disturbs a fiber whose
-//! time is up while it waits. When the runtime ends, the worker ends all of its fibers, and the
+//! The fibers that have begun on a domain and have not ended. The domain disturbs a fiber whose
+//! time is up while it waits. When the runtime ends, the domain ends all of its fibers, and the
 //! rest of its queues.
 
 use super::Worker;

@@ -1,7 +1,7 @@
 //! Fibers that wait for parts of their own work, and the helpers that run on their domain
 //! meanwhile.
 //!
-//! A job that a worker takes while a fiber waits is that fiber's *helper*: it runs on the stack of
+//! A job that a domain takes while a fiber waits is that fiber's *helper*: it runs on the stack of
 //! another fiber of the domain. The rule about jobs that may be taken (`src/jobs/README.md`)
 //! ensures that a helper wants no lock that its fiber holds. Conversely, the fiber might want a
 //! lock that the helper holds, so it does not go on before the helper has ended, like a caller of
@@ -11,7 +11,7 @@
 //!
 //! The fiber does not wait for a helper that itself waits for something other than jobs, such as a
 //! message or a timer: the fiber may be about to send that message. Such a helper is from then on a
-//! fiber like any other. The worker checks this when the job is done for which the fiber waited,
+//! fiber like any other. The domain checks this when the job is done for which the fiber waited,
 //! and whenever it visits its inbox or has nothing to run.
 
 use super::Worker;
@@ -62,7 +62,7 @@ impl Worker {
     ///
     /// # Safety
     ///
-    /// It was taken by this worker, and is not used afterwards.
+    /// It was taken by this domain, and is not used afterwards.
     pub(super) unsafe fn run_job(&self, taken: Taken) {
         let fiber = self.current_fiber().expect("a taken job runs in a fiber");
         // SAFETY: taken, and not done.

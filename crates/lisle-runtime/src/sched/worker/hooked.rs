@@ -19,7 +19,7 @@ impl Worker {
 
     /// Exchanges the words of the C++ runtime for the words of `fiber`, or the other way round.
     fn swap_exceptions(&self, fiber: &Fiber) {
-        // SAFETY: only the domain's own worker touches the field.
+        // SAFETY: only the domain's own thread touches the field.
         let stack = unsafe { &*fiber.stack.get() }.as_ref();
         if let (Some(thread), Some(stack)) = (self.exceptions, stack) {
             // SAFETY: written when the fiber began, for as long as it has its stack.

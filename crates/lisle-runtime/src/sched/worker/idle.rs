@@ -1,4 +1,4 @@
-//! A worker without work: it looks around, and sleeps. In `thief.rs` it takes work from others.
+//! A domain without work: it looks around, and sleeps. In `thief.rs` it takes work from others.
 //!
 //! The README of `sched` explains how a domain sleeps and is woken, and why no wake is lost.
 
@@ -11,7 +11,7 @@ use crate::sched::monitor;
 use crate::shim::{atomic::Ordering, clock};
 use std::time::Duration;
 
-/// How many stacks a worker trims at most each time it goes to sleep.
+/// How many stacks a domain trims at most each time it goes to sleep.
 const TRIM: usize = 16;
 /// While a runtime drains, its domains check at least this often whether all fibers have ended.
 const DRAIN_LOOK: Duration = Duration::from_millis(50);
@@ -19,7 +19,7 @@ const DRAIN_LOOK: Duration = Duration::from_millis(50);
 const POLL_PAUSE: u64 = 20_000;
 
 impl Worker {
-    /// Visits everything that is not in a queue of this worker, although there is work.
+    /// Visits everything that is not in a queue of this domain, although there is work.
     #[cold]
     pub(super) fn visit(&self) {
         self.visited.set(tick::now());
@@ -157,9 +157,9 @@ impl Worker {
             return;
         }
         self.shared.idle.fetch_add(1, Ordering::SeqCst);
-        // A thread that spawns looks for sleepers after its spawn; this worker looks for work after
+        // A thread that spawns looks for sleepers after its spawn; this domain looks for work after
         // it can be seen to sleep. The same holds for a thread that requests a snapshot: either its
-        // wake of the poller is still pending, or this worker sees the request here.
+        // wake of the poller is still pending, or this domain sees the request here.
         if !self.take_common() && !self.take_job() && !self.shared.is_stopping() && !self.is_asked() {
             let next = self.next_deadline();
             let mut pause = next.map(|next| Duration::from_nanos(next.saturating_sub(clock::now())));
@@ -194,7 +194,7 @@ impl Worker {
         }
     }
 
-    /// Returns when the worker has to look at its timers again.
+    /// Returns when the domain has to look at its timers again.
     fn next_deadline(&self) -> Option<u64> {
         let of_tasks = &self.domain.tasks_timers;
         let of_tasks = (!of_tasks.is_empty()).then(|| of_tasks.next());

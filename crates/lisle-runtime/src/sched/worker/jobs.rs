@@ -1,4 +1,4 @@
-//! The part of a worker in loops: it gives work of its own away, and takes work of others.
+//! The part of a domain in loops: it gives work of its own away, and takes work of others.
 //!
 //! A fiber that computes looks at its domain's word (`jobs/heartbeat.rs`) wherever it puts
 //! something off. It comes here if another domain looks for work, or if it is time to look at the
@@ -98,7 +98,7 @@ impl Worker {
             && !self.domain.inbox.has_news()
     }
 
-    /// Notes that the worker has found something to do. It has counted as searching from the start
+    /// Notes that the domain has found something to do. It has counted as searching from the start
     /// until its first look, so loops that divide themselves before it arrives do so for it, too.
     #[inline]
     pub(super) fn arrive(&self) {
@@ -128,7 +128,7 @@ impl Worker {
         self.take_job_by(|offers, may| offers.take(may))
     }
 
-    /// Does the same for a worker that looks again soon. It may miss a job where others look.
+    /// Does the same for a domain that looks again soon. It may miss a job where others look.
     pub(super) fn try_take_job(&self) -> bool {
         self.take_job_by(|offers, may| offers.try_take(may))
     }

@@ -22,7 +22,7 @@ impl Worker {
     #[inline(never)]
     pub(super) fn begin(&self, fiber: NonNull<Fiber>) -> bool {
         self.arrive();
-        // SAFETY: a queued fiber is alive, and one that has not begun belongs to this worker alone.
+        // SAFETY: a queued fiber is alive, and one that has not begun belongs to this domain alone.
         let this = unsafe { fiber.as_ref() };
         let taken = self.stacks.borrow_mut().take();
         let stack = match taken {
@@ -41,7 +41,7 @@ impl Worker {
         // SAFETY: a fiber that has not begun has no stack, and no other code reads this field.
         unsafe { *this.stack.get() = Some(stack) };
         this.domain.store(Arc::as_ptr(&self.domain).cast_mut().cast(), Ordering::Relaxed);
-        // SAFETY: only this worker touches the field, which was just written.
+        // SAFETY: only this domain touches the field, which was just written.
         let usable = unsafe { &*this.stack.get() }.as_ref().map_or(0..0, |stack| stack.usable());
         #[cfg(feature = "model")]
         self.has_stack(this, usable.clone());
@@ -53,7 +53,7 @@ impl Worker {
         let root = move |link: &ResumerLink| {
             // SAFETY: a fiber is alive while it runs.
             let parker = unsafe { &fiber.as_ref().parker };
-            // SAFETY: this is the fiber's segment, and its worker stays as long as the fiber.
+            // SAFETY: this is the fiber's segment, and this `Worker` stays as long as the fiber.
             unsafe { parker.begin(link, random) };
             // SAFETY: the fiber begins here, once.
             unwinding::outermost(|| unsafe { fiber_cell::live(fiber) });
@@ -76,7 +76,7 @@ impl Worker {
         self.stacks.borrow_mut().take().map(taken)
     }
 
-    /// Returns `true` if this worker, or its thread, may take back the stack.
+    /// Returns `true` if this domain, or its thread, may take back the stack.
     pub(crate) fn has_lent(&self, stack: &Taken) -> bool {
         stack.is_of(std::ptr::from_ref(self).addr(), self.shared.stack_size)
     }
@@ -87,7 +87,7 @@ impl Worker {
         self.stacks.borrow_mut().give(stack.into_stack());
     }
 
-    /// Takes back the stack that the thread has at hand, since the worker ends.
+    /// Takes back the stack that the thread has at hand, since the domain ends.
     pub(super) fn take_spare_back(&self) {
         match take_spare() {
             Some(spare) if spare.supply() == Supply::Domain => self.give_stack(spare),
@@ -105,9 +105,9 @@ impl Worker {
             self.after_turn(this, Moment::Ends);
         }
         self.current.set(std::ptr::null_mut());
-        // SAFETY: only the domain's own worker touches the segment, and it has ended.
+        // SAFETY: only the domain's own thread touches the segment, and it has ended.
         unsafe { *this.segment.get() = None };
-        // SAFETY: only the domain's own worker touches the stack, and the segment has ended.
+        // SAFETY: only the domain's own thread touches the stack, and the segment has ended.
         let stack = unsafe { &mut *this.stack.get() }.take();
         self.stacks.borrow_mut().give(stack.expect("it has just run"));
         // SAFETY: it was added when it began.

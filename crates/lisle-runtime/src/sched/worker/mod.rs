@@ -1,12 +1,12 @@
-//! The worker of a domain: the thread's loop, and the context that its fibers run in.
+//! The part of a domain that only its thread sees: the thread's loop, and the context that its fibers run in.
 //!
-//! A turn runs one fiber until it parks, yields or ends. Between turns the worker takes the next
+//! A turn runs one fiber until it parks, yields or ends. Between turns the domain takes the next
 //! fiber from its run-next slot; from the youngest fiber that has not begun (a streak limits how
 //! often these two go first); or, in alternation, from its ready queue and the other fibers that
 //! have not begun. Every `VISIT` turns, after a long turn, and when it has nothing to run, it also
 //! visits its inbox, timers and sockets.
 //!
-//! `held/` has the state of a worker, part by part; the other files have its steps.
+//! `held/` has its state, part by part; the other files have its steps.
 //!
 //! - `queues.rs` and `thief.rs`: the choice of the next fiber or task, and the moves between
 //!   domains.
@@ -82,22 +82,22 @@ thread_local! {
     static WORKER: Cell<*const Worker> = const { Cell::new(std::ptr::null()) };
 }
 
-/// Calls `f` with the worker of this thread, or with `None` if this thread is no worker.
+/// Calls `f` with the [`Worker`] of this thread, or with `None` if this thread runs no domain.
 #[inline(always)]
 pub fn with_current<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
-    // SAFETY: `Worker::enter` keeps the worker in place for as long as its address is here.
+    // SAFETY: `Worker::enter` keeps the `Worker` in place for as long as its address is here.
     f(unsafe { WORKER.with(Cell::get).as_ref() })
 }
 
-/// The functions of workers for a current fiber that may be suspended.
+/// The functions of domains for a current fiber that may be suspended.
 static WAYS: Ways = Ways {
     asked_often: || with_current(|worker| worker.into_iter().for_each(Worker::asked_in_vain)),
     took_a_turn: || with_current(|worker| worker.into_iter().for_each(|worker| _ = worker.give_way())),
     is_due: || with_current(|worker| worker.into_iter().for_each(Worker::overstays)),
 };
 
-/// The state of a worker. Its parts are in `held/`. The steps of a worker are methods, in files by their
-/// subjects.
+/// The part of a domain that only its thread sees; other threads see its `Domain`. The parts of its state
+/// are in `held/`. Its steps are methods, in files by their subjects.
 pub struct Worker {
     shared: Arc<Shared>,
     domain: Arc<Domain>,
@@ -108,14 +108,14 @@ pub struct Worker {
     hooks: HookList,
     /// The words of the C++ runtime for this thread, if there is one.
     exceptions: Option<OfThread>,
-    /// The counts of this thread before it became a worker.
+    /// The counts of this thread before it ran the domain.
     tally_before: (u64, u64),
     /// The fiber that runs now; null between turns.
     current: Cell<*mut Fiber>,
     /// The fiber whose hooks run; null if none do.
     hooked: Cell<*mut Fiber>,
     turn: Cell<u32>,
-    /// The tick (see `tick.rs`) of the last visit to everything outside of the worker's queues.
+    /// The tick (see `tick.rs`) of the last visit to everything outside of the domain's queues.
     visited: Cell<u32>,
     queues: Queues,
     begun: Begun,
@@ -163,7 +163,7 @@ impl Worker {
         }
     }
 
-    /// Makes this thread the worker of its domain, runs `f`, and undoes that.
+    /// Lets this thread run the domain while `f` runs.
     pub(crate) fn enter<R>(self, f: impl FnOnce(&Worker) -> R) -> R {
         struct Leave<'a>(&'a Worker);
         impl Drop for Leave<'_> {
@@ -185,7 +185,7 @@ impl Worker {
         let _alternative = AltStack::ensure();
         let _enlisted = own_threads::enlist(own_threads::Owner::Runtime(worker.shared.number));
         let result = {
-            // Code between fibers is no part of a computation in which the worker was started.
+            // Code between fibers is no part of a computation in which the domain was started.
             let _hidden = this_stack().state().handled.hidden();
             // Nor do the deadlines of the call end its waits.
             masked!(_masked);
@@ -196,14 +196,14 @@ impl Worker {
             WORKER.with(|current| current.set(worker));
             worker.domain.thread.store(kernel::current_thread(), Ordering::Relaxed);
             reactor::set_current(Some(worker.domain.reactor.clone()));
-            // SAFETY: the worker keeps its domain alive, and takes this back when it leaves.
+            // SAFETY: the `Worker` keeps its `Domain` alive, and takes this back when it leaves.
             unsafe { heartbeat::set_here(Some(NonNull::from(&*worker.domain.heartbeat))) };
             // SAFETY: dropped at the end of this block, on this thread.
             let _installed = unsafe { install(worker) };
             f(worker)
         };
         if worker.begun.is_empty() {
-            // SAFETY: leaked above. No fiber refers to it, and nothing else keeps a worker's
+            // SAFETY: leaked above. No fiber refers to it, and nothing else keeps a `Worker`'s
             // address.
             drop(unsafe { Box::from_raw(std::ptr::from_ref(worker).cast_mut()) });
         }
@@ -227,8 +227,8 @@ impl Worker {
     /// Runs fibers until `done` returns `true`. Calls `done` now and then, and whenever there is
     /// nothing to run.
     pub(crate) fn work(&self, done: &dyn Fn() -> bool) {
-        // A worker that stopped here would leave its fibers waiting for ever.
-        let why = "a panic has reached a worker's loop, which its fibers cannot survive";
+        // A domain that stopped here would leave its fibers waiting for ever.
+        let why = "a panic has reached a domain's loop, which its fibers cannot survive";
         // Compiled twice: a runtime without hooks does not pay for checking whether it has any.
         abort::if_it_unwinds(why, || {
             if self.is_hooked() { self.work_on::<true>(done) } else { self.work_on::<false>(done) }
@@ -245,7 +245,7 @@ impl Worker {
                 }
             }
             match self.pick() {
-                // SAFETY: a queued entry is alive, and the worker that takes it runs it.
+                // SAFETY: a queued entry is alive, and the domain that takes it runs it.
                 Some(picked) => match unsafe { either(picked) } {
                     Either::Fiber(fiber) => {
                         let backlog = self.queues.backlog();
@@ -316,7 +316,7 @@ impl Worker {
         unsafe { parker::set_running(parker) };
         #[cfg(feature = "model")]
         let reported = self.report();
-        // SAFETY: only the domain's own worker touches the segment.
+        // SAFETY: only the domain's own thread touches the segment.
         let segment = unsafe { &mut *this.segment.get() };
         let segment = segment.as_mut().expect("a fiber that has begun has a stack");
         // SAFETY: it has not ended, since the fiber was queued, and does not run.
@@ -350,11 +350,11 @@ impl Worker {
 }
 
 // SAFETY: `park` suspends the fiber. The fiber is resumed by `wake`, or by an interrupt (and then
-// says so), or does not suspend at all if a wake came first. Timers are kept in the worker's own
+// says so), or does not suspend at all if a wake came first. Timers are kept in the domain's own
 // wheel, on this thread.
 unsafe impl PerformerContext for Worker {
     fn waker(&self) -> PerformerWaker {
-        unreachable!("fibers wait by their parker, and a worker does not wait between fibers")
+        unreachable!("fibers wait by their parker, and a domain does not wait between fibers")
     }
 
     fn park(&self, interruptible: bool) -> Unparked {
@@ -362,7 +362,7 @@ unsafe impl PerformerContext for Worker {
     }
 
     fn stay(&self) {
-        let parker = parker::running().expect("only fibers wait in a worker");
+        let parker = parker::running().expect("only fibers wait in a domain");
         while !parker.woken.take() {
             self.take_inbox();
             std::thread::yield_now();
@@ -374,7 +374,7 @@ unsafe impl PerformerContext for Worker {
     }
 
     fn park_until(&self, ends: Ends) -> Unparked {
-        let parker = parker::running().expect("only fibers wait in a worker");
+        let parker = parker::running().expect("only fibers wait in a domain");
         // SAFETY: the parker belongs to the running fiber. Waits in a context happen within a step's
         // `suspend`.
         unsafe { parker.park(ends, None) }

@@ -58,7 +58,7 @@ impl Parts {
 /// A part that was taken.
 struct TakenPart(NonNull<Job>);
 
-// SAFETY: the worker of a model is alone, and the part runs on its thread.
+// SAFETY: the domain of a model is alone, and the part runs on its thread.
 unsafe impl Send for TakenPart {}
 
 impl TakenPart {

@@ -1,4 +1,4 @@
-//! The queues of a worker: the choice of the next fiber or task, and the places of ready ones.
+//! The queues of a domain: the choice of the next fiber or task, and the places of ready ones.
 
 use super::Worker;
 use super::either::{Either, either};

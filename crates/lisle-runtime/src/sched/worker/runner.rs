@@ -1,6 +1,6 @@
-//! The *runner*: the fiber on whose stack a worker runs tasks, and parts of loops.
+//! The *runner*: the fiber on whose stack a domain runs tasks, and parts of loops.
 //!
-//! A task that is ready has no stack, and needs one while it is polled. The worker's stack would
+//! A task that is ready has no stack, and needs one while it is polled. The domain's stack would
 //! do, but a task that blocks in place (it locks a mutex, joins a fiber, calls a function that
 //! receives) would then stop its whole domain, and the awaited fiber may be on that domain. So
 //! tasks run in a fiber. The runner rests between tasks and is resumed with the next one, which
@@ -66,7 +66,7 @@ fn new_runner(first: Load) -> NonNull<Fiber> {
 /// Runs loads for as long as the runner lives.
 fn bear(first: Load) {
     with_current(|worker| {
-        let worker = worker.expect("a runner runs in a worker, and stays there");
+        let worker = worker.expect("a runner runs on a domain, and stays there");
         let mut next = Some(first);
         while let Some(load) = next {
             match load {
@@ -75,7 +75,7 @@ fn bear(first: Load) {
                 // SAFETY: it was taken to be run here.
                 Load::Job(taken) => unsafe { worker.run_job(taken) },
             }
-            // When the runtime is wound up, a runner that never got a stack is run on the worker's
+            // When the runtime is wound up, a runner that never got a stack is run on the domain's
             // stack.
             let Some(runner) = parker::running() else { return };
             next = worker.follow();

@@ -51,7 +51,7 @@ impl Worker {
         let surplus = self.domain.surplus.lock();
         let is_refilled = surplus.is_empty();
         if is_refilled {
-            // A fair share among the workers that may run at the same time.
+            // A fair share among the domains that may run at the same time.
             let fair = self.shared.common.surplus() / self.shared.most_at_once() as u64;
             let share = if is_wanted { 1 } else { fair.clamp(1, BATCH / 2) };
             count.set(share);

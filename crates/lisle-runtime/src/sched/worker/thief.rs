@@ -1,5 +1,5 @@
-//! Moves fibers that have not begun, and ready tasks, between domains: an idle worker steals, any
-//! worker takes from the common queue, and workers wake each other.
+//! Moves fibers that have not begun, and ready tasks, between domains: an idle domain steals, any
+//! domain takes from the common queue, and domains wake each other.
 //!
 //! A thief does not take every fiber that it sees, but only fibers to which the other domain does
 //! not get. A fiber that has begun stays on its domain for good, and most spawned fibers exchange
@@ -17,7 +17,7 @@
 //! [`WORTH`](super::held::stealing::WORTH). Otherwise the thief leaves tasks alone for a while, and for twice
 //! as long the next time.
 //!
-//! `lookouts.rs` decides which workers may look at the rings of others. A thief takes neighbours, in
+//! `lookouts.rs` decides which domains may look at the rings of others. A thief takes neighbours, in
 //! one step: fibers that talk to each other are mostly spawned in a row. It takes an even number of
 //! them, if there are several: most often they are pairs.
 

@@ -115,7 +115,7 @@ impl Worker {
         is_wanted
     }
 
-    /// Visits everything that is not in the queues of this worker. Then returns `true` if a fiber
+    /// Visits everything that is not in the queues of this domain. Then returns `true` if a fiber
     /// or task is ready or, at a shutdown, if a fiber must unwind. Within a step of an event no
     /// other fiber can run, and nothing is visited: a due timer may belong to the record that the
     /// step has claimed.

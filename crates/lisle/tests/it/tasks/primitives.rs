@@ -45,7 +45,7 @@ fn each_way_to_go_on() {
     });
 }
 
-/// A task that is attached by a worker of its runtime continues as a part of the caller.
+/// A task that is attached by a domain of its runtime continues as a part of the caller.
 #[test]
 fn one_that_is_attached_goes_on_at_once() {
     let _watched = watched();
@@ -59,7 +59,7 @@ fn one_that_is_attached_goes_on_at_once() {
     let halls = [(); 3].map(|()| hall());
     let runtimes = [1, 2].map(|domains| Runtime::builder().domains(domains).start().unwrap());
     let guests = runtimes[0].run(|| halls.each_ref().map(guest));
-    // Neither a worker of another runtime nor a plain thread can run it.
+    // Neither a domain of another runtime nor a plain thread can run it.
     runtimes[1].run(|| next(&halls[0]).prepare(1).attach().unwrap());
     next(&halls[1]).prepare(2).attach().unwrap();
     runtimes[0].run(|| next(&halls[2]).prepare(3).attach().unwrap());

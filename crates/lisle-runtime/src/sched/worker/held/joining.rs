@@ -116,7 +116,7 @@ impl AllJoining {
     ///
     /// # Safety
     ///
-    /// It was taken by this worker, whose current fiber is `fiber`, and is not used afterwards.
+    /// It was taken by this domain, whose current fiber is `fiber`, and is not used afterwards.
     pub(in crate::sched::worker) unsafe fn run_helper(
         &self,
         Taken { job, joining }: Taken,

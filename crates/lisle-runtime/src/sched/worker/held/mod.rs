@@ -1,4 +1,5 @@
-//! The state of a worker, part by part. The files beside this folder have the worker's steps.
+//! The state of a domain that only its thread sees, part by part. The files beside this folder have
+//! the domain's steps.
 
 pub(super) mod begun;
 pub(super) mod jobs;

@@ -1,13 +1,13 @@
-//! The notes of a worker between the times that it looks around, sleeps, gives way or answers.
+//! The notes of a domain between the times that it looks around, sleeps, gives way or answers.
 
 use crate::event::adaptive_spin::AdaptiveSpin;
 use std::cell::Cell;
 
-/// The notes of a worker about its looks around and its sleeps.
+/// The notes of a domain about its looks around and its sleeps.
 #[derive(Default)]
 pub(in crate::sched::worker) struct Idle {
     pub(in crate::sched::worker) spin: AdaptiveSpin,
-    /// When the worker last looked at its sockets although it had work.
+    /// When the domain last looked at its sockets although it had work.
     pub(in crate::sched::worker) last_poll: Cell<u64>,
     /// How often it has slept.
     pub(in crate::sched::worker) sleeps: Cell<u64>,
@@ -21,6 +21,6 @@ pub(in crate::sched::worker) struct InVain {
     pub(in crate::sched::worker) last: Cell<(u32, u32)>,
 }
 
-/// How many questions had been asked when a worker last answered.
+/// How many questions had been asked when a domain last answered.
 #[derive(Default)]
 pub(in crate::sched::worker) struct Answered(pub(in crate::sched::worker) Cell<u64>);

@@ -1,4 +1,4 @@
-//! The queues of a worker: the ready fibers and tasks of its domain.
+//! The queues of a domain: its ready fibers and tasks.
 
 use crate::queue::fifo::Fifo;
 use crate::sched::worker::either::{Either, either};
@@ -60,7 +60,7 @@ impl Queues {
         }
         match self.next.get() {
             Some(next) if self.due.get() == 0 => {
-                // SAFETY: a queued entry is alive, and the worker that takes it runs it.
+                // SAFETY: a queued entry is alive, and the domain that takes it runs it.
                 let Either::Task(task) = (unsafe { either(next) }) else { return None };
                 self.next.set(None);
                 self.streak.set(self.streak.get() + 1);

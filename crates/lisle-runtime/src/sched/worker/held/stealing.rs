@@ -1,4 +1,4 @@
-//! The notes of a worker about stealing, its own and others'.
+//! The notes of a domain about stealing, its own and others'.
 
 use crate::queue::ring::BATCH;
 use crate::shim::clock;
@@ -24,7 +24,7 @@ pub(in crate::sched::worker) const LONGEST_PAUSE: u32 = 4096;
 /// Tasks that were taken, and whether that is worth it.
 #[derive(Clone, Copy, Default)]
 pub(in crate::sched::worker) struct Trial {
-    /// The number of tasks that were taken last, the time, and the number of the worker's turn. Zero
+    /// The number of tasks that were taken last, the time, and the number of the domain's turn. Zero
     /// once their worth has been found out.
     pub(in crate::sched::worker) taken: u64,
     pub(in crate::sched::worker) since: u64,
@@ -34,7 +34,7 @@ pub(in crate::sched::worker) struct Trial {
     pub(in crate::sched::worker) pause: u64,
 }
 
-/// The notes of a worker about stealing, its own and others'.
+/// The notes of a domain about stealing, its own and others'.
 #[derive(Default)]
 pub(in crate::sched::worker) struct Stealing {
     pub(in crate::sched::worker) trial: Cell<Trial>,
@@ -48,7 +48,7 @@ pub(in crate::sched::worker) struct Stealing {
 }
 
 impl Stealing {
-    /// Notes that the worker has nothing to run: if it has stolen tasks, finds out their worth.
+    /// Notes that the domain has nothing to run: if it has stolen tasks, finds out their worth.
     #[inline]
     pub(in crate::sched::worker) fn has_come_to_an_end(&self, turn: u32) {
         if self.trial.get().taken > 0 {

@@ -1,4 +1,4 @@
-//! The timers of the fibers of a domain, in a wheel that only its worker touches.
+//! The timers of the fibers of a domain, in a wheel that only its thread touches.
 //!
 //! The domain's `NextTimer` has one early deadline, for other threads.
 
@@ -37,7 +37,7 @@ impl Timers {
         self.firing.set(before);
     }
 
-    /// Returns when the worker has to look at its fibers' timers again.
+    /// Returns when the domain has to look at its fibers' timers again.
     pub(in crate::sched::worker) fn next_deadline(&self) -> Option<u64> {
         self.wheel.borrow().next_deadline()
     }

@@ -22,7 +22,7 @@ pub trait Explorer {
     fn begins(&self, process: Process);
     /// Is told that the running step has woken a process.
     fn woken(&self, process: Process);
-    /// Returns `true` if the worker should also offer timers that cannot fire yet, since another one [holds
+    /// Returns `true` if the domain should also offer timers that cannot fire yet, since another one [holds
     /// them up](Explorer::armed). If such a timer fires nevertheless, it reports its accesses, and the
     /// execution is given up. So an explorer learns that the timer could fire in another order of the earlier
     /// steps.

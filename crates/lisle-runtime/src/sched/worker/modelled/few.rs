@@ -1,6 +1,6 @@
 //! Lists that are mostly empty.
 //!
-//! Between two steps a worker looks whether anything waits, asks again, is a timer, was spawned, or
+//! Between two steps a domain looks whether anything waits, asks again, is a timer, was spawned, or
 //! is a part that has not begun. Mostly nothing is, and one load shows that.
 
 use std::cell::{Cell, Ref, RefCell};

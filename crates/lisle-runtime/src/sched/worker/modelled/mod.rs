@@ -1,12 +1,12 @@
-//! A worker whose turns a model decides: the same program, in a schedule of the model's choice.
+//! A domain whose turns a model decides: the same program, in a schedule of the model's choice.
 //!
-//! The worker is the only one of its runtime. Each operation that others can see gives the worker
+//! The domain is the only one of its runtime. Each operation that others can see gives the domain
 //! back (`PerformerContext::visible`), and each turn is one step of a *process*: a fiber, or a task that has
-//! had to wait. Between two turns the worker collects all ready processes, and an [`Explorer`]
+//! had to wait. Between two turns the domain collects all ready processes, and an [`Explorer`]
 //! chooses the one that runs. Time passes only when the explorer fires a timer. So an execution
 //! depends on its choices alone.
 //!
-//! An execution that must not go on is unwound like a runtime that shuts down, and the worker is
+//! An execution that must not go on is unwound like a runtime that shuts down, and the domain is
 //! used again.
 
 mod explorer;
@@ -51,7 +51,7 @@ struct Ready {
     process: Process,
 }
 
-/// The state of a worker for a model.
+/// The state of a domain for a model.
 #[derive(Default)]
 pub(super) struct Modelled {
     explorer: Cell<Option<NonNull<dyn Explorer>>>,
@@ -115,7 +115,7 @@ impl Worker {
         })
     }
 
-    /// Returns `true` if a model schedules this worker.
+    /// Returns `true` if a model schedules this domain.
     pub(crate) fn is_modelled(&self) -> bool {
         self.explorer().is_some()
     }
@@ -189,7 +189,7 @@ impl Worker {
         }
     }
 
-    /// Takes everything that is ready out of the worker's queues.
+    /// Takes everything that is ready out of the domain's queues.
     #[inline(always)]
     fn collect(&self) {
         self.take_inbox();
@@ -235,7 +235,7 @@ impl Worker {
     fn take_step(&self, next: NonNull<Runnable>) {
         let turn = self.next_turn();
         self.modelled.asking.retain(|asking| *asking != next);
-        // SAFETY: a queued entry is alive, and the worker that takes it runs it.
+        // SAFETY: a queued entry is alive, and the domain that takes it runs it.
         match unsafe { either(next) } {
             Either::Fiber(fiber) if !self.is_hooked() => self.run_hooked::<false>(fiber, turn),
             Either::Fiber(fiber) => self.run(fiber, turn),

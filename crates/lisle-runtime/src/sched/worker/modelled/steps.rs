@@ -11,7 +11,7 @@ use crate::spawned::task_cell::Task;
 use std::panic::Location;
 use std::ptr::NonNull;
 
-/// How many times fibers are unwound before one of them has to give the worker back.
+/// How many times fibers are unwound before one of them has to give the domain back.
 const CAUGHT: u32 = 100;
 
 pub(super) type IsSo = *const (dyn Fn() -> bool + 'static);
@@ -67,7 +67,7 @@ impl Worker {
         let Some(parker) = parker::running().filter(|_| self.explorer().is_some()) else { return };
         self.step_of(parker, until);
         if modelled.is_ending.get() && parker::can_be_unwound() && !limit::is_masked() {
-            // Code that catches the unwinding again and again does not keep the worker.
+            // Code that catches the unwinding again and again does not keep the domain.
             modelled.unwound.set(modelled.unwound.get() + 1);
             if modelled.unwound.get().is_multiple_of(CAUGHT) && step::is_free() {
                 // SAFETY: it is the parker of the running fiber.

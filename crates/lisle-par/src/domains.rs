@@ -7,7 +7,7 @@ use lisle_runtime::sched::worker::with_current;
 
 /// Returns the number of domains that a loop of the calling thread can be divided among, and that
 /// run at the same time.
-pub(crate) fn workers() -> usize {
+pub(crate) fn domains() -> usize {
     // A plain thread uses the default runtime, which has this many domains once it has been
     // started. The number is computed once, because it is read from files.
     static PROCESSORS: PerProcess<usize> = PerProcess::new(affinity::processors);
