@@ -5,7 +5,7 @@ use crate::drive::Activation;
 use crate::kept::Suspended;
 use crate::request::Busy;
 use crate::unwind;
-use lisle_runtime::spawned::this_stack::this_stack;
+use lisle_runtime::internal::this_stack::this_stack;
 use std::any::Any;
 use std::backtrace::Backtrace;
 use std::fmt;

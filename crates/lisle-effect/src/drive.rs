@@ -11,7 +11,7 @@ use crate::unwind::{Free, STAYS, end};
 use lisle_core::event::is_interruption;
 use lisle_core::exceptions;
 use lisle_core::unwinding::is_possible_within;
-use lisle_runtime::spawned::this_stack::this_stack;
+use lisle_runtime::internal::this_stack::this_stack;
 use std::cell::Cell;
 use std::fmt;
 use std::mem::{self, MaybeUninit};
@@ -230,7 +230,7 @@ pub(crate) fn raise(panic: Payload) -> ! {
             link = header.link.outer.get();
         }
     }
-    lisle_runtime::loops::owner::raise(panic)
+    lisle_runtime::internal::owner::raise(panic)
 }
 
 /// Returns if the code that runs here can be unwound up to the root of the computation. Otherwise it does not

@@ -3,7 +3,7 @@
 use crate::computation::{ComputationState, Header, Order};
 use crate::drive;
 use crate::unwind::{self, Owned};
-use lisle_runtime::handled::{self, Home};
+use lisle_runtime::internal::handled::{self, Home};
 use std::any::Any;
 use std::backtrace::Backtrace;
 use std::fmt;

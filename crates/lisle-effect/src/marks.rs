@@ -8,9 +8,9 @@
 
 use lisle_core::event::parker::Noted;
 use lisle_core::event::step;
-use lisle_runtime::handled::Answering;
-use lisle_runtime::jobs::pending::Inside;
-use lisle_runtime::spawned::this_stack::ThisStack;
+use lisle_runtime::internal::handled::Answering;
+use lisle_runtime::internal::pending::Inside;
+use lisle_runtime::internal::this_stack::ThisStack;
 use std::ptr::null;
 
 /// The surroundings of the code that runs here.

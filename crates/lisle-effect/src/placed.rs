@@ -8,7 +8,7 @@ use crate::request::{Clause, Payload};
 use crate::room::Room;
 use crate::unwind;
 use lisle_core::segment::{Request, ResumerLink, Segment, StackSpan};
-use lisle_runtime::handled::{self, Taken};
+use lisle_runtime::internal::handled::{self, Taken};
 use std::any::TypeId;
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;

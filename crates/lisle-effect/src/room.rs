@@ -1,6 +1,6 @@
 //! The memory of a computation that has ended.
 
-use lisle_runtime::handled::{self, Taken};
+use lisle_runtime::internal::handled::{self, Taken};
 
 /// The stack of a computation that has ended, given back when this is dropped.
 pub(crate) struct Room(pub(crate) Option<Taken>);

@@ -2,8 +2,7 @@
 
 use crate::affinity;
 use lisle_core::fork::PerProcess;
-use lisle_runtime::sched::default::started_default_runtime;
-use lisle_runtime::sched::worker::with_current;
+use lisle_runtime::internal::{started_default_runtime, with_current};
 
 /// Returns the number of domains that a loop of the calling thread can be divided among, and that
 /// run at the same time.

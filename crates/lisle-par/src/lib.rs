@@ -68,14 +68,14 @@ mod threads;
 #[cfg(not(lisle_loom))]
 use lisle_core::affinity;
 use lisle_core::{event, panics, shim};
-use lisle_runtime::jobs::{heartbeat, job, pending};
+use lisle_runtime::internal::cell;
+#[cfg(not(lisle_loom))]
+use lisle_runtime::internal::within;
+use lisle_runtime::internal::{heartbeat, job, pending};
+#[cfg(not(lisle_loom))]
+use lisle_runtime::internal::{modelled, owner};
 #[cfg(all(test, any(lisle_loom, miri)))]
-use lisle_runtime::jobs::{offers, stacks};
-#[cfg(not(lisle_loom))]
-use lisle_runtime::loops::{modelled, owner};
-#[cfg(not(lisle_loom))]
-use lisle_runtime::sched::within;
-use lisle_runtime::spawned::cell;
+use lisle_runtime::internal::{offers, stacks};
 
 #[cfg(not(lisle_loom))]
 use domains::domains;

@@ -6,9 +6,9 @@
 //! - `jobs`: the work that joins and loops put off, offer to other domains and take back.
 //!   `lisle-par` is built on it.
 //!
-//! The examples use the names of the facade: read `lisle::fiber` as `lisle_runtime::fiber`. Items
-//! that are hidden from the documentation are for the crates above this one and change without
-//! notice.
+//! The examples use the names of the facade: read `lisle::fiber` as `lisle_runtime::fiber`. The module
+//! `internal`, which is hidden from the documentation, is for the crates above this one and changes
+//! without notice.
 
 // Under loom only the protocols are built. The code that uses them is not.
 #![cfg_attr(lisle_loom, allow(dead_code, unused_imports, unreachable_pub))]
@@ -18,50 +18,42 @@
 extern crate loom_once as loom;
 
 #[cfg(not(lisle_loom))]
-#[doc(hidden)]
-pub mod descriptor;
+mod descriptor;
 #[cfg(all(test, lisle_loom))]
 #[path = "sched/reactor/direction.rs"]
 mod direction;
 #[cfg(not(lisle_loom))]
 pub mod fiber;
 #[cfg(not(lisle_loom))]
+mod handled;
 #[doc(hidden)]
-pub mod handled;
-#[doc(hidden)]
-#[allow(missing_debug_implementations, reason = "not for users")]
-pub mod jobs;
+pub mod internal;
+#[allow(missing_debug_implementations, missing_docs, reason = "not for users")]
+mod jobs;
 #[cfg(not(lisle_loom))]
-#[doc(hidden)]
-#[allow(missing_debug_implementations, reason = "not for users")]
-pub mod loops;
+#[allow(missing_debug_implementations, missing_docs, reason = "not for users")]
+mod loops;
 #[cfg(all(feature = "model", not(lisle_loom)))]
-#[doc(hidden)]
-#[allow(missing_debug_implementations, reason = "not for users")]
-pub mod model;
+#[allow(missing_debug_implementations, missing_docs, reason = "not for users")]
+mod model;
 #[cfg_attr(lisle_loom, cfg(test))]
 mod queue;
 #[cfg(not(lisle_loom))]
 mod report;
 #[cfg(not(lisle_loom))]
-#[doc(hidden)]
-pub mod runtime;
+mod runtime;
 #[cfg(not(lisle_loom))]
-#[doc(hidden)]
-#[allow(missing_debug_implementations, reason = "not for users")]
-pub mod sched;
+#[allow(missing_debug_implementations, missing_docs, reason = "not for users")]
+mod sched;
 #[cfg(not(lisle_loom))]
-#[doc(hidden)]
-#[allow(missing_debug_implementations, reason = "not for users")]
-pub mod signals;
+#[allow(missing_debug_implementations, missing_docs, reason = "not for users")]
+mod signals;
 #[cfg(not(lisle_loom))]
-#[doc(hidden)]
-#[allow(missing_debug_implementations, reason = "not for users")]
-pub mod spawned;
+#[allow(missing_debug_implementations, missing_docs, reason = "not for users")]
+mod spawned;
 #[cfg(lisle_loom)]
-#[doc(hidden)]
-#[allow(missing_debug_implementations, reason = "not for users")]
-pub mod spawned {
+#[allow(missing_debug_implementations, missing_docs, reason = "not for users")]
+mod spawned {
     pub mod cell;
 }
 #[cfg(not(lisle_loom))]
@@ -78,9 +70,6 @@ use lisle_core::{event, masked, memory, panics, shim};
 
 #[cfg(not(lisle_loom))]
 pub use fiber::{blocking::blocking, spawn::spawn};
-#[cfg(not(lisle_loom))]
-#[doc(hidden)]
-pub use report::no_thread;
 #[cfg(not(lisle_loom))]
 pub use report::{
     Asleep, Awaited, Blocked, Deadlock, Delayed, NoStack, NoThread, PanicPolicy, Performer, Report,

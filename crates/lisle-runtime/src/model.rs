@@ -2,9 +2,7 @@
 
 use crate::runtime::Builder;
 use crate::sched::worker::Worker;
-pub use crate::sched::worker::modelled::{
-    Again, Armed, Ended, Explorer, Nature, Process, Time, assert_no_domain,
-};
+pub use crate::sched::worker::modelled::{Again, Armed, Ended, Explorer, Nature, Time, assert_no_domain};
 use crate::shim::model::Running;
 use crate::stack::overflow;
 use std::io;

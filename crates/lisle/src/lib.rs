@@ -98,7 +98,7 @@ pub mod thread;
 
 // The layers below, under the names that the modules here use for them.
 use lisle_core::{affinity, fork, shim, threads};
-use lisle_runtime::sched;
+use lisle_runtime::internal::reactor;
 
 #[doc(inline)]
 #[cfg(feature = "frame")]

@@ -50,7 +50,7 @@ use crate::Event;
 use crate::event::until::{Operation, Until};
 use crate::event::{Description, Label, cannot_be_checked};
 use crate::net::{PipeReader, ReadyEvt};
-use lisle_runtime::signals::{Caught, names};
+use lisle_runtime::internal::{Caught, names};
 use std::fmt;
 use std::io;
 

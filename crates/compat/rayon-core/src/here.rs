@@ -4,7 +4,7 @@ use crate::current::{current, global};
 use crate::handlers::handled;
 use crate::registry::{Registry, Which};
 use lisle_runtime::fiber;
-use lisle_runtime::loops::owner;
+use lisle_runtime::internal::owner;
 
 /// Returns the number of threads of the current pool, or else of the global one.
 ///

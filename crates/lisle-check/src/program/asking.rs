@@ -55,7 +55,7 @@ use super::timers::Holding;
 use crate::explore::{Kind, Object, Process};
 use cycle::Cycle;
 pub(super) use known::{Known, Loops};
-use lisle_runtime::model::Again;
+use lisle_runtime::internal::model::Again;
 pub(super) use rounds::Act;
 use rounds::{AskingState, Rounder};
 use std::panic::Location;

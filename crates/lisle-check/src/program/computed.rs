@@ -3,7 +3,7 @@
 //! The time of a clock also passes while others have the processors, so decisions by it would depend
 //! on the load of the machine.
 
-use lisle_runtime::model::processor_time;
+use lisle_runtime::internal::model::processor_time;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 

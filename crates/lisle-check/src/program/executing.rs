@@ -15,7 +15,7 @@ use super::verdict::{How, Verdict};
 use super::watch::{Hung, Pulse, Stage, Watch};
 use crate::explore::{Counts, Ending, Family, Recorded, Replay, Schedule, Strategy, shrink};
 use lisle_core::event::Interrupted;
-use lisle_runtime::model::{Ended, Executions, executions};
+use lisle_runtime::internal::model::{Ended, Executions, executions};
 use lisle_runtime::{Builder, Report};
 use std::any::Any;
 use std::cell::{Cell, RefCell};

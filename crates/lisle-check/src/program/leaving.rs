@@ -5,7 +5,7 @@
 //! waits until the watching thread has printed it.
 
 use super::watch::{Pulse, Stage};
-use lisle_runtime::model;
+use lisle_runtime::internal::model;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

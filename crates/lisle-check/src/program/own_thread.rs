@@ -6,7 +6,7 @@
 
 use super::watch::{Hung, Watch};
 use crate::explore::Ending;
-use lisle_runtime::model;
+use lisle_runtime::internal::model;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};

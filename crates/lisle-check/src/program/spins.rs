@@ -3,7 +3,7 @@
 use super::asking::{Act, Asker, Asking};
 use super::bridge::Bridge;
 use crate::explore::{Kind, Object, Process, Strategy};
-use lisle_runtime::model::Again;
+use lisle_runtime::internal::model::Again;
 use std::cell::Cell;
 use std::fmt;
 use std::panic::Location;

@@ -41,7 +41,7 @@
 
 use super::bridge::TIME;
 use crate::explore::{Kind, Object, Process};
-use lisle_runtime::model::Armed;
+use lisle_runtime::internal::model::Armed;
 use serde::{Deserialize, Serialize};
 
 /// The timers that are known to hold up later timers, where that makes a difference.

@@ -247,5 +247,5 @@ impl Verdict {
 
 /// Returns a number with its digits in groups of three.
 pub(super) fn grouped(number: u64) -> String {
-    lisle_runtime::model::grouped(number as usize)
+    lisle_runtime::internal::model::grouped(number as usize)
 }

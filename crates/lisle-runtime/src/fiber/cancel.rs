@@ -71,7 +71,6 @@ pub fn cancelled_evt() -> CancelledEvt {
 /// Returns the event at which an operation of I/O gives up waiting: the current fiber has been asked to
 /// end. Returns `None` if there is no fiber that could be asked, or where waits must not end so: in
 /// a destructor that runs while the stack unwinds, and in `without_deadline`.
-#[doc(hidden)]
 pub fn cancelled_evt_for_io() -> Option<CancelledEvt> {
     // SAFETY: the current fiber runs this code, so it is alive.
     let fiber = current().filter(|fiber| !unsafe { fiber.as_ref() }.is_runner())?;

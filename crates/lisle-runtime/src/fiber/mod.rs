@@ -87,7 +87,7 @@
 
 pub(crate) mod blocking;
 mod builder;
-mod cancel;
+pub(crate) mod cancel;
 mod checkpoint;
 mod domain;
 mod join;
@@ -100,8 +100,6 @@ pub(crate) mod spawn;
 pub use crate::sched::worker::way::yield_now;
 pub use crate::spawned::hooks::{Hooks, Moment, Switch, add_hooks};
 pub use builder::Builder;
-#[doc(hidden)]
-pub use cancel::cancelled_evt_for_io;
 pub use cancel::{Cancelled, CancelledEvt, cancelled_evt, is_cancelled};
 pub use checkpoint::checkpoint;
 pub use domain::{domain, domains};
@@ -119,7 +117,6 @@ use std::ptr::NonNull;
 
 /// Returns the fiber that runs this code, if a fiber runs it, or if it is a hook that is called for
 /// one.
-#[doc(hidden)]
 pub(crate) fn current() -> Option<NonNull<Fiber>> {
     Fiber::running().or_else(|| with_current(|worker| worker.and_then(Worker::hooked_fiber)))
 }

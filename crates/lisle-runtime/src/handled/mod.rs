@@ -4,7 +4,7 @@
 mod home;
 mod supply;
 
-pub use crate::spawned::handled::{Answering, Handled, Link};
+pub use crate::spawned::handled::{Answering, Link};
 pub use crate::spawned::kept::{Entry, Home};
 pub use crate::stack::taken::Taken;
 pub use home::{wait, wait_no_more};

@@ -142,7 +142,6 @@ impl Drop for Silence<'_> {
 }
 
 #[cfg(not(lisle_loom))]
-#[doc(hidden)]
 pub use here::{OUTSIDE, here, set_here};
 
 #[cfg(not(lisle_loom))]

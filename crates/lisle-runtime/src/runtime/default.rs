@@ -35,7 +35,7 @@ static SETTINGS: PerProcess<OnceLock<Builder>> = PerProcess::new(OnceLock::new);
 /// Returns the default runtime. Starts it if that has not been done, and returns `None` if that
 /// fails, or has just failed: a loop asks at each heartbeat. In Miri, which cannot follow a switch of
 /// stacks, none is started.
-pub fn try_default_runtime() -> Option<&'static Arc<Shared>> {
+pub(crate) fn try_default_runtime() -> Option<&'static Arc<Shared>> {
     started_default_runtime().or_else(|| {
         let next_try = &REFUSALS.get().next_try;
         let next = next_try.load(Ordering::Relaxed);
@@ -64,7 +64,7 @@ fn default_builder() -> Builder {
 
 /// Returns the default runtime. Starts it if that has not been done, and panics if that fails.
 #[track_caller]
-pub fn default_runtime() -> &'static Arc<Shared> {
+pub(crate) fn default_runtime() -> &'static Arc<Shared> {
     started_default_runtime().unwrap_or_else(|| {
         DEFAULT.get().get_or_init(|| default_builder().start().unwrap_or_else(|error| failed(&error)).stay())
     })

@@ -8,8 +8,7 @@ mod threads;
 
 pub use builder::Builder;
 pub use default::InstallDefaultError;
-#[doc(hidden)]
-pub use default::{default_runtime, try_default_runtime};
+pub(crate) use default::{default_runtime, try_default_runtime};
 pub use handle::Handle;
 pub use statistics::{Statistics, statistics};
 pub use threads::DomainThread;

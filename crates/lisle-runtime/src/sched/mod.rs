@@ -18,7 +18,7 @@ pub(crate) mod common;
 pub(crate) mod counts;
 pub(crate) mod deadlock;
 pub(crate) mod deadlock_policy;
-pub mod default;
+pub(crate) mod default;
 pub(crate) mod destination;
 pub(crate) mod dump;
 pub(crate) mod forked;
@@ -29,17 +29,15 @@ pub(crate) mod monitor;
 pub(crate) mod monitor_handle;
 pub(crate) mod overflow;
 pub(crate) mod questions;
-#[doc(hidden)]
-pub mod reactor;
-pub mod shared;
-pub mod sharing;
+pub(crate) mod reactor;
+pub(crate) mod shared;
+pub(crate) mod sharing;
 pub(crate) mod snapshot;
 mod stall;
 pub(crate) mod tasks;
 pub(crate) mod unclaimed;
 pub mod within;
-#[doc(hidden)]
-pub mod worker;
+pub(crate) mod worker;
 
 pub use deadlock_policy::OnDeadlock;
 

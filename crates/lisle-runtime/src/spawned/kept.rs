@@ -93,7 +93,7 @@ impl Default for Entry {
 
 /// The computations of a stack that wait, the last first.
 #[derive(Debug)]
-pub struct Kept(Cell<*const Entry>);
+pub(crate) struct Kept(Cell<*const Entry>);
 
 /// The result of [`Kept::end_one`].
 pub(crate) enum Ended {

@@ -10,7 +10,7 @@ use super::ready::commit;
 use super::waiting;
 use crate::Event;
 use crate::event::{Attempt, Description, Step, Waiting, awaitable};
-use crate::sched::reactor::{Ask, Direction};
+use crate::reactor::{Ask, Direction};
 use std::fmt;
 use std::io;
 use std::iter::FusedIterator;

@@ -6,7 +6,7 @@
 use super::pollable::Pollable;
 use crate::Event;
 use crate::event::{Attempt, Description, Step, Waiting, awaitable};
-use crate::sched::reactor::Direction;
+use crate::reactor::Direction;
 use std::fmt;
 use std::io;
 use std::os::fd::AsFd;

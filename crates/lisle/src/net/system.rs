@@ -1,8 +1,8 @@
 //! The few system calls that neither `std` nor `mio` has.
 
 use super::pollable::is_interrupted;
-use crate::sched::reactor::Direction;
-pub(super) use lisle_runtime::descriptor::set_nonblocking;
+use crate::reactor::Direction;
+pub(super) use lisle_runtime::internal::set_nonblocking;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 

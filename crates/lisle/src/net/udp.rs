@@ -4,7 +4,7 @@ use crate::net::face::{clone, descriptor, nonblocking, readable, socket, timeout
 use crate::net::pollable::not_in_models;
 use crate::net::pollable::{Kind, Pollable};
 use crate::net::resolve::{self, ToSocketAddrs};
-use crate::sched::reactor::Direction;
+use crate::reactor::Direction;
 use crate::shim::clock;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};

@@ -5,9 +5,10 @@
 //! alternative. A deadline needs no alternative, since it disturbs the performer.
 
 use crate::event::{Passed, choose_biased, described, sync_or_passed, turn};
-use crate::fiber::{self, Cancelled};
+use crate::fiber::Cancelled;
 use crate::time::{DeadlinePassed, at};
 use crate::{Event, choose};
+use lisle_runtime::internal::cancelled_evt_for_io;
 use std::io;
 use std::time::Instant;
 
@@ -17,7 +18,7 @@ use std::time::Instant;
 ///
 /// If the fiber has been cancelled or a deadline has passed. The event has not happened.
 pub(crate) fn wait<E: Event>(event: E) -> io::Result<E::Output> {
-    let Some(cancelled) = fiber::cancelled_evt_for_io() else { return in_time(&event).map_err(Into::into) };
+    let Some(cancelled) = cancelled_evt_for_io() else { return in_time(&event).map_err(Into::into) };
     // Reports leave this alternative out, since each wait for a socket has it.
     let cancelled = described(cancelled, |_| ());
     match in_time(&choose_biased((event.wrap(Some), cancelled.wrap(|()| None))))? {

@@ -8,7 +8,7 @@ use crate::event::Source;
 use crate::fork::PerProcess;
 use crate::shim::atomic::AtomicBool;
 use crate::{Event, choose, threads};
-use lisle_runtime::no_thread;
+use lisle_runtime::internal::no_thread;
 use std::thread;
 use std::time::Duration;
 

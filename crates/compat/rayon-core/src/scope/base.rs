@@ -9,7 +9,7 @@ use crate::runner::{Ended, Runner};
 use crate::server::let_others_pass;
 use lisle_core::event::Interrupted;
 use lisle_core::event::step::{self, Forbidden};
-use lisle_runtime::loops::owner;
+use lisle_runtime::internal::owner;
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;

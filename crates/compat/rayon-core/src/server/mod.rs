@@ -13,8 +13,7 @@ use crate::home::Home;
 use crate::registry::{Registry, Which};
 use crate::runner::{Ended, Runner};
 use lisle_runtime::fiber;
-use lisle_runtime::jobs::heartbeat;
-use lisle_runtime::loops::owner;
+use lisle_runtime::internal::{heartbeat, owner};
 use std::sync::Arc;
 
 /// A fiber that is to run the jobs of a queue.

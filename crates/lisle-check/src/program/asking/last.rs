@@ -4,7 +4,7 @@
 use super::known::Rounds;
 use super::{Alone, Asking, AskingState, ENDLESS, Site};
 use crate::explore::Process;
-use lisle_runtime::model::Again;
+use lisle_runtime::internal::model::Again;
 
 impl Asking {
     pub(super) fn is_endless(&mut self, Alone { process, is_last, .. }: Alone, site: Site) -> Again {

@@ -9,7 +9,7 @@ use crate::program::trace::recorder::Recorder;
 use crate::program::watch::Stage;
 use lisle_core::event::Doing;
 use lisle_core::event::awaited::Awaited;
-use lisle_runtime::model::{Again, Armed, Explorer, Nature, Time};
+use lisle_runtime::internal::model::{Again, Armed, Explorer, Nature, Time};
 use std::panic::Location;
 
 impl Explorer for Bridge {

@@ -15,7 +15,7 @@ use indexmap::IndexSet;
 use lisle_core::event::{Doing, Label};
 use lisle_core::shim::model::Touch;
 use lisle_runtime::WaitGraph;
-use lisle_runtime::model::Nature;
+use lisle_runtime::internal::model::Nature;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::panic::Location;

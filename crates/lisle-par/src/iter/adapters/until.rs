@@ -11,7 +11,7 @@ use crate::shim::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use crate::shim::sync::Mutex;
 use crate::shim::ticks;
 use lisle_core::Event;
-use lisle_runtime::sched::sharing::PERIOD;
+use lisle_runtime::internal::PERIOD;
 use std::error::Error;
 use std::fmt;
 use std::iter;

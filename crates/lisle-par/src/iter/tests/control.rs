@@ -7,7 +7,7 @@ use crate::shim::ticks;
 use crate::{Progress, prelude::*};
 use lisle_core::never;
 use lisle_core::sync::Condition;
-use lisle_runtime::sched::sharing::PERIOD;
+use lisle_runtime::internal::PERIOD;
 use std::sync::Arc;
 
 const SEEDS: u64 = if cfg!(miri) { 5 } else { 500 };

@@ -54,7 +54,7 @@ impl OfProcess {
 
 /// Returns how much the thread of the process-wide reactor has done; `None` while it does
 /// something, or if something is registered there.
-pub fn stillness() -> Option<u64> {
+pub(crate) fn stillness() -> Option<u64> {
     let Some(shared) = SHARED.made() else { return Some(0) };
     let is_empty = shared.reactor().as_ref().is_none_or(|reactor| reactor.is_empty());
     let steps = shared.steps.load(Ordering::SeqCst);

@@ -24,7 +24,6 @@
 //! parent, and to wait there would take the parent's events. So the child leaves inherited reactors
 //! alone, and registers inherited descriptors with its own.
 
-#[doc(hidden)]
 pub mod address;
 mod current;
 mod direction;
@@ -34,12 +33,12 @@ mod readiness;
 mod slab;
 mod waited;
 
-#[doc(hidden)]
-pub use current::{current, set_current, stillness};
-#[doc(hidden)]
-pub use direction::{Ask, DirectionState, Wakes};
-#[doc(hidden)]
-pub use readiness::{Direction, Readiness};
+pub(crate) use current::stillness;
+pub use current::{current, set_current};
+pub(crate) use direction::DirectionState;
+pub use direction::{Ask, Wakes};
+pub use readiness::Direction;
+pub(crate) use readiness::Readiness;
 
 use crate::event::lock::Lock;
 use crate::fork;

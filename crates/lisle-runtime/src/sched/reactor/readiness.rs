@@ -14,7 +14,7 @@ pub enum Direction {
 
 /// Both directions of one descriptor.
 #[derive(Debug)]
-pub struct Readiness {
+pub(crate) struct Readiness {
     read: DirectionState,
     write: DirectionState,
     /// The descriptor, open for as long as it is registered.

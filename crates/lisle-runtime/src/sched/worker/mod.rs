@@ -27,7 +27,7 @@ mod idle;
 mod jobs;
 mod life;
 #[cfg(feature = "model")]
-pub mod modelled;
+pub(crate) mod modelled;
 #[cfg(feature = "model")]
 mod parts;
 mod queues;
@@ -82,7 +82,7 @@ thread_local! {
     static WORKER: Cell<*const Worker> = const { Cell::new(std::ptr::null()) };
 }
 
-/// Calls `f` with the [`Worker`] of this thread, or with `None` if this thread runs no domain.
+/// Calls `f` with the `Worker` of this thread, or with `None` if this thread runs no domain.
 #[inline(always)]
 pub fn with_current<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
     // SAFETY: `Worker::enter` keeps the `Worker` in place for as long as its address is here.

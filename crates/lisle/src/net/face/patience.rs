@@ -29,7 +29,7 @@ macro_rules! timeouts {
             /// # std::io::Result::Ok(())
             /// ```
             pub fn set_read_timeout(&self, timeout: Option<std::time::Duration>) -> std::io::Result<()> {
-                self.set_timeout($crate::sched::reactor::Direction::Read, timeout)
+                self.set_timeout($crate::reactor::Direction::Read, timeout)
             }
 
             /// Sets the timeout of operations that write, as
@@ -53,7 +53,7 @@ macro_rules! timeouts {
             /// # std::io::Result::Ok(())
             /// ```
             pub fn set_write_timeout(&self, timeout: Option<std::time::Duration>) -> std::io::Result<()> {
-                self.set_timeout($crate::sched::reactor::Direction::Write, timeout)
+                self.set_timeout($crate::reactor::Direction::Write, timeout)
             }
 
             /// Returns the timeout that [`set_read_timeout`](Self::set_read_timeout) has set.
@@ -78,7 +78,7 @@ macro_rules! timeouts {
             /// # std::io::Result::Ok(())
             /// ```
             pub fn read_timeout(&self) -> std::io::Result<Option<std::time::Duration>> {
-                Ok(self.pollable.patience().timeout($crate::sched::reactor::Direction::Read))
+                Ok(self.pollable.patience().timeout($crate::reactor::Direction::Read))
             }
 
             /// Returns the timeout that [`set_write_timeout`](Self::set_write_timeout) has set.
@@ -87,29 +87,25 @@ macro_rules! timeouts {
             ///
             /// Returns none. (The standard library's method asks the system.)
             pub fn write_timeout(&self) -> std::io::Result<Option<std::time::Duration>> {
-                Ok(self.pollable.patience().timeout($crate::sched::reactor::Direction::Write))
+                Ok(self.pollable.patience().timeout($crate::reactor::Direction::Write))
             }
 
             fn set_timeout(
                 &self,
-                direction: $crate::sched::reactor::Direction,
+                direction: $crate::reactor::Direction,
                 timeout: Option<std::time::Duration>,
             ) -> std::io::Result<()> {
                 self.pollable.patience().set_timeout(direction, timeout)?;
                 // For callers that convert the handle to the standard library's type.
                 match direction {
-                    $crate::sched::reactor::Direction::Read => {
-                        self.pollable.get_ref().set_read_timeout(timeout)
-                    }
-                    $crate::sched::reactor::Direction::Write => {
-                        self.pollable.get_ref().set_write_timeout(timeout)
-                    }
+                    $crate::reactor::Direction::Read => self.pollable.get_ref().set_read_timeout(timeout),
+                    $crate::reactor::Direction::Write => self.pollable.get_ref().set_write_timeout(timeout),
                 }
             }
 
             /// Takes over the timeouts of a socket that the standard library has made.
             fn with_its_timeouts(self) -> std::io::Result<Self> {
-                use $crate::sched::reactor::Direction::{Read, Write};
+                use $crate::reactor::Direction::{Read, Write};
                 let io = self.pollable.get_ref();
                 self.pollable.patience().set_timeout(Read, io.read_timeout()?)?;
                 self.pollable.patience().set_timeout(Write, io.write_timeout()?)?;

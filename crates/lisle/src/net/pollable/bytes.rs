@@ -1,7 +1,7 @@
 //! Reading and writing bytes, for descriptors that do so through a shared reference.
 
 use super::Pollable;
-use crate::sched::reactor::Direction;
+use crate::reactor::Direction;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::os::fd::AsFd;
 use std::time::Instant;

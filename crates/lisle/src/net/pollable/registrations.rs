@@ -3,7 +3,7 @@
 //! A forked child has another reactor than its parent. The registration of the parent stays, since
 //! performers may hold references to it, and the child adds its own.
 
-use crate::sched::reactor::Registration;
+use crate::reactor::Registration;
 use crate::shim::sync::{Mutex, OnceLock};
 use std::io;
 

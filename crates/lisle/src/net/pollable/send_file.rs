@@ -6,7 +6,7 @@
 //! file is the caller's own.
 
 use super::Pollable;
-use crate::sched::reactor::Direction;
+use crate::reactor::Direction;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;

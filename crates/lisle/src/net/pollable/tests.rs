@@ -1,7 +1,7 @@
 //! Tests with a reactor whose driver the test runs by hand.
 
 use super::{Kind, Pollable};
-use crate::sched::reactor::{self, Direction, Driver, Reactor};
+use crate::reactor::{self, Direction, Driver, Reactor};
 use crate::shim::sync::Arc;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -4,7 +4,7 @@ use super::TcpStream;
 use crate::event::Description;
 use crate::event::until::{Operation, Until};
 use crate::net::ReadyEvt;
-use crate::sched::reactor::Direction;
+use crate::reactor::Direction;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};

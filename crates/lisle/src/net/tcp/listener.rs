@@ -7,7 +7,7 @@ use crate::net::pollable::not_in_models;
 use crate::net::pollable::{Kind, Pollable};
 use crate::net::resolve::{self, ToSocketAddrs};
 use crate::net::system;
-use crate::sched::reactor::Direction;
+use crate::reactor::Direction;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;

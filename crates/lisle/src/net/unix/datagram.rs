@@ -4,7 +4,7 @@ use super::Backoff;
 use crate::net::face::{clone, descriptor, nonblocking, readable, socket, timeouts, writable};
 use crate::net::pollable::not_in_models;
 use crate::net::pollable::{Kind, Pollable, would_block};
-use crate::sched::reactor::Direction;
+use crate::reactor::Direction;
 use std::io;
 use std::net::Shutdown;
 use std::os::unix::net::SocketAddr;

@@ -5,7 +5,7 @@ use crate::net::accept::{Accept, AcceptEvt, Incoming, sealed::Sealed};
 use crate::net::face::{clone, descriptor, listening, nonblocking, socket};
 use crate::net::pollable::not_in_models;
 use crate::net::pollable::{Kind, Pollable};
-use crate::sched::reactor::Direction;
+use crate::reactor::Direction;
 use std::io;
 use std::os::unix::net::SocketAddr;
 use std::path::Path;

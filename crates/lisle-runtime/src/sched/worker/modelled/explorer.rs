@@ -6,7 +6,7 @@ use crate::report::WaitGraph;
 use std::panic::Location;
 
 /// A process of an execution: its number, which the explorer has given.
-pub type Process = u32;
+pub(crate) type Process = u32;
 
 /// Decides the course of an execution. All methods are called on the thread of the execution.
 pub trait Explorer {

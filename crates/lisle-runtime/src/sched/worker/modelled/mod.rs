@@ -16,7 +16,8 @@ mod timers;
 mod told;
 mod unwinding;
 
-pub use explorer::{Again, Armed, Ended, Explorer, Nature, Process, Time};
+pub(crate) use explorer::Process;
+pub use explorer::{Again, Armed, Ended, Explorer, Nature, Time};
 
 use super::Worker;
 use super::either::{Either, either};
