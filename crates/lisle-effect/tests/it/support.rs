@@ -3,6 +3,7 @@
 use lisle_effect::Effect;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::Command;
 
 pub(crate) struct Ask;
 impl Effect for Ask {
@@ -50,13 +51,24 @@ pub(crate) fn elsewhere(name: &str) -> Option<(String, bool)> {
 
 /// Does the same, with a name of a case for the test, which [`case`] returns there.
 pub(crate) fn elsewhere_with(name: &str, case: &str) -> (String, bool) {
-    let this = std::env::current_exe().expect("the test knows where it is");
-    let output = std::process::Command::new(this)
+    let output = this_program()
         .args(["--exact", name, "--nocapture", "--test-threads", "1"])
         .env(PART, format!("{name} {case}"))
         .output()
         .expect("the test starts itself");
     (String::from_utf8_lossy(&output.stderr).into_owned(), output.status.success())
+}
+
+/// The program of these tests once more: by way of the emulator that runs this one, if
+/// `LISLE_TEST_RUNNER` names one with its arguments. The system cannot start it otherwise.
+fn this_program() -> Command {
+    let program = std::env::current_exe().expect("the test knows where it is");
+    let runner = std::env::var("LISLE_TEST_RUNNER").unwrap_or_default();
+    let mut words = runner.split_whitespace();
+    let Some(emulator) = words.next() else { return Command::new(program) };
+    let mut command = Command::new(emulator);
+    command.args(words).arg(program);
+    command
 }
 
 const PART: &str = "LISLE_EFFECT_PART";
