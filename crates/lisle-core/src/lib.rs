@@ -39,8 +39,8 @@
 //!   four times as much. That code is therefore in this crate, beside the events, and not in the
 //!   runtime (see `event/performer/parker.rs`).
 //!
-//! Items that are hidden from the documentation are for the crates above this one and change
-//! without notice. They have conditions that their signatures do not state, so a program that calls
+//! The module `internal` and the other items that are hidden from the documentation are for the crates
+//! above this one and change without notice. They have conditions that their signatures do not state, so a program that calls
 //! them has none of the guarantees of safe code.
 
 // Under loom only the protocols are built, not the code that uses them.
@@ -53,52 +53,43 @@ extern crate loom_once as loom;
 #[cfg(all(feature = "fibers", not(unix), not(lisle_loom)))]
 compile_error!("fibers run on Unix: their stacks and their unwinding have no other back end");
 
-#[doc(hidden)]
-pub mod abort;
+mod abort;
 #[cfg(not(lisle_loom))]
-#[doc(hidden)]
-pub mod affinity;
+mod affinity;
 pub mod channel;
 mod drops;
 pub mod event;
 #[cfg(all(feature = "fibers", not(lisle_loom)))]
+mod exceptions;
+mod fork;
 #[doc(hidden)]
-pub mod exceptions;
-#[doc(hidden)]
-pub mod fork;
+pub mod internal;
 #[cfg(not(lisle_loom))]
 pub mod kill_safe;
 #[cfg(all(test, any(lisle_loom, miri)))]
 mod loom_models;
-#[doc(hidden)]
-pub mod memory;
+#[allow(missing_docs, reason = "not for users")]
+mod memory;
 #[cfg(not(lisle_loom))]
-#[doc(hidden)]
-pub mod own_threads;
-#[doc(hidden)]
-pub mod panics;
+mod own_threads;
+mod panics;
 #[cfg(not(lisle_loom))]
 pub mod rpc;
-#[doc(hidden)]
-pub mod seam;
+mod seam;
 #[cfg(all(feature = "fibers", not(lisle_loom)))]
-#[doc(hidden)]
-pub mod segment;
-#[doc(hidden)]
-pub mod shim;
+mod segment;
+#[allow(missing_docs, reason = "not for users")]
+mod shim;
 pub mod sync;
 #[cfg(all(feature = "fibers", not(lisle_loom)))]
-#[doc(hidden)]
-pub mod thread_end;
+mod thread_end;
 #[cfg(not(lisle_loom))]
-#[doc(hidden)]
-pub mod threads;
+mod threads;
 pub mod time;
 #[cfg(not(lisle_loom))]
 mod unwind_safe;
 #[cfg(all(feature = "fibers", not(lisle_loom)))]
-#[doc(hidden)]
-pub mod unwinding;
+mod unwinding;
 
 pub use channel::create::channel;
 pub use event::combinators::{

@@ -9,8 +9,8 @@ use crate::computation::{ComputationState, Header, Order};
 use crate::request::{Asked, Busy, Payload};
 use crate::unwind::{Free, STAYS, end};
 use lisle_core::event::is_interruption;
-use lisle_core::exceptions;
-use lisle_core::unwinding::is_possible_within;
+use lisle_core::internal::exceptions;
+use lisle_core::internal::unwinding::is_possible_within;
 use lisle_runtime::internal::this_stack::this_stack;
 use std::cell::Cell;
 use std::fmt;
@@ -241,7 +241,7 @@ fn look(this: &Header, may_stay: bool, why: &str, what: fmt::Arguments<'_>) {
     }
     // If a destructor that a panic runs stayed on a thread, the thread would count as panicking for ever.
     if std::thread::panicking() {
-        lisle_core::abort::process(format_args!(
+        lisle_core::internal::abort::process(format_args!(
             "{what} by a destructor that runs because of a panic, or because its computation is dropped. The handler \
              begun at {} has not answered: {why}. Such a destructor cannot be unwound. Handle the effect in the \
              destructor, or do not perform it there",
@@ -251,7 +251,7 @@ fn look(this: &Header, may_stay: bool, why: &str, what: fmt::Arguments<'_>) {
     if may_stay {
         stay(this, what);
     }
-    lisle_core::abort::process(format_args!(
+    lisle_core::internal::abort::process(format_args!(
         "{what}. The call went through a function of another language, which would catch a panic, or which a panic must \
          not leave, and the handler has not answered. Answer the effect (`answer`, `resume`), or do not perform it \
          below such a function"
@@ -260,7 +260,7 @@ fn look(this: &Header, may_stay: bool, why: &str, what: fmt::Arguments<'_>) {
 
 /// Leaves the computation in which this runs as it is, for ever, because one of its frames cannot be unwound.
 fn stay(this: &Header, what: fmt::Arguments<'_>) -> ! {
-    lisle_core::seam::write(&format!(
+    lisle_core::internal::seam::write(&format!(
         "the computation begun at {} was not resumed before its fiber ended, and cannot be unwound: {what}. The call \
          went through a function of another language, which would catch a panic, or which a panic must not leave. \
          The stack of the computation stays for ever, and its destructors do not run",
@@ -272,7 +272,7 @@ fn stay(this: &Header, what: fmt::Arguments<'_>) -> ! {
     unsafe { this_stack().state().handled.put_aside(outer.answering) };
     // SAFETY: the computation runs, and this is on its stack, or on the stack of a computation within it.
     unsafe { this.suspend(STAYS) };
-    lisle_core::abort::process(format_args!(
+    lisle_core::internal::abort::process(format_args!(
         "a computation was resumed that had been left suspended for ever"
     ));
 }

@@ -6,7 +6,7 @@ use crate::perform::suspend_for;
 use crate::placed::place_computation;
 use crate::request::{Clause, Payload};
 use crate::unwind::Owned;
-use lisle_core::segment::{Request, ResumerLink};
+use lisle_core::internal::segment::{Request, ResumerLink};
 use lisle_runtime::internal::handled::Home;
 use lisle_runtime::internal::stack_state::StackState;
 use lisle_runtime::internal::this_stack::this_stack;

@@ -10,7 +10,7 @@ use crate::drive;
 use crate::effect::Effect;
 use crate::marks::{Barrier, Marks};
 use crate::request::{Asked, Call, Clause, Exchange};
-use lisle_core::segment::Request;
+use lisle_core::internal::segment::Request;
 use lisle_runtime::internal::handled::Link;
 use lisle_runtime::internal::this_stack::{ThisStack, this_stack};
 use std::any::{TypeId, type_name};

@@ -7,7 +7,7 @@ use crate::handler::{Handler, Returning};
 use crate::request::{Clause, Payload};
 use crate::room::Room;
 use crate::unwind;
-use lisle_core::segment::{Request, ResumerLink, Segment, StackSpan};
+use lisle_core::internal::segment::{Request, ResumerLink, Segment, StackSpan};
 use lisle_runtime::internal::handled::{self, Taken};
 use std::any::TypeId;
 use std::cell::UnsafeCell;

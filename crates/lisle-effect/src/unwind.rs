@@ -8,8 +8,8 @@ use crate::computation::{ComputationState, Header, Order, Settled};
 use crate::drive::{Activation, Unwound, caught};
 use crate::request::{Asked, Busy};
 use lisle_core::event::parker;
-use lisle_core::panics::{self, forget_panic};
-use lisle_core::segment::Request;
+use lisle_core::internal::panics::{self, forget_panic};
+use lisle_core::internal::segment::Request;
 use lisle_runtime::internal::handled::{self, Entry, Home};
 use lisle_runtime::internal::this_stack::this_stack;
 use std::any::Any;
@@ -79,7 +79,7 @@ impl Owned {
         } else {
             format!("in {} to which it does not belong", Home::describe())
         };
-        lisle_core::seam::write(&format!(
+        lisle_core::internal::seam::write(&format!(
             "a continuation of the computation begun at {} was dropped {why}: its stack stays for ever, and its destructors \
              do not run",
             self.header().link.site(),

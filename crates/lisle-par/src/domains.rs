@@ -1,7 +1,7 @@
 //! The number of domains that can take part in a loop.
 
 use crate::affinity;
-use lisle_core::fork::PerProcess;
+use lisle_core::internal::fork::PerProcess;
 use lisle_runtime::internal::{started_default_runtime, with_current};
 
 /// Returns the number of domains that a loop of the calling thread can be divided among, and that

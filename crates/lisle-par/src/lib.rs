@@ -65,9 +65,10 @@ pub mod sort;
 mod threads;
 
 // The layers below, under the names that the modules of this crate use.
+use lisle_core::event;
 #[cfg(not(lisle_loom))]
-use lisle_core::affinity;
-use lisle_core::{event, panics, shim};
+use lisle_core::internal::affinity;
+use lisle_core::internal::{panics, shim};
 use lisle_runtime::internal::cell;
 #[cfg(not(lisle_loom))]
 use lisle_runtime::internal::within;

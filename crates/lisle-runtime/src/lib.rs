@@ -65,8 +65,11 @@ mod unwind_safe;
 
 // The layer below, under the names that the modules here use for it.
 #[cfg(not(lisle_loom))]
-use lisle_core::{abort, affinity, channel, fork, own_threads, sync, threads, time, unwinding};
-use lisle_core::{event, masked, memory, panics, shim};
+use lisle_core::internal::{abort, affinity, fork, own_threads, threads, unwinding};
+use lisle_core::internal::{memory, panics, shim};
+#[cfg(not(lisle_loom))]
+use lisle_core::{channel, sync, time};
+use lisle_core::{event, masked};
 
 #[cfg(not(lisle_loom))]
 pub use fiber::{blocking::blocking, spawn::spawn};

@@ -97,7 +97,7 @@ pub mod signal;
 pub mod thread;
 
 // The layers below, under the names that the modules here use for them.
-use lisle_core::{affinity, fork, shim, threads};
+use lisle_core::internal::{affinity, fork, shim, threads};
 use lisle_runtime::internal::reactor;
 
 #[doc(inline)]

@@ -2,7 +2,7 @@
 
 use crate::handlers::Handlers;
 use crate::registry::Registry;
-use lisle_core::threads;
+use lisle_core::internal::threads;
 use lisle_runtime::DomainThread;
 use std::fmt;
 use std::io;

@@ -1,6 +1,6 @@
 //! Taking a sample: the number of executions, their time, and whether a failure was found.
 
-use lisle_core::panics::message;
+use lisle_core::internal::panics::message;
 use std::panic;
 use std::process::exit;
 use std::sync::OnceLock;

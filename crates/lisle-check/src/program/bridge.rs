@@ -18,7 +18,7 @@ use super::trace::recorder::Recorder;
 use super::watch::Pulse;
 use crate::explore::{Counts, Ending, Family, Kind, Object, Process, Recorded, Schedule, Strategy};
 use course::Course;
-use lisle_core::shim::model::Touch;
+use lisle_core::internal::shim::model::Touch;
 use lisle_runtime::WaitGraph;
 use std::any::Any;
 use std::cell::{Cell, RefCell};

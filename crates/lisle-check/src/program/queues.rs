@@ -9,7 +9,7 @@
 use super::causes::{Causes, Clock};
 use super::memory::Modelled;
 use crate::explore::{Kind, Mark, Object, Process, Strategy};
-use lisle_core::shim::model::Touch;
+use lisle_core::internal::shim::model::Touch;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 

@@ -8,7 +8,7 @@
 use super::bridge;
 use super::memory::{Access, CellAccess, Done, Operation};
 use lisle_core::event::{visible, visible_on};
-use lisle_core::shim::model::{Touch, touched};
+use lisle_core::internal::shim::model::{Touch, touched};
 use std::panic::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

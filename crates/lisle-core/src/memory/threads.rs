@@ -48,22 +48,22 @@ pub unsafe trait Kind: Sized + 'static {
 macro_rules! kind_of_slots {
     ($kind:ty, stays: $stays:expr, make_vacant: $make_vacant:expr) => {
         const _: () = {
-            static MEMORY: $crate::memory::Memory<$kind> = $crate::memory::Memory::new();
+            static MEMORY: $crate::internal::memory::Memory<$kind> = $crate::internal::memory::Memory::new();
 
             thread_local! {
-                static LOCAL: $crate::memory::Local = const { $crate::memory::Local::new() };
-                static GUARD: $crate::memory::Guard<$kind> = const { $crate::memory::Guard::new() };
+                static LOCAL: $crate::internal::memory::Local = const { $crate::internal::memory::Local::new() };
+                static GUARD: $crate::internal::memory::Guard<$kind> = const { $crate::internal::memory::Guard::new() };
             }
 
             // SAFETY: these are used only here. The rest is up to the caller of the macro.
-            unsafe impl $crate::memory::Kind for $kind {
+            unsafe impl $crate::internal::memory::Kind for $kind {
                 const STAYS: bool = $stays;
 
-                fn memory() -> &'static $crate::memory::Memory<Self> {
+                fn memory() -> &'static $crate::internal::memory::Memory<Self> {
                     &MEMORY
                 }
                 #[inline(always)]
-                fn with_local<R>(f: impl FnOnce(&$crate::memory::Local) -> R) -> R {
+                fn with_local<R>(f: impl FnOnce(&$crate::internal::memory::Local) -> R) -> R {
                     LOCAL.with(f)
                 }
                 fn guard() -> bool {

@@ -31,18 +31,18 @@ mod imp {
 
     /// An order among values that do not move: the order of their addresses.
     #[derive(Debug)]
-    pub struct Rank;
+    pub(crate) struct Rank;
 
     impl Rank {
         #[inline(always)]
-        pub fn new() -> Self {
+        pub(crate) fn new() -> Self {
             Rank
         }
 
         /// Returns `true` if `self` comes before `other`. It is never `true` both ways. It is
         /// `true` one way for two values of one sized type that contain a `Rank` each.
         #[inline]
-        pub fn is_before(&self, other: &Rank) -> bool {
+        pub(crate) fn is_before(&self, other: &Rank) -> bool {
             std::ptr::from_ref(self).addr() < std::ptr::from_ref(other).addr()
         }
     }
@@ -140,18 +140,18 @@ mod imp {
     /// An order among values by age. Loom replays schedules, and addresses differ from one replay
     /// to the next: so a model orders by age, where the machine orders by address.
     #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-    pub struct Rank(usize);
+    pub(crate) struct Rank(usize);
 
     impl Rank {
         #[inline]
-        pub fn new() -> Self {
+        pub(crate) fn new() -> Self {
             // This atomic is not loom's: taking a rank is not a step that another thread observes.
             static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
             Rank(NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
         }
 
         #[inline]
-        pub fn is_before(&self, other: &Rank) -> bool {
+        pub(crate) fn is_before(&self, other: &Rank) -> bool {
             self < other
         }
     }
@@ -190,7 +190,7 @@ pub fn unreported<R>(f: impl FnOnce() -> R) -> R {
 /// Counts one down, as a release and an acquire. Returns `true` if none is left.
 #[doc(hidden)]
 #[inline]
-pub fn counted_down(count: &unseen::AtomicUsize) -> bool {
+pub(crate) fn counted_down(count: &unseen::AtomicUsize) -> bool {
     let before = count.fetch_sub(1, unseen::Ordering::AcqRel);
     model::touched(std::ptr::from_ref(count).addr(), model::Touch::of_count(before - 1));
     before == 1
@@ -230,7 +230,7 @@ impl Backoff {
 
 /// Whether the program has one thread and no clock, as in WebAssembly without a host.
 #[doc(hidden)]
-pub const IS_ALONE: bool = cfg!(all(target_family = "wasm", target_os = "unknown"));
+pub(crate) const IS_ALONE: bool = cfg!(all(target_family = "wasm", target_os = "unknown"));
 
 /// Monotonic nanoseconds since the first call in this process. Without a clock the time stands still,
 /// and nobody has an `Instant`.

@@ -40,7 +40,7 @@ use std::ops::Range;
 
 /// The effect of a panic on the code of a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Catches {
+pub(crate) enum Catches {
     /// The first frame that catches the panic ends it.
     End,
     /// Each catching frame raises the panic again when it has done its part, until the outermost
@@ -60,7 +60,7 @@ pub fn outermost(mut f: impl FnMut()) {
 /// depth of the stack, about that of a backtrace without names.
 #[cold]
 #[inline(never)]
-pub fn is_possible(catches: Catches) -> bool {
+pub(crate) fn is_possible(catches: Catches) -> bool {
     imp::is_possible(catches)
 }
 
@@ -69,7 +69,7 @@ pub fn is_possible(catches: Catches) -> bool {
 /// ends the process. Frames that catch the panic on the way are taken to raise it again.
 #[cold]
 #[inline(never)]
-pub fn is_possible_to(frame: usize, count: usize) -> bool {
+pub(crate) fn is_possible_to(frame: usize, count: usize) -> bool {
     imp::is_possible_to(frame, count)
 }
 

@@ -29,7 +29,7 @@ use crate::sched::worker::with_current;
 use crate::spawned::kept::{Entry, Home};
 use crate::spawned::this_stack::{ThisStack, this_stack};
 use crate::task;
-use lisle_core::thread_end;
+use lisle_core::internal::thread_end;
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -30,7 +30,7 @@ pub use wait_graph::{Blocked, Performer, RunningFiber, WaitGraph};
 
 use crate::panics;
 use crate::shim::sync::Arc;
-use lisle_core::seam;
+use lisle_core::internal::seam;
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::mem::ManuallyDrop;

@@ -32,7 +32,7 @@ use crate::spawned::fiber_cell::{Fiber, Traits};
 use crate::spawned::hooks::HookList;
 use crate::spawned::this_stack;
 use crate::stack::{self, spare::SpareStacks};
-use lisle_core::seam::{self, Seam};
+use lisle_core::internal::seam::{self, Seam};
 use std::cell::Cell;
 use std::io;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};

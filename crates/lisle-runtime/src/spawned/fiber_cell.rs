@@ -25,7 +25,7 @@ use crate::report::{PanicPolicy, nobody_joins};
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::shim::unseen::AtomicPtr;
 use crate::stack::Stack;
-use lisle_core::segment::Segment;
+use lisle_core::internal::segment::Segment;
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
 use std::mem::offset_of;

@@ -99,7 +99,7 @@ impl Locals {
 
     fn tell_of_leak(&self, owner: &dyn Owner) {
         if self.values.borrow().as_ref().is_some_and(|values| !values.is_empty()) {
-            lisle_core::seam::write(&format!(
+            lisle_core::internal::seam::write(&format!(
                 "locals of {} stay for ever, and their destructors do not run: a computation that was kept there has not \
                  ended, and may refer to them",
                 owner.describe(),

@@ -40,8 +40,8 @@ use std::ptr::{NonNull, with_exposed_provenance_mut};
 use std::{io, mem, ops::Range};
 
 use corosensei::stack::StackPointer;
-use lisle_core::exceptions::Exceptions;
-use lisle_core::segment::StackSpan;
+use lisle_core::internal::exceptions::Exceptions;
+use lisle_core::internal::segment::StackSpan;
 
 use self::slab::{Shape, Slab};
 use crate::memory::pages;

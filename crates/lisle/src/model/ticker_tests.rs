@@ -3,7 +3,8 @@
 use super::run;
 use crate::Event;
 use crate::time::{MissedTicks, Ticker, sleep, ticker};
-use lisle_core::{event, shim};
+use lisle_core::event;
+use lisle_core::internal::shim;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 

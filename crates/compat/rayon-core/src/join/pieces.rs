@@ -14,7 +14,7 @@
 //! the halves exchanged, the loops of these types make longer pieces from then on, and shorter ones again when these take
 //! no longer.
 
-use lisle_core::shim::ticks;
+use lisle_core::internal::shim::ticks;
 use lisle_par::by_code::{self, SLOTS, Slot, Table};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

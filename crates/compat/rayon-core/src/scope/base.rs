@@ -88,7 +88,7 @@ impl<'scope> Base<'scope> {
             let mut first = self.panic.lock().unwrap_or_else(PoisonError::into_inner);
             if first.is_none() { first.replace(panic) } else { Some(panic) }
         };
-        lisle_core::panics::forget_panic(unheard);
+        lisle_core::internal::panics::forget_panic(unheard);
     }
 }
 

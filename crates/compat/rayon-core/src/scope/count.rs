@@ -2,7 +2,7 @@
 
 use crate::runner::{Ended, Runner};
 use lisle_core::event::sync_masked;
-use lisle_core::shim::atomic::{AtomicUsize, Ordering};
+use lisle_core::internal::shim::atomic::{AtomicUsize, Ordering};
 use lisle_core::sync::Condition;
 use std::ptr::NonNull;
 

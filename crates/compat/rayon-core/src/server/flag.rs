@@ -9,7 +9,7 @@
 //!   raised after this server has lowered it. The code that has added the job raises the flag as well, at some time:
 //!   before the next server lowers it, and then that server sees the job, or after that, and then it spawns one.
 
-use lisle_core::shim::atomic::{AtomicBool, Ordering};
+use lisle_core::internal::shim::atomic::{AtomicBool, Ordering};
 
 /// Whether a queue has a server that has not begun.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use super::Bridge;
 use crate::explore::Process;
 use crate::program::shared;
-use lisle_core::shim::model::{Touch, set_report};
+use lisle_core::internal::shim::model::{Touch, set_report};
 use std::any::Any;
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;

@@ -4,7 +4,7 @@ use super::Bridge;
 use crate::explore::{Kind, Process, Strategy};
 use crate::program::memory::{Access, CellAccess, DataRace, Detail, Done, Modelled, Operation};
 use crate::program::read_at;
-use lisle_core::shim::model::Touch;
+use lisle_core::internal::shim::model::Touch;
 use std::cell::Ref;
 use std::panic::Location;
 use std::sync::atomic::Ordering;

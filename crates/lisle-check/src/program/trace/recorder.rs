@@ -13,7 +13,7 @@ use super::words::{Doings, Note, OR, Operation, Row, What, Words};
 use super::{SourceLine, Trace, Wait, Who};
 use indexmap::IndexSet;
 use lisle_core::event::{Doing, Label};
-use lisle_core::shim::model::Touch;
+use lisle_core::internal::shim::model::Touch;
 use lisle_runtime::WaitGraph;
 use lisle_runtime::internal::model::Nature;
 use rustc_hash::FxHashMap;

@@ -4,7 +4,7 @@ use super::names::{Fragment, Text};
 use super::places::Places;
 use super::{Object, SourceLine, State, Step, Wait};
 use indexmap::IndexSet;
-use lisle_core::shim::model::Touch;
+use lisle_core::internal::shim::model::Touch;
 use std::time::Duration;
 
 /// The words between operations of which one happens.

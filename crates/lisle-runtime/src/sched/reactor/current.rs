@@ -6,7 +6,7 @@ use crate::own_threads;
 use crate::shim::atomic::{AtomicU64, Ordering};
 use crate::shim::sync::{Arc, Mutex, MutexGuard};
 use crate::threads;
-use lisle_core::fork::PerProcess;
+use lisle_core::internal::fork::PerProcess;
 use std::cell::RefCell;
 use std::io;
 use std::mem::ManuallyDrop;

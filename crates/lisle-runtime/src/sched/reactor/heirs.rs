@@ -9,7 +9,7 @@ use crate::report;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::sync::{Arc, Mutex, MutexGuard};
 use crate::threads;
-use lisle_core::fork::PerProcess;
+use lisle_core::internal::fork::PerProcess;
 
 /// The drivers that wait for a thread.
 static LEFT: PerProcess<Mutex<Vec<Engine>>> = PerProcess::new(Mutex::default);

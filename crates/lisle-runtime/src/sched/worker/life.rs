@@ -9,8 +9,8 @@ use crate::spawned::head::Outcome;
 use crate::spawned::hooks::Moment;
 use crate::stack::taken::{Supply, Taken, keep_spare, take_spare};
 use crate::unwinding;
-use lisle_core::exceptions::Exceptions;
-use lisle_core::segment::{ResumerLink, Segment};
+use lisle_core::internal::exceptions::Exceptions;
+use lisle_core::internal::segment::{ResumerLink, Segment};
 use std::io;
 use std::ptr::NonNull;
 

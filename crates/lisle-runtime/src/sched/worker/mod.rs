@@ -70,7 +70,7 @@ use held::resting::{Load, Resting};
 use held::starving::Starving;
 use held::stealing::Stealing;
 use held::timers::Timers;
-use lisle_core::exceptions::OfThread;
+use lisle_core::internal::exceptions::OfThread;
 #[cfg(feature = "model")]
 use modelled::Time;
 use std::cell::{Cell, RefCell};
