@@ -225,6 +225,19 @@ pub fn fenced<R>(forbidden: Forbidden, f: impl FnOnce() -> R) -> R {
     within(&fence, FENCE, f)
 }
 
+/// Calls `f` without the fence whose identity [`innermost`] has returned, if it is the innermost entry:
+/// the code that has forbidden suspension lets `f` wait. Fences further out still forbid it.
+#[cfg(not(lisle_loom))]
+pub fn lifted<R>(fence: usize, f: impl FnOnce() -> R) -> R {
+    let innermost = CURRENT.with(Cell::get);
+    let outer = match entries(innermost).next() {
+        Some(Entry::Fence(found)) if innermost.addr() == fence => found.outer,
+        _ => return f(),
+    };
+    let _restore = Restore(CURRENT.with(|current| current.replace(outer)));
+    f()
+}
+
 /// Returns the code that has forbidden suspension to the code that runs now, if any has.
 #[inline]
 pub fn forbidden() -> Option<Forbidden> {

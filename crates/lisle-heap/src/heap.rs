@@ -1,0 +1,273 @@
+//! A heap, and how a thread enters it.
+
+use crate::collect::Kind;
+use crate::inner::Inner;
+use crate::scope::Scope;
+use crate::session::Gate;
+use crate::space::{Place, Spaces, blocks_for};
+use crate::stats::Stats;
+use crate::table::Table;
+use crate::verify::Fault;
+use lisle_core::event::step::Forbidden;
+use std::cell::UnsafeCell;
+use std::panic::Location;
+use std::sync::Arc;
+use std::{fmt, io};
+
+/// A garbage-collected heap.
+///
+/// A fiber or a thread uses the heap within [`enter`](Self::enter), which lends it a [`Scope`]. One thread
+/// at a time is inside; others wait until it leaves, or until it calls [`Scope::outside`]. Clones are
+/// handles to the same heap. When the last handle is dropped, the destructors of all plain fields run.
+///
+/// # Examples
+///
+/// ```
+/// use lisle_heap::{Gc, Heap, Object};
+///
+/// #[derive(Object)]
+/// struct List {
+///     head: i64,
+///     tail: Gc<Option<List>>,
+/// }
+///
+/// let heap = Heap::new();
+/// let sum = heap.enter(|s| {
+///     let mut list = s.root::<Option<List>>(None);
+///     for i in 0..100_000 {
+///         s.scope(|s| {
+///             let longer = s.alloc::<List>(List::init(i, &list));
+///             list.set(s, longer);
+///         });
+///     }
+///     let mut sum = 0;
+///     let mut rest = list.get(s);
+///     while let Some(list) = rest {
+///         sum += list.head;
+///         rest = list.tail();
+///     }
+///     sum
+/// });
+/// assert_eq!(sum, 4_999_950_000);
+/// ```
+#[derive(Clone)]
+pub struct Heap(pub(crate) Arc<Inner>);
+
+/// Sets up a [`Heap`].
+///
+/// # Examples
+///
+/// ```
+/// use lisle_heap::Heap;
+///
+/// let heap = Heap::builder().name("scripts").limit(64 << 20).build();
+/// assert!(heap.stats().reserved_bytes < 64 << 20);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Builder {
+    name: String,
+    ratio: f64,
+    limit: usize,
+    nursery: usize,
+    stress: bool,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self { name: "heap".into(), ratio: 1.8, limit: usize::MAX, nursery: 4 << 20, stress: false }
+    }
+}
+
+impl Builder {
+    /// Sets the name that errors and reports use. The default is `heap`.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Sets how much the old space may grow until it is collected: to `ratio` times the size that the last
+    /// collection has left. The default is 1.8. A larger ratio takes more memory and less time.
+    ///
+    /// # Panics
+    ///
+    /// If the ratio is not a number above 1.
+    #[must_use]
+    #[track_caller]
+    pub fn ratio(mut self, ratio: f64) -> Self {
+        assert!(ratio > 1.0 && ratio.is_finite(), "the ratio of a heap must be above 1, and is {ratio}");
+        self.ratio = ratio;
+        self
+    }
+
+    /// Sets the limit for the heap's objects, in bytes, the nursery included. An allocation that does not
+    /// fit after a collection returns [`Full`], or panics with its text. The default is no limit.
+    #[must_use]
+    pub fn limit(mut self, bytes: usize) -> Self {
+        self.limit = bytes;
+        self
+    }
+
+    /// Sets the size of the nursery in bytes. Objects are born there; when it is full, those that are alive
+    /// move out. The default is 4 MiB. It is rounded up to 64 KiB.
+    #[must_use]
+    pub fn nursery(mut self, bytes: usize) -> Self {
+        self.nursery = bytes;
+        self
+    }
+
+    /// Collects at each allocation, and moves all young objects. For tests of code that uses a heap through
+    /// `unsafe`: a pointer that is kept for too long is wrong at once.
+    #[must_use]
+    pub fn stress(mut self, stress: bool) -> Self {
+        self.stress = stress;
+        self
+    }
+
+    /// Creates the heap.
+    ///
+    /// # Panics
+    ///
+    /// As [`try_build`](Self::try_build) fails.
+    #[must_use]
+    #[track_caller]
+    pub fn build(self) -> Heap {
+        match self.try_build() {
+            Ok(heap) => heap,
+            Err(error) => panic!("cannot make a heap: {error}"),
+        }
+    }
+
+    /// Creates the heap.
+    ///
+    /// # Errors
+    ///
+    /// If the limit is not at least twice the nursery, or if the system has no memory for the nursery.
+    pub fn try_build(self) -> io::Result<Heap> {
+        const STEP: usize = 1 << 16;
+        let Self { name, ratio, limit, nursery, stress } = self;
+        let nursery = nursery.max(1).checked_next_multiple_of(STEP).unwrap_or(usize::MAX);
+        if limit / 2 < nursery {
+            let why = format!(
+                "a limit of {limit} bytes has no room for a nursery of {nursery} bytes and as many that survive. \
+                 Raise `Builder::limit`, or lower `Builder::nursery`"
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
+        let place = Place::new(nursery, stress)?;
+        let mut spaces = Spaces::new(nursery);
+        if !spaces.old.reserve(blocks_for(nursery)) {
+            return Err(io::Error::new(
+                io::ErrorKind::OutOfMemory,
+                "the system has no memory for a heap's first blocks",
+            ));
+        }
+        Ok(Heap(Arc::new(Inner {
+            globals: Arc::new(Table::new(name.clone())),
+            name,
+            ratio,
+            limit,
+            stress,
+            place,
+            spaces: UnsafeCell::new(spaces),
+            sessions: UnsafeCell::default(),
+            gate: Gate::default(),
+        })))
+    }
+}
+
+impl Default for Heap {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Heap {
+    /// Creates a heap with the defaults of [`Builder`].
+    ///
+    /// # Panics
+    ///
+    /// If the system has no memory for it.
+    #[must_use]
+    #[track_caller]
+    pub fn new() -> Self {
+        Self::builder().build()
+    }
+
+    /// Returns what sets up a heap.
+    #[must_use]
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// Calls `f` with the right to use the heap.
+    ///
+    /// If another thread is inside, this one blocks until that one leaves. Within [`Scope::outside`] of the
+    /// same heap, the call continues the session that is open.
+    ///
+    /// Inside, nothing may wait for an event of Lisle: the operation panics, and nothing is lost.
+    /// [`Scope::outside`] is for that.
+    ///
+    /// # Panics
+    ///
+    /// If the fiber or thread is inside this heap already: code in there gets the scope passed. If it has a
+    /// session in another heap open. A panic of `f` goes on after the session has ended.
+    #[track_caller]
+    pub fn enter<R>(&self, f: impl FnOnce(&mut Scope<'_>) -> R) -> R {
+        let forbidden = Forbidden {
+            by: "a session of a heap, where `Scope::outside` is for waits, entered at",
+            site: Location::caller(),
+        };
+        self.0.enter(forbidden, |session, inner| Scope::open(session, inner, f))
+    }
+
+    /// Collects: finds out which objects cannot be reached any more, runs their destructors and frees their
+    /// memory. [`Scope::collect`] does so from inside.
+    ///
+    /// # Panics
+    ///
+    /// As [`enter`](Self::enter).
+    #[track_caller]
+    pub fn collect(&self, kind: Kind) {
+        self.enter(|s| s.collect(kind));
+    }
+
+    /// Returns what the heap has done so far.
+    ///
+    /// # Panics
+    ///
+    /// As [`enter`](Self::enter).
+    #[must_use]
+    #[track_caller]
+    pub fn stats(&self) -> Stats {
+        self.enter(|s| s.stats())
+    }
+
+    /// Checks that the heap is in order: each word points to an object, each reference from an old object to
+    /// a young one is logged, each free cell is free. For tests of programs that use a heap through
+    /// `unsafe`, and of the heap itself. Complexity: the size of the heap.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first fault.
+    ///
+    /// # Panics
+    ///
+    /// As [`enter`](Self::enter).
+    #[track_caller]
+    pub fn verify(&self) -> Result<(), Fault> {
+        self.enter(|s| s.verify())
+    }
+
+    /// Returns the name of the heap.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+}
+
+impl fmt::Debug for Heap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Heap").field("name", &self.0.name).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,286 @@
+//! Objects in memory: a header of one word, and the payload behind it.
+
+use crate::raw::Raw;
+use std::any::TypeId;
+use std::fmt;
+use std::mem::{align_of, size_of};
+use std::ptr;
+use std::sync::atomic::AtomicPtr;
+
+/// The size of a word in bytes.
+pub(crate) const WORD: usize = size_of::<usize>();
+
+/// A type of objects in the heap. `#[derive(Object)]` implements it for a struct.
+///
+/// The fields of the struct are of two kinds. [`Gc`](crate::Gc) and [`Slot`](crate::Slot) fields point
+/// to other objects of the heap, or are immediates. All others are *plain*: they may be of each type
+/// that is `Send + Sync + 'static`, and their destructors run when the object has been found dead. A
+/// type with `Gc` or `Slot` fields cannot implement `Drop` itself.
+///
+/// # Examples
+///
+/// ```
+/// use lisle_heap::{Heap, Object, Slot};
+///
+/// #[derive(Object)]
+/// struct Account {
+///     owner: String,
+///     heir: Slot<Option<Account>>,
+/// }
+///
+/// Heap::new().enter(|s| {
+///     let ada = s.alloc::<Account>(Account::init("Ada".into(), None));
+///     let bob = s.alloc::<Account>(Account::init("Bob".into(), None));
+///     ada.get(s).heir.set(s, bob);
+///     bob.get(s).heir.set(s, ada); // a cycle: no leak
+///     assert_eq!(bob.get(s).heir().unwrap().owner, "Ada");
+/// });
+/// ```
+///
+/// # Safety
+///
+/// `DESC` describes all `Gc` and `Slot` fields, and `write` initializes the whole object.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no type of objects of the heap",
+    note = "write `#[derive(lisle_heap::Object)]` before the struct"
+)]
+pub unsafe trait Object: Sized + 'static {
+    /// The arguments of an allocation: a value for each field. `T::init(…)` makes it.
+    type Init<'x>;
+
+    /// The layout of the objects.
+    #[doc(hidden)]
+    const DESC: &'static Desc;
+
+    /// Writes a new object.
+    ///
+    /// # Safety
+    ///
+    /// There is room for an object at `at`. The roots that `init` names are alive.
+    #[doc(hidden)]
+    unsafe fn write(at: *mut Self, init: Self::Init<'_>);
+}
+
+/// How the words of an object lie.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shape {
+    /// The fields at these offsets, in words, are heap words.
+    Fields(&'static [u16]),
+    /// A length, and so many heap words.
+    Array,
+    /// A length in bytes, and so many bytes.
+    Bytes,
+}
+
+/// The description of a type of objects. Each header points to one.
+#[doc(hidden)]
+#[repr(align(16))]
+pub struct Desc {
+    /// The size of the payload in words, if all objects of the type have the same.
+    words: usize,
+    pub(crate) shape: Shape,
+    /// Runs the destructors of the plain fields.
+    pub(crate) drop: Option<unsafe fn(Raw)>,
+    pub(crate) name: fn() -> &'static str,
+    pub(crate) id: fn() -> TypeId,
+}
+
+impl fmt::Debug for Desc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str((self.name)())
+    }
+}
+
+unsafe fn drop_object<T>(payload: Raw) {
+    // SAFETY: the collector calls this once for each dead object, whose type is `T`.
+    unsafe { ptr::drop_in_place(payload.cast::<T>()) }
+}
+
+/// Returns the size of a `T` in words, at least 1.
+pub(crate) const fn words_of<T>() -> usize {
+    let words = size_of::<T>().div_ceil(WORD);
+    if words == 0 { 1 } else { words }
+}
+
+impl Desc {
+    /// Describes a struct with heap words at these offsets, in bytes.
+    pub const fn fields<T: 'static>(offsets: &'static [u16]) -> Self {
+        assert!(align_of::<T>() <= WORD, "an object of the heap cannot be aligned to more than 8 bytes");
+        assert!(
+            size_of::<T>() <= 1 << 19,
+            "an object of the heap cannot be larger than 512 KiB: put large plain fields in a Box"
+        );
+        let drop: Option<unsafe fn(Raw)> =
+            if std::mem::needs_drop::<T>() { Some(drop_object::<T>) } else { None };
+        Self {
+            words: words_of::<T>(),
+            shape: Shape::Fields(offsets),
+            drop,
+            name: std::any::type_name::<T>,
+            id: TypeId::of::<T>,
+        }
+    }
+
+    pub(crate) const fn variable<T: 'static>(shape: Shape) -> Self {
+        Self { words: 0, shape, drop: None, name: std::any::type_name::<T>, id: TypeId::of::<T> }
+    }
+
+    /// Returns the size of the payload in words.
+    ///
+    /// # Safety
+    ///
+    /// `payload` is that of an object with this description.
+    #[inline]
+    pub(crate) unsafe fn words(&self, payload: Raw) -> usize {
+        match self.shape {
+            Shape::Fields(_) => self.words,
+            // SAFETY: the first word of such an object is its length.
+            Shape::Array => 1 + unsafe { length(payload) },
+            // SAFETY: as above.
+            Shape::Bytes => 1 + unsafe { length(payload) }.div_ceil(WORD),
+        }
+    }
+}
+
+/// Returns the length of an array or of bytes.
+///
+/// # Safety
+///
+/// `payload` is that of an array or of bytes.
+#[inline]
+pub(crate) unsafe fn length(payload: Raw) -> usize {
+    // SAFETY: the first word of such an object is its length, and does not change.
+    unsafe { payload.cast::<usize>().read() }
+}
+
+/// The header of an object: the address of its description, and in its lowest bits a colour, or, in
+/// an object that has moved, its new address and the bit `MOVED`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Header(pub(crate) Raw);
+
+/// In a header: the rest is the address to which the object has moved.
+const MOVED: usize = 1;
+/// In a header: the colour of an object of the old space.
+const COLOUR: usize = 0b110;
+
+/// The colour of an object: whether a mark has reached it in this cycle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Colour(usize);
+
+impl Colour {
+    pub(crate) const FIRST: Self = Self(0b010);
+
+    /// Returns the colour of the next cycle.
+    pub(crate) fn other(self) -> Self {
+        Self(self.0 ^ COLOUR)
+    }
+}
+
+impl Header {
+    /// The header of a cell without an object.
+    pub(crate) const FREE: Self = Self(ptr::null_mut());
+
+    #[inline]
+    pub(crate) fn new(desc: &'static Desc, colour: Colour) -> Self {
+        Self(ptr::from_ref(desc).cast_mut().cast::<u8>().map_addr(|addr| addr | colour.0))
+    }
+
+    #[inline]
+    pub(crate) fn is_free(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// Returns the description.
+    ///
+    /// # Safety
+    ///
+    /// The header is that of an object that has not moved.
+    #[inline]
+    pub(crate) unsafe fn desc(self) -> &'static Desc {
+        // SAFETY: all descriptions are constants of the program.
+        unsafe { &*self.0.map_addr(|addr| addr & !(MOVED | COLOUR)).cast::<Desc>() }
+    }
+
+    #[inline]
+    pub(crate) fn colour(self) -> Colour {
+        Colour(self.0.addr() & COLOUR)
+    }
+
+    #[inline]
+    pub(crate) fn with_colour(self, colour: Colour) -> Self {
+        Self(self.0.map_addr(|addr| addr & !COLOUR | colour.0))
+    }
+
+    /// Returns the header of an object that has moved to `to`, which is a payload.
+    #[inline]
+    pub(crate) fn moved_to(to: Raw) -> Self {
+        Self(to.map_addr(|addr| addr | MOVED))
+    }
+
+    /// Returns the payload of the object's new place, if it has moved.
+    #[inline]
+    pub(crate) fn new_place(self) -> Option<Raw> {
+        (self.0.addr() & MOVED != 0).then(|| self.0.map_addr(|addr| addr & !MOVED))
+    }
+}
+
+/// Returns the header of the object with this payload.
+///
+/// # Safety
+///
+/// `payload` is that of an object, or of a free cell.
+#[inline]
+pub(crate) unsafe fn header_of(payload: Raw) -> Header {
+    // SAFETY: the header is the word before the payload.
+    Header(unsafe { payload.cast::<Raw>().sub(1).read() })
+}
+
+/// Writes the header of the object with this payload.
+///
+/// # Safety
+///
+/// `payload` is that of an object, or of a free cell, and no other thread uses the object.
+#[inline]
+pub(crate) unsafe fn set_header(payload: Raw, header: Header) {
+    // SAFETY: the header is the word before the payload.
+    unsafe { payload.cast::<Raw>().sub(1).write(header.0) }
+}
+
+/// A field, an array's element or a root, as the collector sees it.
+pub(crate) type Cell = AtomicPtr<u8>;
+
+/// Calls `visit` for each heap word of an object, from the element `from` on, and for at most `most`
+/// elements of an array. Returns the next element if there are more.
+///
+/// # Safety
+///
+/// `payload` is that of an object with this description.
+#[inline]
+pub(crate) unsafe fn each_word(
+    desc: &'static Desc,
+    payload: Raw,
+    from: usize,
+    most: usize,
+    mut visit: impl FnMut(&Cell),
+) -> Option<usize> {
+    // SAFETY: the description says where the words are, and the caller that it is the object's.
+    unsafe {
+        match desc.shape {
+            Shape::Fields(offsets) => {
+                for offset in offsets {
+                    visit(&*payload.add(usize::from(*offset) * WORD).cast::<Cell>());
+                }
+                None
+            }
+            Shape::Array => {
+                let (len, elements) = (length(payload), payload.cast::<Cell>().add(1));
+                let end = from.saturating_add(most).min(len);
+                for index in from..end {
+                    visit(&*elements.add(index));
+                }
+                (end < len).then_some(end)
+            }
+            Shape::Bytes => None,
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! The right to use a heap.
+
+use crate::collect::Kind;
+use crate::full::Full;
+use crate::inner::{Inner, check_depth};
+use crate::local::{Local, Regs, Root};
+use crate::object::{Colour, Desc, Header, Object, WORD, set_header, words_of};
+use crate::raw::Raw;
+use crate::roots::Mark;
+use crate::session::Session;
+use crate::space::{LARGEST_CELL, Logged, Place};
+use crate::stats::Stats;
+use crate::table::Table;
+use crate::verify::Fault;
+use crate::word::{Source, Word};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// The right to use a heap, here and now.
+///
+/// A function that takes `&mut Scope` may collect: objects may move, so no [`Ref`](crate::Ref) outlives the
+/// call. A function that takes `&Scope` does not collect. The compiler checks that.
+///
+/// Handles ([`Local`], [`Root`], [`Regs`]) live as long as the scope they were made in. A loop that
+/// makes handles opens a scope in each round with [`scope`](Self::scope), or they add up.
+pub struct Scope<'s> {
+    session: *const Session,
+    place: *const Place,
+    // Invariant, so that scopes cannot be exchanged.
+    _scope: PhantomData<*mut &'s ()>,
+}
+
+/// Ends a scope.
+struct End<'a> {
+    session: &'a Session,
+    mark: Mark,
+    depth: usize,
+}
+
+impl Drop for End<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        check_depth(self.session, self.depth);
+        self.session.depth.set(self.depth - 1);
+        self.session.roots.reset(self.mark);
+    }
+}
+
+impl<'s> Scope<'s> {
+    /// Calls `f` with the scope of a session that has just entered.
+    pub(crate) fn open<R>(session: &Session, inner: &Inner, f: impl FnOnce(&mut Scope<'_>) -> R) -> R {
+        Self::begin(session, &inner.place, f)
+    }
+
+    #[inline]
+    fn begin<R>(session: &Session, place: &Place, f: impl FnOnce(&mut Scope<'_>) -> R) -> R {
+        let depth = session.depth.get() + 1;
+        session.depth.set(depth);
+        let _end = End { session, mark: session.roots.mark(), depth };
+        f(&mut Scope { session, place, _scope: PhantomData })
+    }
+
+    #[inline]
+    fn session(&self) -> &Session {
+        // SAFETY: the session is open while there is a scope of it.
+        unsafe { &*self.session }
+    }
+
+    #[inline]
+    pub(crate) fn place(&self) -> &Place {
+        // SAFETY: the heap stays while a session is open in it.
+        unsafe { &*self.place }
+    }
+
+    #[inline]
+    pub(crate) fn inner(&self) -> &Inner {
+        // SAFETY: as above.
+        unsafe { &*self.session().heap.get() }
+    }
+
+    /// Returns the table of the heap's global handles.
+    #[inline]
+    pub(crate) fn table(&self) -> &Arc<Table> {
+        &self.inner().globals
+    }
+
+    #[inline]
+    pub(crate) fn push<W: Word>(&self, raw: Raw) -> Local<'s, W> {
+        Local::new(self.session().roots.push(raw))
+    }
+
+    /// Allocates an object. May collect.
+    ///
+    /// Complexity: some ten instructions, and a collection each time the nursery is full.
+    ///
+    /// # Panics
+    ///
+    /// If the heap is [full](Full).
+    #[inline]
+    #[track_caller]
+    pub fn alloc<T: Object>(&mut self, init: T::Init<'_>) -> Local<'s, T> {
+        match self.try_alloc(init) {
+            Ok(local) => local,
+            Err(full) => panic!("{full}"),
+        }
+    }
+
+    /// Allocates an object. May collect.
+    ///
+    /// # Errors
+    ///
+    /// If the heap is full, also after it has collected. The values of plain fields are dropped then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle_heap::{Full, Gc, Heap, Object, Scope};
+    ///
+    /// #[derive(Object)]
+    /// struct Chain {
+    ///     rest: Gc<Option<Chain>>,
+    /// }
+    ///
+    /// fn grow(s: &mut Scope<'_>) -> Result<(), Full> {
+    ///     let mut chain = s.root::<Option<Chain>>(None);
+    ///     loop {
+    ///         s.scope(|s| {
+    ///             let longer = s.try_alloc::<Chain>(Chain::init(&chain))?;
+    ///             chain.set(s, longer);
+    ///             Ok(())
+    ///         })?;
+    ///     }
+    /// }
+    ///
+    /// let heap = Heap::builder().nursery(1 << 16).limit(1 << 20).build();
+    /// let full = heap.enter(|s| s.scope(grow)).unwrap_err();
+    /// assert!(full.live > 1 << 19 && full.limit == Some(1 << 20));
+    /// // The scope has ended, so the chain is garbage.
+    /// heap.enter(|s| s.alloc::<Chain>(Chain::init(None)).get(s).rest().is_none());
+    /// ```
+    #[inline]
+    pub fn try_alloc<T: Object>(&mut self, init: T::Init<'_>) -> Result<Local<'s, T>, Full> {
+        let payload = self.room(const { 1 + words_of::<T>() }, <T as Object>::DESC)?;
+        // SAFETY: there is room for a `T` at the payload.
+        unsafe { T::write(payload.cast(), init) };
+        if const { 1 + words_of::<T>() > LARGEST_CELL } {
+            self.log_large(payload);
+        } else if const { std::mem::needs_drop::<T>() } {
+            self.place().note_droppable(payload);
+        }
+        Ok(self.push(payload))
+    }
+
+    /// Makes room for an object of `words` words, the header included, and writes the header.
+    #[inline]
+    pub(crate) fn room(&mut self, words: usize, desc: &'static Desc) -> Result<Raw, Full> {
+        if words > LARGEST_CELL {
+            return self.large_room(words, desc);
+        }
+        let payload = match self.place().take(words) {
+            Some(payload) => payload,
+            None => self.room_after_collection(words)?,
+        };
+        // SAFETY: the payload has just been taken. The colour of a young object says nothing.
+        unsafe { set_header(payload, Header::new(desc, Colour::FIRST)) };
+        Ok(payload)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn room_after_collection(&mut self, words: usize) -> Result<Raw, Full> {
+        // SAFETY: this thread is inside, and the borrow of the scope says that nobody keeps a reference.
+        unsafe { self.inner().make_room(words * WORD) }?;
+        Ok(self.place().take_after_collection(words).expect("an empty nursery has room for a cell"))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn large_room(&mut self, words: usize, desc: &'static Desc) -> Result<Raw, Full> {
+        // SAFETY: as above.
+        unsafe { self.inner().large_room(words, desc) }
+    }
+
+    /// Notes that a large object, which is born old, was initialized with words that may be young.
+    #[cold]
+    pub(crate) fn log_large(&self, payload: Raw) {
+        self.place().log(Logged::Object(NonNull::new(payload).expect("a payload is not at address 0")));
+    }
+
+    /// Makes a handle, which lasts to the end of this scope.
+    #[inline]
+    pub fn local<'a, W: Word>(&'a self, value: impl Source<'a, W>) -> Local<'s, W> {
+        self.push(value.raw(self.table()))
+    }
+
+    /// Makes a variable, which lasts to the end of this scope.
+    #[inline]
+    pub fn root<'a, W: Word>(&'a self, value: impl Source<'a, W>) -> Root<'s, W> {
+        Root::new(self.local(value))
+    }
+
+    /// Makes `len` variables, each with the value `fill`, which last to the end of this scope.
+    pub fn regs<'a, W: Word>(&'a self, len: usize, fill: impl Source<'a, W>) -> Regs<'s, W> {
+        Regs::new(self.session().roots.push_many(len, fill.raw(self.table())), len)
+    }
+
+    /// Calls `f` with an inner scope. The handles that are made in it end with it.
+    #[inline]
+    pub fn scope<R>(&mut self, f: impl FnOnce(&mut Scope<'_>) -> R) -> R {
+        Self::begin(self.session(), self.place(), f)
+    }
+
+    /// Calls `f` with an inner scope, and makes a handle of this scope of its result.
+    #[inline]
+    pub fn escape<W: Word>(
+        &mut self,
+        f: impl for<'i> FnOnce(&mut Scope<'i>) -> Local<'i, W>,
+    ) -> Local<'s, W> {
+        let raw = self.scope(|s| f(s).load());
+        self.push(raw)
+    }
+
+    /// Lets others use the heap while `f` runs, which is for code that waits, blocks or takes long. May
+    /// collect, since others may.
+    ///
+    /// A call of [`Heap::enter`](crate::Heap::enter) in `f` continues this session.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle_core::channel;
+    /// use lisle_heap::{Bytes, Global, Heap};
+    /// use std::thread;
+    ///
+    /// let heap = Heap::new();
+    /// let (tx, rx) = channel::<Global<Bytes>>();
+    /// let other = heap.clone();
+    /// let receiver = thread::spawn(move || {
+    ///     other.enter(|s| {
+    ///         let text = s.outside(|| rx.recv()).unwrap();
+    ///         s.take(text).get(s).len()
+    ///     })
+    /// });
+    /// heap.enter(|s| {
+    ///     let text = s.bytes(b"over a channel, without a copy");
+    ///     let text = s.global::<Bytes>(text);
+    ///     s.outside(|| tx.send(text)).unwrap();
+    /// });
+    /// assert_eq!(receiver.join().unwrap(), 30);
+    /// ```
+    ///
+    /// The process ends if `f` returns while a scope that began in it has not ended, which takes a
+    /// coroutine.
+    pub fn outside<R>(&mut self, f: impl FnOnce() -> R) -> R {
+        self.inner().outside(self.session(), f)
+    }
+
+    /// Lets the heap collect if a collection is due. For loops that run long and allocate nothing.
+    #[inline]
+    pub fn poll(&mut self) {
+        if self.inner().stress {
+            self.collect(Kind::Minor);
+        }
+    }
+
+    /// Collects.
+    pub fn collect(&mut self, kind: Kind) {
+        // SAFETY: this thread is inside, and the borrow of the scope says that nobody keeps a reference.
+        unsafe { self.inner().collect(kind) };
+    }
+
+    /// Returns what the heap has done so far.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        // SAFETY: this thread is inside.
+        unsafe { self.inner().stats() }
+    }
+
+    /// Checks that the heap is in order. See [`Heap::verify`](crate::Heap::verify).
+    ///
+    /// # Errors
+    ///
+    /// Returns the first fault.
+    pub fn verify(&self) -> Result<(), Fault> {
+        // SAFETY: this thread is inside.
+        unsafe { self.inner().verify() }
+    }
+}
+
+impl fmt::Debug for Scope<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope")
+            .field("heap", &self.inner().name)
+            .field("depth", &self.session().depth.get())
+            .finish()
+    }
+}

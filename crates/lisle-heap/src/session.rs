@@ -1,0 +1,100 @@
+//! A session: the roots of a performer (a fiber, a task or a plain thread) that has entered a heap.
+
+use crate::inner::Inner;
+use crate::roots::Roots;
+use lisle_core::event::performer_id;
+use std::cell::Cell;
+use std::ptr;
+use std::sync::{Condvar, Mutex, PoisonError};
+
+thread_local! {
+    /// The sessions that the performers of this thread have opened: the first of a list. One of them is
+    /// inside at most; the others are those of fibers that wait in `outside`.
+    static OPEN: Cell<*const Session> = const { Cell::new(ptr::null()) };
+}
+
+pub(crate) struct Session {
+    pub(crate) roots: Roots,
+    pub(crate) heap: Cell<*const Inner>,
+    /// Whether the performer uses the heap: it does not in `Scope::outside`.
+    pub(crate) inside: Cell<bool>,
+    /// The number of scopes that are open.
+    pub(crate) depth: Cell<usize>,
+    /// The fence that forbids waits inside.
+    pub(crate) fence: Cell<usize>,
+    /// The performer that has opened the session.
+    performer: Cell<usize>,
+    next: Cell<*const Session>,
+}
+
+impl Session {
+    pub(crate) fn new() -> Self {
+        Self {
+            roots: Roots::new(),
+            heap: Cell::new(ptr::null()),
+            inside: Cell::new(false),
+            depth: Cell::new(0),
+            fence: Cell::new(0),
+            performer: Cell::new(0),
+            next: Cell::new(ptr::null()),
+        }
+    }
+
+    /// Returns the session that the performer here has opened, or null.
+    pub(crate) fn open_here() -> *const Self {
+        let mut session = OPEN.get();
+        // SAFETY: a session is listed while it is open, on the thread that has opened it.
+        while let Some(open) = unsafe { session.as_ref() } {
+            if open.performer.get() == performer_id() {
+                break;
+            }
+            session = open.next.get();
+        }
+        session
+    }
+
+    /// Lists the session as open here.
+    pub(crate) fn list(&self) {
+        self.performer.set(performer_id());
+        self.next.set(OPEN.replace(self));
+    }
+
+    /// Takes the session out of the list.
+    pub(crate) fn unlist(&self) {
+        let next = self.next.get();
+        if ptr::eq(OPEN.get(), self) {
+            OPEN.set(next);
+            return;
+        }
+        let mut session = OPEN.get();
+        // SAFETY: as in `open_here`.
+        while let Some(open) = unsafe { session.as_ref() } {
+            if ptr::eq(open.next.get(), self) {
+                open.next.set(next);
+                return;
+            }
+            session = open.next.get();
+        }
+    }
+}
+
+/// Lets one thread at a time use a heap.
+#[derive(Default)]
+pub(crate) struct Gate {
+    taken: Mutex<bool>,
+    free: Condvar,
+}
+
+impl Gate {
+    /// Waits until no other thread is inside.
+    pub(crate) fn enter(&self) {
+        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = self.free.wait_while(taken, |taken| *taken).unwrap_or_else(PoisonError::into_inner);
+        *taken = true;
+    }
+
+    pub(crate) fn leave(&self) {
+        *self.taken.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        self.free.notify_one();
+    }
+}

@@ -1,0 +1,29 @@
+//! What a heap has done.
+
+use std::time::Duration;
+
+/// What a heap has done since it was made, and its sizes now.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Stats {
+    /// The number of minor collections, those before a full one included.
+    pub minor_collections: u64,
+    /// The number of collections of the whole heap.
+    pub full_collections: u64,
+    /// The bytes of all objects that were ever allocated, headers included.
+    pub allocated_bytes: u64,
+    /// The bytes of all objects that have survived a minor collection, headers included.
+    pub promoted_bytes: u64,
+    /// The number of stores that were logged, since they made an old object refer to a young one.
+    pub logged_stores: u64,
+    /// The bytes of objects outside of the nursery. Some of them may be garbage.
+    pub old_bytes: usize,
+    /// The bytes of objects outside of the nursery after the last collection of the whole heap.
+    pub live_bytes: usize,
+    /// The bytes that the heap has from the system, touched or not.
+    pub reserved_bytes: usize,
+    /// The time of all collections.
+    pub collection_time: Duration,
+    /// The time of the longest collection.
+    pub longest_pause: Duration,
+}

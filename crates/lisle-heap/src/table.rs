@@ -1,0 +1,69 @@
+//! The words of global handles.
+
+use crate::object::Cell;
+use crate::raw::{NONE, Raw};
+use std::fmt;
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The words of all global handles of a heap, which also tells heaps apart.
+#[doc(hidden)]
+pub struct Table {
+    heap: String,
+    words: Mutex<Words>,
+}
+
+#[derive(Default)]
+struct Words {
+    words: Vec<Cell>,
+    unused: Vec<usize>,
+}
+
+impl Table {
+    pub(crate) fn new(heap: String) -> Self {
+        Self { heap, words: Mutex::default() }
+    }
+
+    /// Returns the name of the heap.
+    pub(crate) fn heap(&self) -> &str {
+        &self.heap
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Words> {
+        self.words.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a word, and returns its number.
+    pub(crate) fn add(&self, raw: Raw) -> usize {
+        let mut words = self.lock();
+        let index = words.unused.pop().unwrap_or_else(|| {
+            words.words.push(Cell::new(NONE));
+            words.words.len() - 1
+        });
+        words.words[index].store(raw, Ordering::Relaxed);
+        index
+    }
+
+    /// Returns the word with this number.
+    pub(crate) fn load(&self, index: usize) -> Raw {
+        self.lock().words[index].load(Ordering::Relaxed)
+    }
+
+    /// Removes the word with this number.
+    pub(crate) fn remove(&self, index: usize) {
+        let mut words = self.lock();
+        words.words[index].store(NONE, Ordering::Relaxed);
+        words.unused.push(index);
+    }
+
+    /// Calls `visit` for each word.
+    pub(crate) fn each(&self, visit: impl FnMut(&Cell)) {
+        self.lock().words.iter().for_each(visit);
+    }
+}
+
+impl fmt::Debug for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Table").field("heap", &self.heap).finish_non_exhaustive()
+    }
+}

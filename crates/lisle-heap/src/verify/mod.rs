@@ -1,0 +1,148 @@
+//! The check of a heap.
+
+use crate::inner::Inner;
+use crate::object::{Cell, Header, WORD, each_word, header_of};
+use crate::raw::{Raw, is_pointer, untagged};
+use crate::space::{Logged, Place};
+use std::collections::HashSet;
+use std::error::Error;
+use std::fmt;
+use std::ptr;
+use std::sync::atomic::Ordering;
+
+/// What [`Heap::verify`](crate::Heap::verify) has found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault(String);
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the heap is not in order: {}", self.0)
+    }
+}
+
+impl Error for Fault {}
+
+struct Check<'a> {
+    place: &'a Place,
+    /// The addresses of the payloads of all objects.
+    objects: HashSet<usize>,
+    logged: HashSet<Logged>,
+    fault: Option<String>,
+}
+
+impl Check<'_> {
+    fn fail(&mut self, what: impl FnOnce() -> String) {
+        if self.fault.is_none() {
+            self.fault = Some(what());
+        }
+    }
+
+    /// Checks a word. `owner` is the old object that it is part of.
+    fn word(&mut self, cell: &Cell, owner: Option<Raw>, of: impl Fn() -> String) {
+        let raw = cell.load(Ordering::Relaxed);
+        if !is_pointer(raw) {
+            return;
+        }
+        if raw.is_null() || !self.objects.contains(&untagged(raw).addr()) {
+            return self.fail(|| format!("a word of {} points to {raw:p}, where there is no object", of()));
+        }
+        let Some(owner) = owner.and_then(ptr::NonNull::new) else { return };
+        let logged = self.logged.contains(&Logged::Slot(ptr::NonNull::from(cell)))
+            || self.logged.contains(&Logged::Object(owner));
+        if self.place.is_young(raw) && !logged {
+            self.fail(|| {
+                format!("a word of {}, an old object, points to a young object and is not logged", of())
+            });
+        }
+    }
+
+    /// Checks the words of an object.
+    ///
+    /// # Safety
+    ///
+    /// It is an object of the heap.
+    unsafe fn object(&mut self, payload: Raw, old: bool) {
+        // SAFETY: passed on to the caller.
+        unsafe {
+            let desc = header_of(payload).desc();
+            let of = || format!("a `{}`", (desc.name)());
+            each_word(desc, payload, 0, usize::MAX, |cell| self.word(cell, old.then_some(payload), of));
+        }
+    }
+}
+
+impl Inner {
+    /// Checks the heap.
+    ///
+    /// # Safety
+    ///
+    /// This thread is inside.
+    pub(crate) unsafe fn verify(&self) -> Result<(), Fault> {
+        // SAFETY: passed on to the caller.
+        unsafe {
+            let old = &(*self.spaces.get()).old;
+            let mut check = Check {
+                place: &self.place,
+                objects: HashSet::new(),
+                logged: self.place.log_entries().iter().copied().collect(),
+                fault: None,
+            };
+            // The objects of the nursery lie one after the other.
+            let mut young = Vec::new();
+            let mut at = 0;
+            while at < self.place.used() {
+                let payload = self.place.begin().add(at + WORD);
+                let header = header_of(payload);
+                if header.is_free() || header.new_place().is_some() {
+                    check.fail(|| format!("a young object at {payload:p} has no header"));
+                    break;
+                }
+                young.push(payload);
+                at += (1 + header.desc().words(payload)) * WORD;
+            }
+            let (mut olds, mut bytes) = (Vec::new(), 0);
+            old.each_object(|payload| olds.push(payload));
+            check.objects.extend(young.iter().chain(&olds).map(|payload| payload.addr()));
+            let free: HashSet<Raw> = old.free_cells().map(|(_, payload)| payload).collect();
+            if free.len() != old.free_cells().count() {
+                check.fail(|| "a free cell is listed twice".into());
+            }
+            old.each_cell(|words, payload| {
+                let header = header_of(payload);
+                if header.is_free() {
+                    if !free.contains(&payload) {
+                        check.fail(|| format!("a free cell at {payload:p} is not listed"));
+                    }
+                } else {
+                    if free.contains(&payload) {
+                        check.fail(|| format!("a cell with an object, at {payload:p}, is listed as free"));
+                    }
+                    let needed = 1 + header.desc().words(payload);
+                    if needed > words {
+                        check.fail(|| format!("an object of {needed} words is in a cell of {words}"));
+                    }
+                    bytes += words * WORD;
+                }
+            });
+            for &payload in &olds {
+                let header: Header = header_of(payload);
+                if header.colour() != old.colour {
+                    check.fail(|| format!("an old object at {payload:p} has the colour of dead ones"));
+                }
+                check.object(payload, true);
+            }
+            for &payload in &young {
+                check.object(payload, false);
+            }
+            self.each_root(|root| check.word(root, None, || "the roots".into()));
+            let small = old.bytes() - old.large_bytes();
+            if bytes != small {
+                check.fail(|| format!("the cells of objects have {bytes} bytes, and {small} are counted"));
+            }
+            check.fault.map_or(Ok(()), |fault| Err(Fault(fault)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+//! Case 6: handles that belong to no session.
+
+use crate::scheme::{Sym, Value, numbers, sum};
+use lisle_heap::{Global, Heap, Kind, Object};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread;
+
+#[test]
+fn a_global_handle_keeps_its_object_until_it_is_dropped() {
+    let heap = Heap::builder().nursery(1 << 16).build();
+    let global: Global<Value> = heap.enter(|s| {
+        let list = numbers(s, 100);
+        s.global(list)
+    });
+    heap.collect(Kind::Full);
+    heap.enter(|s| assert_eq!(sum(s.local::<Value>(&global).get(s)), 4_950));
+    let sum = thread::spawn({
+        let heap = heap.clone();
+        move || heap.enter(|s| sum(s.take(global).get(s)))
+    });
+    assert_eq!(sum.join().unwrap(), 4_950);
+    heap.collect(Kind::Full);
+    assert_eq!(heap.stats().live_bytes, 0);
+}
+
+#[test]
+fn case_06_a_global_handle_of_another_heap_is_refused() {
+    let (a, b) = (Heap::builder().name("a").build(), Heap::builder().name("b").build());
+    let global = a.enter(|s| {
+        let sym = s.alloc::<Sym>(Sym::init("a's".into()));
+        s.global::<Sym>(sym)
+    });
+    let expected =
+        "a global handle of the heap `a` was used in the heap `b`. Use it in a session of its own heap";
+    let global = b.enter(|s| {
+        let local = catch_unwind(AssertUnwindSafe(|| s.local::<Sym>(&global))).map(drop).unwrap_err();
+        assert_eq!(local.downcast_ref::<String>().unwrap(), expected);
+        let wrong = s.try_take(global).unwrap_err();
+        assert_eq!(wrong.to_string(), expected);
+        // Nothing is lost.
+        wrong.global
+    });
+    assert_eq!(a.enter(|s| s.local::<Sym>(&global).get(s).name.clone()), "a's");
+    drop(a);
+    // The handle does not keep its heap, and names it still.
+    b.enter(|s| assert_eq!(s.try_take(global).unwrap_err().to_string(), expected));
+}
+
+/// The plain fields of dead objects are dropped once, whether they die young, old or with the heap.
+#[test]
+fn destructors_run_once() {
+    #[derive(Object)]
+    struct Counted {
+        _count: Arc<()>,
+    }
+    #[derive(Object)]
+    struct Wide {
+        _count: Arc<()>,
+        _words: [u64; 200],
+    }
+    let count = Arc::new(());
+    let heap = Heap::builder().nursery(1 << 16).build();
+    let kept = heap.enter(|s| {
+        let old = s.alloc::<Counted>(Counted::init(count.clone()));
+        s.collect(Kind::Full);
+        s.scope(|s| {
+            for _ in 0..if cfg!(miri) { 100 } else { 5_000 } {
+                s.scope(|s| {
+                    s.alloc::<Counted>(Counted::init(count.clone()));
+                });
+            }
+            s.alloc::<Wide>(Wide::init(count.clone(), [0; 200]));
+            let grown = s.alloc::<Counted>(Counted::init(count.clone()));
+            s.collect(Kind::Minor);
+            assert_eq!(Arc::strong_count(&count), 4);
+            let _ = grown;
+        });
+        s.collect(Kind::Full);
+        assert_eq!(Arc::strong_count(&count), 2);
+        s.alloc::<Counted>(Counted::init(count.clone()));
+        s.global::<Counted>(old)
+    });
+    assert_eq!(Arc::strong_count(&count), 3);
+    drop(heap);
+    assert_eq!(Arc::strong_count(&count), 1);
+    drop(kept);
+}

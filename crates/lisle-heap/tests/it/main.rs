@@ -1,0 +1,12 @@
+//! What a heap promises, each by its number in the list of cases of the design.
+
+mod depth;
+mod entering;
+#[cfg(not(miri))] // Miri follows no switch of stacks
+mod fibers;
+mod globals;
+mod graphs;
+mod limits;
+mod roots;
+mod scheme;
+mod values;

@@ -1,0 +1,54 @@
+//! Handles, variables and registers.
+
+use crate::scheme::{Cons, ConsRef, Value, ValueView, numbers, sum};
+use lisle_heap::{Heap, Kind};
+
+#[test]
+fn registers_are_roots() {
+    Heap::builder().stress(true).build().enter(|s| {
+        for len in [0, 1, 255, 300, if cfg!(miri) { 600 } else { 5_000 }] {
+            s.scope(|s| {
+                let mut regs = s.regs::<Value>(len, ValueView::Nil);
+                assert!(regs.len() == len && regs.is_empty() == (len == 0));
+                for index in (0..len).step_by(61) {
+                    s.scope(|s| {
+                        let pair = s.alloc::<Cons>(Cons::init(index as i64, Value::nil()));
+                        regs.set(s, index, pair);
+                    });
+                }
+                for index in 0..len {
+                    let expected = if index % 61 == 0 { index as i64 } else { 0 };
+                    assert_eq!(sum(regs.get(s, index)), expected);
+                }
+                if len > 1 {
+                    let pair = s.alloc::<Cons>(Cons::init(regs.arg(0), 1));
+                    assert!(pair.get(s).car() == regs.get(s, 0));
+                    regs.copy(0, len - 1);
+                    assert!(regs.get(s, len - 1) == regs.get(s, 0));
+                }
+            });
+        }
+    });
+}
+
+/// A scope lets go of its handles, also over the ends of chunks of the root stack.
+#[test]
+fn scopes_let_go_of_their_handles() {
+    let heap = Heap::builder().nursery(1 << 16).build();
+    heap.enter(|s| {
+        let kept = numbers(s, 3);
+        for depth in [1, 10, if cfg!(miri) { 50 } else { 1_000 }] {
+            fn nested(s: &mut lisle_heap::Scope<'_>, depth: usize) {
+                let list = numbers(s, 3);
+                if depth > 0 {
+                    s.scope(|s| nested(s, depth - 1));
+                }
+                assert_eq!(sum(list.get(s)), 3);
+            }
+            s.scope(|s| nested(s, depth));
+            s.collect(Kind::Full);
+            assert_eq!(s.stats().live_bytes, 3 * 24);
+        }
+        assert_eq!(sum(kept.get(s)), 3);
+    });
+}

@@ -1,0 +1,22 @@
+//! Case 1: the programs that would break a heap do not compile, and the compiler says why.
+//!
+//! The messages differ between versions of the compiler, so this test expects those of one version. After
+//! changing a message, or for a newer version, run this with `TRYBUILD=overwrite` and read the new messages.
+
+use std::env;
+use std::process::Command;
+
+/// The version whose messages are in `ui/*.stderr`: the minimum version.
+const VERSION: &str = env!("CARGO_PKG_RUST_VERSION");
+
+#[test]
+fn case_01_what_would_break_a_heap_does_not_compile() {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let version = Command::new(rustc).arg("--version").output().expect("there is a compiler");
+    let version = String::from_utf8(version.stdout).expect("its version is text");
+    if !version.starts_with(&format!("rustc {VERSION}.")) {
+        eprintln!("not compared: the messages are those of rustc {VERSION}, and this is {version}");
+        return;
+    }
+    trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
+}

@@ -1,0 +1,8 @@
+use lisle_heap::Value;
+
+#[derive(Value)]
+enum Number {
+    Float(f64),
+}
+
+fn main() {}
