@@ -100,5 +100,4 @@ mod imp {
     }
 }
 
-#[doc(hidden)]
 pub use imp::{heavy, light, prepare};

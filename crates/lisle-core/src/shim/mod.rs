@@ -157,7 +157,6 @@ mod imp {
     }
 }
 
-#[doc(hidden)]
 pub use imp::*;
 
 /// Makes a function `const`, except under loom, whose atomics cannot be created at compile time.
@@ -175,12 +174,10 @@ macro_rules! const_fn {
 }
 pub use const_fn;
 
-#[doc(hidden)]
 pub mod asymmetric;
 pub mod model;
 
 /// Calls `f` without reporting its accesses to a model.
-#[doc(hidden)]
 #[inline(always)]
 pub fn unreported<R>(f: impl FnOnce() -> R) -> R {
     let _unreported = model::Unreported::begin();
@@ -188,7 +185,6 @@ pub fn unreported<R>(f: impl FnOnce() -> R) -> R {
 }
 
 /// Counts one down, as a release and an acquire. Returns `true` if none is left.
-#[doc(hidden)]
 #[inline]
 pub(crate) fn counted_down(count: &unseen::AtomicUsize) -> bool {
     let before = count.fetch_sub(1, unseen::Ordering::AcqRel);
@@ -229,12 +225,10 @@ impl Backoff {
 }
 
 /// Whether the program has one thread and no clock, as in WebAssembly without a host.
-#[doc(hidden)]
 pub(crate) const IS_ALONE: bool = cfg!(all(target_family = "wasm", target_os = "unknown"));
 
 /// Monotonic nanoseconds since the first call in this process. Without a clock the time stands still,
 /// and nobody has an `Instant`.
-#[doc(hidden)]
 pub mod clock {
     use std::{
         sync::OnceLock,
@@ -291,7 +285,6 @@ pub mod clock {
 }
 
 /// A small random number generator for scheduling decisions. It is not for secrets.
-#[doc(hidden)]
 pub mod random {
     use std::cell::Cell;
     use std::hash::{BuildHasher, RandomState};
@@ -371,7 +364,6 @@ impl<T> std::ops::Deref for CachePadded<T> {
 /// A clock for frequent use. It is cheaper than [`clock`], has its own unit, and its readings can
 /// be compared only on one thread. Miri does not know the instruction.
 #[cfg(not(lisle_loom))]
-#[doc(hidden)]
 pub mod ticks {
     /// The approximate number of ticks in a microsecond. The true number is between 0.5 and 2.5
     /// times this, as processors differ.
