@@ -1,5 +1,6 @@
 //! Choice: an event that becomes exactly one of several.
 
+use super::one_step::{Advance, Complete, Force, Lose, OneStep, Publish, TryCommit, Withdraw};
 use crate::event::{Attempt, Description, Event, Step, awaitable};
 use std::fmt;
 use std::pin::Pin;
@@ -92,35 +93,63 @@ pub trait Alternatives {
     fn depth(&self) -> usize;
     /// Makes the branches, from first to last.
     fn branches(&self) -> Self::Branches<'_>;
+    /// Takes a step of alternative `index`.
+    fn take<'e, S: OneStep<Self::Output>>(
+        &'e self,
+        branches: Pin<&mut Self::Branches<'e>>,
+        index: usize,
+        step: S,
+    ) -> S::Result;
     /// Calls [`Event::try_commit`] of alternative `index`.
+    #[inline]
     fn try_commit<'e>(
         &'e self,
         branches: Pin<&mut Self::Branches<'e>>,
         index: usize,
         attempt: &Attempt<'_>,
-    ) -> Step;
+    ) -> Step {
+        self.take(branches, index, TryCommit(attempt))
+    }
     /// Calls [`Event::publish`] of alternative `index`.
+    #[inline]
     fn publish<'e>(
         &'e self,
         branches: Pin<&mut Self::Branches<'e>>,
         index: usize,
         attempt: &Attempt<'_>,
-    ) -> Step;
+    ) -> Step {
+        self.take(branches, index, Publish(attempt))
+    }
     /// Calls [`Event::withdraw`] of alternative `index`.
+    #[inline]
     fn withdraw<'e>(
         &'e self,
         branches: Pin<&mut Self::Branches<'e>>,
         index: usize,
         attempt: &Attempt<'_>,
-    ) -> bool;
+    ) -> bool {
+        self.take(branches, index, Withdraw(attempt))
+    }
     /// Calls [`Event::force`] of alternative `index`.
-    fn force<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize);
+    #[inline]
+    fn force<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) {
+        self.take(branches, index, Force);
+    }
     /// Calls [`Event::advance`] of alternative `index`.
-    fn advance<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> bool;
+    #[inline]
+    fn advance<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> bool {
+        self.take(branches, index, Advance)
+    }
     /// Calls [`Event::lose`] of alternative `index`.
-    fn lose<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize);
+    #[inline]
+    fn lose<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) {
+        self.take(branches, index, Lose);
+    }
     /// Calls [`Event::complete`] of alternative `index`.
-    fn complete<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> Self::Output;
+    #[inline]
+    fn complete<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> Self::Output {
+        self.take(branches, index, Complete)
+    }
     /// Calls [`Event::describe`] of alternative `index`.
     fn describe<'e>(&'e self, branches: &Self::Branches<'e>, index: usize, waits: &mut Description);
 }
@@ -320,21 +349,6 @@ impl<A: fmt::Debug> fmt::Debug for Choose<A> {
 
 awaitable!([A: Alternatives] Choose<A>);
 
-/// Performs a step of the alternative with this index, on its field of the pinned branches.
-macro_rules! at {
-    ($this:ident.[$($field:tt)+], $branches:ident, $index:ident, |$event:ident, $branch:ident| $step:expr) => {
-        match $index {
-            $($field => {
-                // SAFETY: a tuple's fields are structurally pinned here: none is ever moved out.
-                let $branch = unsafe { $branches.map_unchecked_mut(|all| &mut all.$field) };
-                let $event = &$this.$field;
-                $step
-            })+
-            _ => out_of_range($index),
-        }
-    };
-}
-
 /// Implements the trait for tuples of one size; a `match` maps the index to the field.
 macro_rules! tuple {
     ($($letter:ident $index:tt),+) => {
@@ -356,44 +370,23 @@ macro_rules! tuple {
                 ($(self.$index.branch(),)+)
             }
             #[inline]
-            fn try_commit<'e>(
-                &'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize, attempt: &Attempt<'_>,
-            ) -> Step {
-                at!(self.[$($index)+], branches, index, |event, branch| event.try_commit(branch, attempt))
-            }
-            #[inline]
-            fn publish<'e>(
-                &'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize, attempt: &Attempt<'_>,
-            ) -> Step {
-                at!(self.[$($index)+], branches, index, |event, branch| event.publish(branch, attempt))
-            }
-            #[inline]
-            fn withdraw<'e>(
-                &'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize, attempt: &Attempt<'_>,
-            ) -> bool {
-                at!(self.[$($index)+], branches, index, |event, branch| event.withdraw(branch, attempt))
-            }
-            #[inline]
-            fn force<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) {
-                at!(self.[$($index)+], branches, index, |event, branch| event.force(branch))
-            }
-            #[inline]
-            fn advance<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> bool {
-                at!(self.[$($index)+], branches, index, |event, branch| event.advance(branch))
-            }
-            #[inline]
-            fn lose<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) {
-                at!(self.[$($index)+], branches, index, |event, branch| event.lose(branch))
+            fn take<'e, Taken: OneStep<Out>>(
+                &'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize, step: Taken,
+            ) -> Taken::Result {
+                match index {
+                    $($index => {
+                        // SAFETY: a tuple's fields are structurally pinned here: none is ever moved out.
+                        let branch = unsafe { branches.map_unchecked_mut(|all| &mut all.$index) };
+                        step.take(&self.$index, branch)
+                    })+
+                    _ => out_of_range(index),
+                }
             }
             fn describe<'e>(&'e self, branches: &Self::Branches<'e>, index: usize, waits: &mut Description) {
                 match index {
                     $($index => self.$index.describe(&branches.$index, waits),)+
                     _ => out_of_range(index),
                 }
-            }
-            #[inline]
-            fn complete<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> Out {
-                at!(self.[$($index)+], branches, index, |event, branch| event.complete(branch))
             }
         }
     };

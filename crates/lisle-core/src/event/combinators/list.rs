@@ -1,8 +1,9 @@
 //! Choices over events of one type: arrays, vectors, slices.
 
 use super::choose::Alternatives;
+use super::one_step::OneStep;
 use crate::event::interface::scratch::Scratch;
-use crate::event::{Attempt, Description, Event, Step};
+use crate::event::{Description, Event};
 use std::pin::Pin;
 
 /// Returns the largest depth of some events.
@@ -46,38 +47,10 @@ macro_rules! list {
                 $make
             }
             $(#[$inline])?
-            fn try_commit<'e>(
-                &'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize, attempt: &Attempt<'_>,
-            ) -> Step {
-                self[index].try_commit($pinned(branches, index), attempt)
-            }
-            $(#[$inline])?
-            fn publish<'e>(
-                &'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize, attempt: &Attempt<'_>,
-            ) -> Step {
-                self[index].publish($pinned(branches, index), attempt)
-            }
-            $(#[$inline])?
-            fn withdraw<'e>(
-                &'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize, attempt: &Attempt<'_>,
-            ) -> bool {
-                self[index].withdraw($pinned(branches, index), attempt)
-            }
-            $(#[$inline])?
-            fn force<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) {
-                self[index].force($pinned(branches, index));
-            }
-            $(#[$inline])?
-            fn advance<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> bool {
-                self[index].advance($pinned(branches, index))
-            }
-            $(#[$inline])?
-            fn lose<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) {
-                self[index].lose($pinned(branches, index));
-            }
-            $(#[$inline])?
-            fn complete<'e>(&'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize) -> E::Output {
-                self[index].complete($pinned(branches, index))
+            fn take<'e, Taken: OneStep<E::Output>>(
+                &'e self, branches: Pin<&mut Self::Branches<'e>>, index: usize, step: Taken,
+            ) -> Taken::Result {
+                step.take(&self[index], $pinned(branches, index))
             }
             fn describe<'e>(&'e self, branches: &Self::Branches<'e>, index: usize, waits: &mut Description) {
                 let $all = branches;

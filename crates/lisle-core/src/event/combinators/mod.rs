@@ -6,6 +6,7 @@ pub(crate) mod choose_all;
 pub(crate) mod guard;
 mod list;
 pub(crate) mod nack;
+mod one_step;
 mod option;
 #[doc(hidden)]
 pub mod select;
