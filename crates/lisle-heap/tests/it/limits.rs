@@ -110,7 +110,7 @@ fn case_24_garbage_keeps_the_heap_small() {
         let stats = s.stats();
         assert_eq!(stats.allocated_bytes, 24 * rounds as u64);
         assert!(
-            stats.promoted_bytes < 100 * stats.minor_collections && stats.old_bytes <= 1 << 16,
+            stats.promoted_bytes <= 100 * stats.minor_collections && stats.old_bytes <= 1 << 16,
             "{stats:?}"
         );
     });
