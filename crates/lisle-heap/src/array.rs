@@ -36,7 +36,7 @@ use std::{fmt, slice, str};
 /// });
 /// ```
 #[derive(Debug)]
-pub struct Array<W: Word>(PhantomData<fn() -> W>);
+pub struct Array<W: Word>(PhantomData<fn(W) -> W>);
 
 /// Bytes that do not change.
 ///

@@ -9,8 +9,9 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::atomic::Ordering;
 
-/// Says that a field has a word of type `W`, and belongs to no other thread than the one inside.
-type Of<W> = PhantomData<(fn() -> W, *const ())>;
+/// Says that a field has a word of type `W` and of no type that `W` is a subtype of, since a slot is also written, and
+/// belongs to no other thread than the one inside.
+type Of<W> = PhantomData<(fn(W) -> W, *const ())>;
 
 /// An immutable field of an object: a word of type `W`.
 ///

@@ -38,7 +38,7 @@ use std::sync::Arc;
 pub struct Global<W: Word> {
     table: Arc<Table>,
     index: usize,
-    _word: PhantomData<fn() -> W>,
+    _word: PhantomData<fn(W) -> W>,
 }
 
 impl<W: Word> Global<W> {

@@ -10,8 +10,9 @@ use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering;
 
-/// For the type parameters of a handle, which has no value of them.
-type Of<'s, W> = PhantomData<(&'s (), fn() -> W)>;
+/// For the type parameters of a handle, which has no value of them. `W` is invariant, so that an object has the type by
+/// which it was allocated.
+type Of<'s, W> = PhantomData<(&'s (), fn(W) -> W)>;
 
 /// A handle to a word: it keeps the object alive and finds it wherever it moves, to the end of its scope.
 ///

@@ -71,7 +71,7 @@ unsafe impl<T: Pointer> Holds<T> for Option<T> {
 ///
 /// It is not a plain `&T`, since an object without heap fields can also be built outside of the heap,
 /// and the heap must not point to such an object.
-pub struct Ref<'a, T>(NonNull<T>, PhantomData<&'a T>);
+pub struct Ref<'a, T>(NonNull<T>, PhantomData<(&'a T, fn(T) -> T)>);
 
 impl<T> Clone for Ref<'_, T> {
     #[inline]
