@@ -53,7 +53,13 @@ enum HeapField<'a> {
 
 /// Looks whether a type is written as a heap field.
 fn heap_field(ty: &syn::Type) -> Option<HeapField<'_>> {
-    let syn::Type::Path(path) = ty else { return None };
+    let path = match ty {
+        // A type that a macro has been given is in a group.
+        syn::Type::Group(group) => return heap_field(&group.elem),
+        syn::Type::Paren(paren) => return heap_field(&paren.elem),
+        syn::Type::Path(path) => path,
+        _ => return None,
+    };
     let last = path.path.segments.last()?;
     let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
     let Some(syn::GenericArgument::Type(argument)) = arguments.args.first() else { return None };

@@ -83,11 +83,12 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
         None => quote!(#name),
     });
     let written = fields.iter().map(|Field { name, member, kind, .. }| match kind {
-        Some(HeapField::Gc(_)) => {
-            quote!(#member: unsafe { ::lisle_heap::Gc::new(::lisle_heap::Arg::read(&init.#name)) })
+        // The type of the word is named, since an alias called `Gc` could mean another than `init` was given.
+        Some(HeapField::Gc(word)) => {
+            quote!(#member: unsafe { ::lisle_heap::Gc::<#word>::new(::lisle_heap::Arg::read(&init.#name)) })
         }
-        Some(HeapField::Slot(_)) => {
-            quote!(#member: unsafe { ::lisle_heap::Slot::new(::lisle_heap::Arg::read(&init.#name)) })
+        Some(HeapField::Slot(word)) => {
+            quote!(#member: unsafe { ::lisle_heap::Slot::<#word>::new(::lisle_heap::Arg::read(&init.#name)) })
         }
         None => quote!(#member: init.#name),
     });

@@ -170,11 +170,11 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
                     fn #pack(value: #ty) -> ::lisle_heap::derived::Raw {
                         const { assert!(<#ty as ::lisle_heap::Immediate>::BITS <= #payload, #too_wide) };
                         match ::lisle_heap::Immediate::pack(value, #payload) {
-                            Some(bits) => {
+                            ::core::option::Option::Some(bits) => {
                                 let bits = bits & (u64::MAX >> (64 - #payload));
                                 ::lisle_heap::derived::immediate(bits << #selector | #select)
                             }
-                            None => ::core::panic!("{value:?} {}", #no_room),
+                            ::core::option::Option::None => ::core::panic!("{value:?} {}", #no_room),
                         }
                     }
                 });
@@ -231,6 +231,10 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
         || quote!(#[doc(hidden)] _Never(::core::convert::Infallible, ::core::marker::PhantomData<&'a ()>),),
     );
     let never = objects.is_empty().then(|| quote!(#view::_Never(never, _) => match never {},));
+    let pointers = objects.iter().filter_map(|case| match case.content {
+        Content::Object(ty) => Some(ty),
+        _ => None,
+    });
     let constructed = cases.iter().map(|Case { variant, content, .. }| {
         let ident = &variant.ident;
         match content {
@@ -250,8 +254,8 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             #[inline]
             unsafe fn view<'a>(raw: ::lisle_heap::derived::Raw) -> #view<'a> {
                 match ::lisle_heap::derived::immediate_bits(raw) {
-                    Some(bits) => match bits & #mask { #(#immediate_arms,)* _ => #no_immediate },
-                    None => match ::lisle_heap::derived::tag(raw) { #(#tag_arms,)* #read_rest },
+                    ::core::option::Option::Some(bits) => match bits & #mask { #(#immediate_arms,)* _ => #no_immediate },
+                    ::core::option::Option::None => match ::lisle_heap::derived::tag(raw) { #(#tag_arms,)* #read_rest },
                 }
             }
         }
@@ -273,6 +277,8 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
         // The variants only name what a word can be.
         #[allow(dead_code, unreachable_code, clippy::diverging_sub_expression)]
         const _: () = {
+            // A value or an `Option` has tags or immediates of its own.
+            #(const _: () = ::lisle_heap::derived::pointer::<#pointers>();)*
             fn constructed() -> [#name; 0] { let _ = || [#(#constructed),*]; [] }
             fn read(value: #name) { match value { #(#uses_of_variants,)* } }
         };

@@ -122,11 +122,16 @@ impl<W: Word> fmt::Debug for Slot<W> {
 }
 
 /// What the derives call in the type of a field, so that a field that is not allowed says so.
+///
+/// # Safety
+///
+/// Values of the type may be used and dropped by all threads.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a field of an object of the heap",
     label = "a plain field must be `Send + Sync + 'static`",
     note = "threads share objects; a reference to an object stands in a field of type `Gc<T>` or `Slot<T>`, or in an `Array`, never within a plain field"
 )]
-pub trait Plain {}
-impl<T: Send + Sync + 'static> Plain for T {}
+pub unsafe trait Plain {}
+// SAFETY: the bounds say so.
+unsafe impl<T: Send + Sync + 'static> Plain for T {}

@@ -53,6 +53,9 @@ pub mod derived {
     #[expect(drop_bounds, reason = "it is to find types that implement `Drop`")]
     impl<T: Drop> HasHeapFieldsAndDrop for T {}
 
+    /// Fails to compile for a type of words that are no pointers to objects of one type.
+    pub const fn pointer<T: crate::Pointer>() {}
+
     /// Fails to compile for a type that is no plain field.
     pub const fn plain<T: Plain>() {}
 }
