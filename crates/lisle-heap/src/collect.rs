@@ -85,6 +85,8 @@ impl Inner {
             stats.collection_time += took;
             stats.longest_pause = stats.longest_pause.max(took);
         }
+        // What has moved has taken room that the nursery's next objects need: the next allocation looks.
+        self.place.close();
     }
 
     /// Collects so that the nursery is empty, and all its next objects have room in the old space.
@@ -102,7 +104,10 @@ impl Inner {
             let spaces = self.spaces.get();
             let old_bytes = (*spaces).old.bytes() + self.place.used();
             let due = old_bytes >= (*spaces).threshold;
-            self.collect(if due { Kind::Full } else { Kind::Minor });
+            // After a collection that the program has asked for, the nursery is closed and may be empty.
+            if due || self.place.used() > 0 {
+                self.collect(if due { Kind::Full } else { Kind::Minor });
+            }
             self.ensure_room(0, asked)
         }
     }

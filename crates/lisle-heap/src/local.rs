@@ -129,7 +129,7 @@ impl<W: Word> fmt::Debug for Root<'_, W> {
 ///     let mut regs = s.regs::<Option<Bytes>>(16, None);
 ///     let text = s.bytes(b"text");
 ///     regs.set(s, 3, text);
-///     regs.copy(3, 5);
+///     regs.copy(s, 3, 5);
 ///     assert_eq!(regs.get(s, 5), regs.get(s, 3));
 ///     assert!(regs.get(s, 4).is_none());
 /// });
@@ -193,12 +193,14 @@ impl<'s, W: Word> Regs<'s, W> {
 
     /// Copies the word of the register `from` to the register `to`.
     ///
+    /// The scope says that no other thread moves the object meanwhile.
+    ///
     /// # Panics
     ///
     /// If there is no such register.
     #[inline]
     #[track_caller]
-    pub fn copy(&mut self, from: usize, to: usize) {
+    pub fn copy(&mut self, _scope: &Scope<'_>, from: usize, to: usize) {
         self.cell(to).store(self.cell(from).load(Ordering::Relaxed), Ordering::Relaxed);
     }
 

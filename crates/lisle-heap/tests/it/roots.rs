@@ -23,7 +23,7 @@ fn registers_are_roots() {
                 if len > 1 {
                     let pair = s.alloc::<Cons>(Cons::init(regs.arg(0), 1));
                     assert!(pair.get(s).car() == regs.get(s, 0));
-                    regs.copy(0, len - 1);
+                    regs.copy(s, 0, len - 1);
                     assert!(regs.get(s, len - 1) == regs.get(s, 0));
                 }
             });
