@@ -94,7 +94,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     });
     let heap_fields: Vec<_> = fields.iter().filter(|field| field.kind.is_some()).collect();
     let offsets = heap_fields.iter().map(|Field { member, .. }| {
-        quote!((::core::mem::offset_of!(#name #ty_generics, #member) / 8) as u16)
+        quote!((::core::mem::offset_of!(#name #ty_generics, #member) / 8) as ::core::primitive::u16)
     });
     let plain = fields.iter().filter(|field| field.kind.is_none()).map(|field| field.ty);
     let no_drop = (!heap_fields.is_empty()).then(|| {

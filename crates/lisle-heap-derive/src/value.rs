@@ -161,7 +161,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
 
                     #[doc = #fits_doc]
                     #[inline]
-                    #vis fn #fits(value: #ty) -> bool {
+                    #vis fn #fits(value: #ty) -> ::core::primitive::bool {
                         ::lisle_heap::Immediate::pack(value, #payload).is_some()
                     }
 
@@ -171,7 +171,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
                         const { assert!(<#ty as ::lisle_heap::Immediate>::BITS <= #payload, #too_wide) };
                         match ::lisle_heap::Immediate::pack(value, #payload) {
                             ::core::option::Option::Some(bits) => {
-                                let bits = bits & (u64::MAX >> (64 - #payload));
+                                let bits = bits & (::core::primitive::u64::MAX >> (64 - #payload));
                                 ::lisle_heap::derived::immediate(bits << #selector | #select)
                             }
                             ::core::option::Option::None => ::core::panic!("{value:?} {}", #no_room),
@@ -214,7 +214,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
                     conversions.push(quote! {
                         // SAFETY: the tag is the variant's.
                         unsafe impl ::lisle_heap::Holds<#ty> for #name {
-                            const TAG: usize = #tag;
+                            const TAG: ::core::primitive::usize = #tag;
                         }
                     });
                 }

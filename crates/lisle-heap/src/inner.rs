@@ -49,11 +49,9 @@ impl Inner {
     /// Calls `f` inside, with the session of the performer here.
     #[track_caller]
     pub(crate) fn enter<R>(&self, forbidden: Forbidden, f: impl FnOnce(&Session, &Self) -> R) -> R {
+        let open = Session::open_here(|session| self.check_allowed_in(session));
         // SAFETY: a session stays while it is open.
-        let open = unsafe { Session::open_here().as_ref() };
-        if let Some(session) = open {
-            self.check_continues(session);
-        }
+        let open = unsafe { open.as_ref() };
         self.gate.enter();
         let session = open.unwrap_or_else(|| self.open_session());
         session.inside.set(true);
@@ -65,14 +63,15 @@ impl Inner {
             closes: open.is_none(),
         };
         step::fenced(forbidden, || {
-            session.fence.set(step::innermost());
+            let balanced = Balanced(step::innermost());
+            session.fence.set(balanced.0);
             f(session, self)
         })
     }
 
-    /// Panics if the session that the performer has open is one of another heap, or is inside.
+    /// Panics if a session that may have called this code is one of another heap, or is inside.
     #[track_caller]
-    fn check_continues(&self, session: &Session) {
+    fn check_allowed_in(&self, session: &Session) {
         let other = session.heap.get();
         if !std::ptr::eq(other, self) {
             // SAFETY: a heap stays while a session is open in it.
@@ -118,7 +117,10 @@ impl Inner {
         let _back = Back(self, session, session.depth.get());
         session.inside.set(false);
         self.gate.leave();
-        step::lifted(session.fence.get(), f)
+        step::lifted(session.fence.get(), || {
+            let _balanced = Balanced(step::innermost());
+            f()
+        })
     }
 }
 
@@ -137,6 +139,19 @@ fn left_open() -> ! {
         "a scope of a heap was left open while an outer one ended. Scopes must end in the reverse order in which they began, also \
          where coroutines switch stacks",
     )
+}
+
+/// Ends the process if the innermost fence is another at the end than at the beginning: it lies on the stack of a
+/// coroutine, which has left it there.
+struct Balanced(usize);
+
+impl Drop for Balanced {
+    #[inline]
+    fn drop(&mut self) {
+        if step::innermost() != self.0 {
+            left_open();
+        }
+    }
 }
 
 struct Leave<'a> {

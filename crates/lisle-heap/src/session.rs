@@ -2,7 +2,7 @@
 
 use crate::inner::Inner;
 use crate::roots::Roots;
-use lisle_core::event::performer_id;
+use lisle_core::event::{is_on_own_stack, performer_id};
 use std::cell::Cell;
 use std::ptr;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -24,6 +24,8 @@ pub(crate) struct Session {
     pub(crate) fence: Cell<usize>,
     /// The performer that has opened the session.
     performer: Cell<usize>,
+    /// Whether it was opened in no fiber, but on the thread's own stack.
+    on_own_stack: Cell<bool>,
     next: Cell<*const Session>,
 }
 
@@ -36,26 +38,34 @@ impl Session {
             depth: Cell::new(0),
             fence: Cell::new(0),
             performer: Cell::new(0),
+            on_own_stack: Cell::new(false),
             next: Cell::new(ptr::null()),
         }
     }
 
-    /// Returns the session that the performer here has opened, or null.
-    pub(crate) fn open_here() -> *const Self {
-        let mut session = OPEN.get();
+    /// Returns the session that the performer here has opened, or null. Calls `check` for it, and for those of
+    /// other performers whose code may have called this code, with their handles at hand: a session that is
+    /// inside, since nobody waits there, and one on the thread's own stack, below those of all fibers.
+    pub(crate) fn open_here(check: impl Fn(&Self)) -> *const Self {
+        let (mut session, mut mine) = (OPEN.get(), ptr::null());
         // SAFETY: a session is listed while it is open, on the thread that has opened it.
         while let Some(open) = unsafe { session.as_ref() } {
-            if open.performer.get() == performer_id() {
-                break;
+            let is_mine = open.performer.get() == performer_id();
+            if is_mine || open.inside.get() || open.on_own_stack.get() {
+                check(open);
+            }
+            if is_mine {
+                mine = session;
             }
             session = open.next.get();
         }
-        session
+        mine
     }
 
     /// Lists the session as open here.
     pub(crate) fn list(&self) {
         self.performer.set(performer_id());
+        self.on_own_stack.set(is_on_own_stack());
         self.next.set(OPEN.replace(self));
     }
 

@@ -19,6 +19,13 @@ pub fn performer_id() -> usize {
     }
 }
 
+/// Returns `true` if this code runs in no fiber, but on its thread's own stack.
+#[cfg(not(lisle_loom))]
+#[doc(hidden)]
+pub fn is_on_own_stack() -> bool {
+    super::parker::running().is_none()
+}
+
 /// Models do not use it.
 #[cfg(lisle_loom)]
 #[doc(hidden)]
