@@ -2,7 +2,7 @@
 
 use crate::inner::Inner;
 use crate::roots::Roots;
-use lisle_core::event::{is_on_own_stack, performer_id};
+use lisle_core::event::{is_in_task, is_on_own_stack, performer_id};
 use std::cell::Cell;
 use std::ptr;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -45,13 +45,14 @@ impl Session {
 
     /// Returns the session that the performer here has opened, or null. Calls `check` for it, and for those of
     /// other performers whose code may have called this code, with their handles at hand: a session that is
-    /// inside, since nobody waits there, and one on the thread's own stack, below those of all fibers.
+    /// inside, since nobody waits there, and one on the thread's own stack, below those of all fibers. The
+    /// code of a task has been sent to where it runs, so it has no handles of that one.
     pub(crate) fn open_here(check: impl Fn(&Self)) -> *const Self {
         let (mut session, mut mine) = (OPEN.get(), ptr::null());
         // SAFETY: a session is listed while it is open, on the thread that has opened it.
         while let Some(open) = unsafe { session.as_ref() } {
             let is_mine = open.performer.get() == performer_id();
-            if is_mine || open.inside.get() || open.on_own_stack.get() {
+            if is_mine || open.inside.get() || (open.on_own_stack.get() && !is_in_task()) {
                 check(open);
             }
             if is_mine {

@@ -39,7 +39,7 @@ fn message(f: impl FnOnce()) -> String {
 fn collections_by_hand_have_room_for_what_they_move() {
     let heap = small();
     heap.enter(|s| {
-        let mut regs = s.regs::<Option<lisle_heap::Bytes>>(if cfg!(miri) { 2_600 } else { 10_000 }, None);
+        let mut regs = s.regs::<Option<lisle_heap::Bytes>>(if cfg!(miri) { 300 } else { 10_000 }, None);
         for index in 0..regs.len() {
             s.scope(|s| {
                 let bytes = s.bytes(&[index as u8; 900]);
@@ -294,7 +294,7 @@ fn global_handles_are_dropped_while_others_collect() {
     let heap = small();
     let (tx, rx) = mpsc::channel::<Global<Pair>>();
     let drops = thread::spawn(move || rx.into_iter().map(drop).count());
-    let count = if cfg!(miri) { 100 } else { 20_000 };
+    let count = if cfg!(miri) { 130 } else { 20_000 };
     heap.enter(|s| {
         for round in 0..count {
             s.scope(|s| {
@@ -593,4 +593,47 @@ fn panics_are_caught_anywhere() {
     assert_eq!(Rc::strong_count(&count), 1);
     thread::scope(|t| t.spawn(|| heap.collect(Kind::Full)).join().unwrap());
     assert_eq!(heap.stats().live_bytes, 0);
+}
+
+/// A task runs on the stack of the thread that waits for it, and has none of the thread's handles.
+#[cfg(not(miri))]
+#[test]
+fn a_task_enters_another_heap_where_it_is_waited_for() {
+    let (a, b) = (Heap::builder().name("a").build(), Heap::builder().name("b").build());
+    let runtime = lisle::Runtime::builder().domains(1).start().unwrap();
+    for _ in 0..200 {
+        a.enter(|s| {
+            let text = s.alloc::<Text>(Text::init("a's".into()));
+            let b = b.clone();
+            let len = s.outside(|| runtime.spawn(move || b.enter(|s| s.bytes(b"b's!").get(s).len())).join());
+            assert_eq!((len.unwrap(), text.get(s).text.as_str()), (4, "a's"));
+        });
+    }
+    lisle::Runtime::builder().domains(1).run(|| {
+        for _ in 0..200 {
+            a.enter(|s| {
+                let text = s.alloc::<Text>(Text::init("a's".into()));
+                let b = b.clone();
+                let len =
+                    s.outside(|| lisle::spawn(move || b.enter(|s| s.bytes(b"b's!").get(s).len())).join());
+                assert_eq!((len.unwrap(), text.get(s).text.as_str()), (4, "a's"));
+            });
+        }
+    });
+}
+
+/// What runs in place within a session does not wait for the session that it runs in.
+#[cfg(not(miri))]
+#[test]
+fn a_loop_in_a_session_does_not_wait_for_its_own_heap() {
+    let heap = small();
+    lisle::Runtime::builder().domains(1).run(|| {
+        for _ in 0..50 {
+            heap.enter(|_| {
+                let said = message(|| _ = lisle::par::join(|| heap.enter(|_| ()), || heap.enter(|_| ())));
+                assert!(said.starts_with("this code is inside the heap `heap` already"), "{said}");
+            });
+        }
+    });
+    heap.collect(Kind::Full);
 }

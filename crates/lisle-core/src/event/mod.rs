@@ -114,7 +114,7 @@ pub use interface::{
 pub use macros::{forwarded, may_wait_at, single, waits_at};
 #[cfg(not(lisle_loom))]
 #[doc(hidden)]
-pub use performer::id::is_on_own_stack;
+pub use performer::id::{is_in_task, is_on_own_stack};
 #[doc(hidden)]
 pub use performer::{
     id::performer_id,

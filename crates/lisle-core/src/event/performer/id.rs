@@ -26,6 +26,13 @@ pub fn is_on_own_stack() -> bool {
     super::parker::running().is_none()
 }
 
+/// Returns `true` if this code is that of a task, which may run on the stack of any code that waits for it.
+#[cfg(not(lisle_loom))]
+#[doc(hidden)]
+pub fn is_in_task() -> bool {
+    !super::parker::top_task().get().is_null()
+}
+
 /// Models do not use it.
 #[cfg(lisle_loom)]
 #[doc(hidden)]
