@@ -211,7 +211,8 @@ impl Heap {
     /// # Panics
     ///
     /// If the fiber or thread is inside this heap already: code in there gets the scope passed. If it has a
-    /// session in another heap open. A panic of `f` goes on after the session has ended.
+    /// session in another heap open, or the thread has that runs a runtime in `outside`. A panic of `f` goes
+    /// on after the session has ended.
     #[track_caller]
     pub fn enter<R>(&self, f: impl FnOnce(&mut Scope<'_>) -> R) -> R {
         let forbidden = Forbidden {
