@@ -1,4 +1,4 @@
-use lisle_heap::{Heap, Object, Slot};
+use lisle_heap::{Object, Slot};
 
 type Short = for<'a> fn(&'a str);
 type Long = fn(&'static str);
