@@ -65,13 +65,16 @@ unsafe impl<T: Pointer> Holds<T> for Option<T> {
     const TAG: usize = 0;
 }
 
+/// Says that a reference is to an object of this very type: a subtype is another type of words.
+type To<'a, T> = PhantomData<(&'a T, fn(T) -> T)>;
+
 /// A reference to an object, valid until the next call that may collect.
 ///
 /// It dereferences to the object. Two references are equal if they refer to the same object.
 ///
 /// It is not a plain `&T`, since an object without heap fields can also be built outside of the heap,
 /// and the heap must not point to such an object.
-pub struct Ref<'a, T>(NonNull<T>, PhantomData<(&'a T, fn(T) -> T)>);
+pub struct Ref<'a, T>(NonNull<T>, To<'a, T>);
 
 impl<T> Clone for Ref<'_, T> {
     #[inline]

@@ -639,37 +639,3 @@ fn a_loop_in_a_session_does_not_wait_for_its_own_heap() {
 }
 
 #[cfg(not(miri))]
-thread_local! { static LEFT: RefCell<Option<Coroutine<(), (), ()>>> = const { RefCell::new(None) }; }
-
-/// A coroutine in `outside` is left in a thread-local, and another fiber goes on with it, where it enters another heap
-/// with its handles at hand.
-#[cfg(not(miri))]
-#[test]
-#[ignore = "a session does not know that its coroutine is in another fiber"]
-fn a_coroutine_that_goes_on_in_another_fiber_does_not_mix_heaps() {
-    let (a, b) = (Heap::builder().name("a").build(), Heap::builder().name("b").build());
-    let other = b.clone();
-    lisle::Runtime::builder().domains(1).run(|| {
-        lisle::spawn(move || {
-            let mut coroutine = Coroutine::new(move |yielder: &Yielder<(), ()>, ()| {
-                a.enter(|s| {
-                    let text = s.alloc::<Text>(Text::init("a's".into()));
-                    s.outside(|| {
-                        yielder.suspend(());
-                        other.enter(|s| {
-                            let pair = s.alloc::<Pair>(Pair::init(text, None));
-                            std::mem::forget(s.global::<Pair>(pair));
-                        });
-                    });
-                });
-            });
-            coroutine.resume(());
-            LEFT.with(|left| *left.borrow_mut() = Some(coroutine));
-            (0..3).for_each(|_| lisle::fiber::yield_now());
-        });
-        lisle::fiber::yield_now();
-        let goes_on = lisle::spawn(|| _ = LEFT.with(|left| left.borrow_mut().take()).unwrap().resume(()));
-        let _ = goes_on.join();
-    });
-    assert_eq!(b.verify(), Ok(()));
-}

@@ -148,8 +148,34 @@ fn entries<'a>(mut next: *const Record) -> impl Iterator<Item = Entry<'a>> {
 #[inline]
 fn within<T, R>(entry: &T, mark: usize, f: impl FnOnce() -> R) -> R {
     let address = std::ptr::from_ref(entry).cast::<Record>().map_addr(|addr| addr | mark);
-    let _restore = Restore(CURRENT.with(|current| current.replace(address)));
+    let _within = Within { entry: address, outer: CURRENT.with(|current| current.replace(address)) };
     f()
+}
+
+/// A guard that takes an entry out of the list, however the code in between ends.
+struct Within {
+    entry: *const Record,
+    outer: *const Record,
+}
+
+impl Drop for Within {
+    /// Ends the process if another entry is the innermost one: a coroutine has put it there, and has not gone on.
+    /// The entry lies on the stack of the coroutine, which may go.
+    #[inline]
+    fn drop(&mut self) {
+        let left = CURRENT.with(|current| current.replace(self.outer));
+        if left != self.entry {
+            not_nested();
+        }
+    }
+}
+
+#[cold]
+fn not_nested() -> ! {
+    abort::process(
+        "a coroutine was suspended, or has ended, between the beginning and the end of a call in which nothing may wait: \
+         such calls must end in the reverse order in which they began",
+    )
 }
 
 /// A guard that restores the innermost entry, however the code in between ends.
