@@ -637,5 +637,3 @@ fn a_loop_in_a_session_does_not_wait_for_its_own_heap() {
     });
     heap.collect(Kind::Full);
 }
-
-#[cfg(not(miri))]
