@@ -139,6 +139,13 @@ pub trait Strategy {
         let _ = (process, object, kind);
     }
 
+    /// Returns `true` if the marked step happens after an earlier one, in each equivalent schedule.
+    /// `true` also if the strategy does not know. No step is in progress any more.
+    fn happens_after(&mut self, step: Mark, earlier: Mark) -> bool {
+        let _ = (step, earlier);
+        true
+    }
+
     /// Ends the execution.
     fn end(&mut self, ending: Ending);
 
@@ -190,6 +197,10 @@ macro_rules! forward_reports {
             kind: $crate::explore::Kind,
         ) {
             $strategy.waits(process, object, kind);
+        }
+
+        fn happens_after(&mut $this, step: $crate::explore::Mark, earlier: $crate::explore::Mark) -> bool {
+            $strategy.happens_after(step, earlier)
         }
 
         fn counts(&$this) -> $crate::explore::Counts {

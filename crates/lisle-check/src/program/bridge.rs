@@ -10,7 +10,7 @@ pub(super) use installed::{in_step, is_unwinding, leave, panicked, why_unwound};
 use super::asking::Asking;
 use super::division::Division;
 use super::memory::{Memory, Modelled};
-use super::objects::{Objects, Thing};
+use super::objects::{Fact, Names, Objects, Thing};
 use super::queues::{By, Queues};
 use super::timers::{Holding, Timers};
 use super::trace::Trace;
@@ -211,7 +211,9 @@ impl Bridge {
         if ending == Ending::Complete {
             self.memory.borrow_mut().complete();
         }
-        self.strategy.borrow_mut().end(ending);
+        let mut strategy = self.strategy.borrow_mut();
+        self.objects.borrow_mut().end(|step, earlier| strategy.happens_after(step, earlier));
+        strategy.end(ending);
     }
 
     /// Returns the schedule of the execution.
@@ -255,9 +257,9 @@ impl Bridge {
         self.family.borrow_mut().child(parent, nth)
     }
 
-    /// Returns `true` if the exploration has to begin anew, since objects had two names.
-    pub(super) fn has_learnt(&self) -> bool {
-        self.objects.borrow().has_learnt()
+    /// Returns the facts about names that no earlier execution has shown, once.
+    pub(super) fn take_facts(&self) -> Vec<Fact> {
+        self.objects.borrow_mut().take_facts()
     }
 
     /// Has the strategy choose between several ways.
@@ -290,14 +292,9 @@ impl Bridge {
         sites
     }
 
-    /// Returns the known pairs of names that belong to one object.
-    pub(super) fn same(&self) -> Vec<(u64, u64)> {
-        self.objects.borrow().same()
-    }
-
-    /// Notes pairs of names that belong to one object.
-    pub(super) fn adopt(&self, same: &[(u64, u64)]) {
-        self.objects.borrow_mut().adopt(same);
+    /// Makes these names of objects the known ones.
+    pub(super) fn adopt(&self, names: Names) {
+        self.objects.borrow_mut().adopt(names);
     }
 
     /// Returns a check sum of the processes of the steps, and of the places where they were

@@ -6,7 +6,7 @@
 //! come the other way round. So this is less than the order of an execution, and it is known while
 //! the execution runs.
 
-use crate::explore::Process;
+use crate::explore::{Mark, Process};
 use smallvec::SmallVec;
 
 /// For each process, the number of its last known step.
@@ -17,6 +17,13 @@ pub(super) type Clock = SmallVec<[u32; 8]>;
 pub(super) struct Moment {
     pub(super) process: Process,
     pub(super) step: usize,
+}
+
+impl Moment {
+    /// Returns the mark of the step.
+    pub(super) fn mark(self) -> Mark {
+        Mark(self.step.saturating_sub(1) as u32)
+    }
 }
 
 /// The clock of each process.

@@ -146,7 +146,7 @@ impl Plan {
             }
             Some(_) => Common::new(Source::Drawn(Divided::resume(&saved.exploration)?), classes),
         };
-        common.objects.adopt(&saved.same);
+        common.names = saved.names.clone();
         common.loops.adopt(&saved.loops);
         common.seen = Seen::of(&saved.shapes);
         Some(common)
@@ -252,7 +252,7 @@ impl Plan {
             steps,
             elapsed: verdict.elapsed,
             loops: common.loops.clone(),
-            same: common.objects.same(),
+            names: common.names.clone(),
             observed: common.classes.as_ref().map(Classes::values),
             detail: running.detail(),
             shapes: common.seen.shapes(),

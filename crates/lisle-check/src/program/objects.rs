@@ -10,17 +10,21 @@
 //! the place.
 //!
 //! If two processes may declare an object first, it has two names in different executions. The
-//! checker notices this in the first execution in which both declare it. From then on the names are
-//! one, and the exploration begins anew.
+//! checker notices this when it knows an execution in which both declare it, and executions with
+//! each of the names ([`names`]). From then on the names are one, and the exploration begins anew.
 //!
 //! Memory that belongs to a process, its stack and its cell, is one object: others touch there only
 //! its waits, its end, and the request to end it. Objects on the stack may be declared on their
 //! own, but not the cell. Memory that is neither declared nor owned is the scheduler's own, and
 //! decides nothing.
 
+mod names;
+
+pub(super) use names::{Fact, Names};
+
 use super::causes::Moment;
-use crate::explore::{Object, Process};
-use rustc_hash::FxHashMap;
+use crate::explore::{Mark, Object, Process};
+use rustc_hash::FxHashSet;
 use std::cell::Cell;
 use std::panic::Location;
 
@@ -36,9 +40,13 @@ pub(super) struct Objects {
     owned: Ranges,
     /// The objects that each process has met.
     met: Vec<Vec<Met>>,
-    /// For a name of an object with two names: the other name.
-    same: FxHashMap<u64, u64>,
-    has_learnt: bool,
+    /// The names that belong to one object. They change only between two rounds.
+    names: Names,
+    /// The facts about names that its executions have shown, and the facts of the last ones alone.
+    shown: FxHashSet<Fact>,
+    fresh: Vec<Fact>,
+    /// The objects that two processes have declared in this execution.
+    pairs: Vec<Pair>,
     /// The address and size of the last object that each process has declared, as long as it is
     /// there.
     latest: Vec<(usize, usize)>,
@@ -73,6 +81,17 @@ struct Met {
     /// Zero if it is gone.
     address: usize,
     thing: Thing,
+}
+
+/// Two names of an object in one execution.
+#[derive(Debug, Clone, Copy)]
+struct Pair {
+    /// The name that it has, and the name that it would have if the other process had come first.
+    given: u64,
+    other: u64,
+    /// When the processes have declared it.
+    declared: Moment,
+    again: Moment,
 }
 
 /// A part of the memory, with a name.
@@ -153,7 +172,7 @@ impl Objects {
         self.declared.0.clear();
         self.owned.0.clear();
         self.met.iter_mut().for_each(Vec::clear);
-        self.has_learnt = false;
+        self.pairs.clear();
         self.forget_latest();
     }
 
@@ -170,22 +189,31 @@ impl Objects {
         self.latest.get(process.index()) == Some(&(address, size))
     }
 
-    /// Returns `true` if this execution has shown that two names belong to one object.
-    pub(super) fn has_learnt(&self) -> bool {
-        self.has_learnt
+    /// Ends the execution. `happens_after` returns whether a step comes after an earlier one in each
+    /// equivalent schedule. Otherwise the second process comes first in one of them.
+    pub(super) fn end(&mut self, mut happens_after: impl FnMut(Mark, Mark) -> bool) {
+        for Pair { given, other, declared, again } in std::mem::take(&mut self.pairs) {
+            if !happens_after(again.mark(), declared.mark()) {
+                self.shows(Fact::Given(other));
+            }
+            self.shows(Fact::Pair { given, other });
+        }
     }
 
-    /// Returns the known pairs of names that belong to one object.
-    pub(super) fn same(&self) -> Vec<(u64, u64)> {
-        self.same.iter().map(|(&one, &other)| (one, other)).collect()
+    /// Returns the facts about names that no earlier execution has shown, once.
+    pub(super) fn take_facts(&mut self) -> Vec<Fact> {
+        std::mem::take(&mut self.fresh)
     }
 
-    /// Notes pairs of names that belong to one object, as others have found. Returns `true` if one
-    /// of them was new. The result does not depend on the order of the pairs.
-    pub(super) fn adopt(&mut self, same: &[(u64, u64)]) -> bool {
-        let had_learnt = std::mem::take(&mut self.has_learnt);
-        same.iter().for_each(|&(one, other)| self.learn(one, other));
-        std::mem::replace(&mut self.has_learnt, had_learnt)
+    /// Makes these names the known ones.
+    pub(super) fn adopt(&mut self, names: Names) {
+        self.names = names;
+    }
+
+    fn shows(&mut self, fact: Fact) {
+        if self.shown.insert(fact) {
+            self.fresh.push(fact);
+        }
     }
 
     /// Notes that a process declares the object at an address, at this moment. `is_past` returns
@@ -222,29 +250,16 @@ impl Objects {
         let nth = met.iter().filter(|met| met.thing.is_like(thing)).count() as u64;
         let declaration = ((nth << KIND_BITS) | thing.kind()) % (1 << DECLARATION_BITS);
         let own = (u64::from(process.0) << DECLARATION_BITS) | declaration;
-        let own = self.one_of(own);
+        let own = self.names.one_of(own);
         match known {
             None => {
                 self.declared.add(Range { begin: address, end, reach: end, name: own, declared: now });
+                self.shows(Fact::Given(own));
             }
-            Some((name, declared)) if name != own && !is_past(declared) => self.learn(name, own),
+            Some((name, declared)) if name != own && !is_past(declared) => {
+                self.pairs.push(Pair { given: name, other: own, declared, again: now });
+            }
             Some(_) => {}
-        }
-    }
-
-    /// Returns the representative of all names of the same object.
-    fn one_of(&self, mut name: u64) -> u64 {
-        while let Some(other) = self.same.get(&name) {
-            name = *other;
-        }
-        name
-    }
-
-    fn learn(&mut self, one: u64, other: u64) {
-        let (one, other) = (self.one_of(one), self.one_of(other));
-        if one != other {
-            self.same.insert(one.max(other), one.min(other));
-            self.has_learnt = true;
         }
     }
 
@@ -294,7 +309,7 @@ impl Objects {
 
 #[cfg(test)]
 mod tests {
-    use super::{Moment, Objects, Thing};
+    use super::{Moment, Names, Objects, Thing};
     use crate::explore::Process;
 
     fn declare(objects: &mut Objects, process: u32, address: usize, size: usize, is_past: bool) {
@@ -326,42 +341,80 @@ mod tests {
         assert_eq!(objects.at(5_000), None);
     }
 
-    #[test]
-    fn an_object_that_two_may_declare_first_has_one_name() {
-        let mut objects = Objects::default();
-        declare(&mut objects, 1, 100, 8, true);
-        declare(&mut objects, 2, 100, 8, false);
-        assert!(objects.has_learnt());
-        let name = objects.at(100);
+    /// Notes what these executions have shown. Returns `true` if two names have become one.
+    fn note(names: &mut Names, objects: &mut Objects) -> bool {
+        objects.end(|_, _| true);
+        let has_learnt = names.note(&objects.take_facts());
         objects.clear();
-        declare(&mut objects, 2, 200, 8, true);
-        assert_eq!(objects.at(200), name);
-        declare(&mut objects, 1, 200, 8, false);
-        assert!(!objects.has_learnt());
+        objects.adopt(names.clone());
+        has_learnt
     }
 
     #[test]
-    fn what_others_have_learnt_is_known() {
-        let mut objects = Objects::default();
+    fn an_object_that_two_declare_first_has_one_name() {
+        let (mut names, mut objects) = (Names::default(), Objects::default());
         declare(&mut objects, 1, 100, 8, true);
         declare(&mut objects, 2, 100, 8, false);
-        declare(&mut objects, 3, 100, 8, false);
         let name = objects.at(100);
-        let mut others = Objects::default();
-        let mut pairs = objects.same();
-        pairs.reverse();
-        assert!(others.adopt(&pairs) && !others.adopt(&pairs) && !others.has_learnt());
-        declare(&mut others, 3, 200, 8, true);
-        declare(&mut others, 2, 200, 8, false);
-        assert_eq!(others.at(200), name);
-        assert!(!others.has_learnt());
+        // The second has not come first.
+        assert!(!note(&mut names, &mut objects));
+        declare(&mut objects, 2, 200, 8, true);
+        assert!(note(&mut names, &mut objects));
+        declare(&mut objects, 2, 200, 8, true);
+        assert_eq!(objects.at(200), name);
+        declare(&mut objects, 1, 200, 8, false);
+        assert!(!note(&mut names, &mut objects));
+    }
+
+    #[test]
+    fn an_object_that_the_other_could_have_declared_first_has_one_name() {
+        let (mut names, mut objects) = (Names::default(), Objects::default());
+        declare(&mut objects, 1, 100, 8, true);
+        declare(&mut objects, 2, 100, 8, false);
+        objects.end(|_, _| false);
+        assert!(names.note(&objects.take_facts()));
+    }
+
+    #[test]
+    fn objects_that_another_meets_second_have_their_own_names() {
+        let (mut names, mut objects) = (Names::default(), Objects::default());
+        for met in [100, 200] {
+            declare(&mut objects, 1, 100, 8, true);
+            declare(&mut objects, 2, 200, 8, true);
+            declare(&mut objects, 3, met, 8, false);
+            assert_ne!(objects.at(100), objects.at(200));
+            assert!(!note(&mut names, &mut objects));
+        }
+    }
+
+    #[test]
+    fn workers_share_what_each_has_seen() {
+        let mut names = Names::default();
+        let (mut one, mut other) = (Objects::default(), Objects::default());
+        declare(&mut one, 1, 100, 8, true);
+        declare(&mut one, 2, 100, 8, false);
+        declare(&mut one, 3, 100, 8, false);
+        let name = one.at(100);
+        declare(&mut other, 3, 100, 8, true);
+        declare(&mut other, 2, 100, 8, false);
+        one.end(|_, _| true);
+        other.end(|_, _| true);
+        assert!(!names.note(&one.take_facts()) && names.note(&other.take_facts()));
+        // The second is not known to come first.
+        other.clear();
+        other.adopt(names.clone());
+        declare(&mut other, 3, 200, 8, true);
+        declare(&mut other, 2, 200, 8, false);
+        assert_eq!(other.at(200), name);
+        assert!(!note(&mut names, &mut other));
     }
 
     #[test]
     fn an_object_that_one_declares_before_the_other_in_any_case_has_one_name() {
-        let mut objects = Objects::default();
+        let (mut names, mut objects) = (Names::default(), Objects::default());
         declare(&mut objects, 1, 100, 8, true);
         declare(&mut objects, 2, 100, 8, true);
-        assert!(!objects.has_learnt());
+        declare(&mut objects, 2, 200, 8, true);
+        assert!(!note(&mut names, &mut objects));
     }
 }

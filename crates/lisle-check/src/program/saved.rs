@@ -7,6 +7,7 @@
 
 use super::asking::Loops;
 use super::memory::Detail;
+use super::objects::Names;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::error::Error;
@@ -19,7 +20,7 @@ use std::thread;
 use std::time::Duration;
 
 /// The first bytes of a file, by which it differs from other files.
-const MAGIC: [u8; 8] = *b"lislchk2";
+const MAGIC: [u8; 8] = *b"lislchk3";
 /// The extension of the files.
 const EXTENSION: &str = "exploration";
 
@@ -33,8 +34,8 @@ pub(super) struct Saved {
     pub(super) elapsed: Duration,
     /// The facts about loops.
     pub(super) loops: Loops,
-    /// The pairs of names that belong to one object.
-    pub(super) same: Vec<(u64, u64)>,
+    /// The names that belong to one object.
+    pub(super) names: Names,
     /// The hashes of the observably different executions, if they are counted.
     pub(super) observed: Option<Vec<u64>>,
     /// The detail of the memory, and the hashes of the executions that its model distinguishes.
@@ -275,7 +276,7 @@ impl Error for ResumeError {
 
 #[cfg(test)]
 mod tests {
-    use super::{Asked, Check, Executable, Identity, Loops, Saved};
+    use super::{Asked, Check, Executable, Identity, Loops, Names, Saved};
     use crate::program::memory::Detail;
     use std::panic::Location;
     use std::path::Path;
@@ -288,7 +289,7 @@ mod tests {
             steps: 9,
             elapsed: Duration::ZERO,
             loops: Loops::default(),
-            same: Vec::new(),
+            names: Names::default(),
             observed: None,
             detail: Detail::None,
             shapes: Vec::new(),

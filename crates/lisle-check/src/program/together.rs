@@ -21,7 +21,7 @@ use super::failure::{Failure, What};
 use super::interrupt::{self, Catching};
 use super::limit::{Limit, Limits};
 use super::memory::{Detail, Seen};
-use super::objects::Objects;
+use super::objects::Names;
 use super::progress;
 use crate::explore::{
     Classes, Counts, Divergence, Divided, Drawn, Ending, Exhaustive, Family, Observed, Strategy,
@@ -147,7 +147,7 @@ pub(super) struct Common {
     pub(super) source: Source,
     pub(super) family: Family,
     /// The names that belong to one object.
-    pub(super) objects: Objects,
+    pub(super) names: Names,
     pub(super) loops: Loops,
     pub(super) classes: Option<Classes>,
     /// The results of the memory model.
@@ -172,7 +172,7 @@ impl Common {
             has_chosen: matches!(&source, Source::All(exhaustive) if exhaustive.has_choices()),
             source,
             family: Family::new(),
-            objects: Objects::default(),
+            names: Names::default(),
             loops: Loops::default(),
             classes,
             seen: Seen::default(),
@@ -293,7 +293,7 @@ impl<'a> Together<'a> {
             let number = number.as_ref().map_or(0, |number| number.load(Relaxed));
             let is_detail = bridge.learnt_detail().is_some();
             let is_late = bridge.has_chosen() && self.has_chosen_late();
-            if is_detail || is_late || bridge.has_learnt() || bridge.was_abandoned() {
+            if is_detail || is_late || self.has_learnt_names(&bridge) || bridge.was_abandoned() {
                 self.learnt(number, running, &bridge);
             }
             // A failure that needs more detail is run again with it.
@@ -324,6 +324,18 @@ impl<'a> Together<'a> {
         is_new && matches!(common.source, Source::All(_)) && common.source.counts().all() > 1
     }
 
+    /// Notes the facts about names that an execution has shown. Returns `true` if two names belong to
+    /// one object.
+    fn has_learnt_names(&self, bridge: &Bridge) -> bool {
+        let facts = bridge.take_facts();
+        if facts.is_empty() {
+            return false;
+        }
+        let mut common = self.lock();
+        // Drawn schedules do not depend on names.
+        matches!(common.source, Source::All(_)) && common.names.note(&facts)
+    }
+
     /// Returns a worker's part of this round.
     fn part(&self, running: &Running<'_>, is_first: bool) -> (Rc<Bridge>, Option<Arc<AtomicU64>>) {
         let common = self.lock();
@@ -333,7 +345,7 @@ impl<'a> Together<'a> {
         }
         running.known().adopt(&common.loops);
         let bridge = running.bridge_of(strategy, common.family.clone());
-        bridge.adopt(&common.objects.same());
+        bridge.adopt(common.names.clone());
         (bridge, number)
     }
 
@@ -370,11 +382,9 @@ impl<'a> Together<'a> {
         let detail = bridge.learnt_detail();
         let mut common = self.lock();
         common.detail = common.detail.max(detail);
-        common.objects.adopt(&bridge.same());
         common.loops.adopt(&running.known().loops());
         match &common.source {
             Source::All(_) => self.stop(&common),
-            // Drawn schedules do not depend on names.
             Source::Drawn(_) if !bridge.was_abandoned() && detail.is_none() => return,
             // Executions with smaller numbers run to their ends: one of them may fail.
             Source::Drawn(divided) => divided.end_after(number),

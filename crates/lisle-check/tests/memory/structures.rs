@@ -192,6 +192,78 @@ fn a_stack_hands_its_nodes_on() {
     assert!(fails(Memory::Rc11, treiber(Release, Relaxed)).race().is_some());
 }
 
+/// Treiber's stack with `next` as an atomic. Each fiber pushes and pops as often as `plan` says.
+fn linked(plan: &'static [[u32; 2]]) -> impl Fn() + Send + Sync + 'static {
+    struct Linked {
+        next: AtomicPtr<Linked>,
+    }
+
+    struct Owned(Vec<*mut Linked>);
+    // SAFETY: the nodes are dropped when all others have ended.
+    unsafe impl Send for Owned {}
+
+    move || {
+        let top = Arc::new(AtomicPtr::<Linked>::new(ptr::null_mut()));
+        let fibers: Vec<_> = plan
+            .iter()
+            .map(|&[pushes, pops]| {
+                let top = top.clone();
+                spawn(move || {
+                    let push = |_| {
+                        let node = Box::into_raw(Box::new(Linked { next: AtomicPtr::new(ptr::null_mut()) }));
+                        let mut old = top.load(Relaxed);
+                        loop {
+                            // SAFETY: nodes are dropped at the end only.
+                            unsafe { (*node).next.store(old, Relaxed) };
+                            match top.compare_exchange(old, node, Release, Relaxed) {
+                                Ok(_) => return node,
+                                Err(now) => old = now,
+                            }
+                        }
+                    };
+                    let pop = |_| {
+                        let mut old = top.load(Acquire);
+                        while !old.is_null() {
+                            // SAFETY: nodes are dropped at the end only.
+                            let next = unsafe { (*old).next.load(Relaxed) };
+                            match top.compare_exchange(old, next, Acquire, Acquire) {
+                                Ok(_) => return,
+                                Err(now) => old = now,
+                            }
+                        }
+                    };
+                    let nodes = Owned((0..pushes).map(push).collect());
+                    (0..pops).for_each(pop);
+                    nodes
+                })
+            })
+            .collect();
+        let ended: Vec<_> = fibers.into_iter().map(|fiber| fiber.join().unwrap()).collect();
+        for node in ended.into_iter().flat_map(|nodes| nodes.0) {
+            // SAFETY: it was made by `into_raw`, and nobody has it any more.
+            drop(unsafe { Box::from_raw(node) });
+        }
+    }
+}
+
+/// A fiber that pops may meet either node first, and the nodes stay different objects.
+#[test]
+fn a_stack_has_one_execution_for_each_graph() {
+    let plans: [(&[[u32; 2]], u64); 4] = [
+        (&[[1, 1], [1, 1]], 40),
+        (&[[2, 0], [0, 2]], 11),
+        (&[[1, 0], [1, 0], [0, 2]], 44),
+        (&[[1, 0], [1, 0], [0, 1], [0, 1]], 164),
+    ];
+    for (plan, graphs) in plans {
+        for workers in [1, 2] {
+            let verdict = Checker::new().workers(workers).explore(linked(plan));
+            assert!(verdict.is_exhaustive() && verdict.failure().is_none(), "{verdict}");
+            assert_eq!((verdict.counts().complete, verdict.graphs()), (graphs, graphs), "{plan:?}");
+        }
+    }
+}
+
 /// A lock for readers who look again. A fence may be missing in the writer or in the reader.
 fn sequence_lock(fences: [bool; 2]) -> impl Fn() + Send + Sync + 'static {
     move || {

@@ -298,6 +298,12 @@ impl Strategy for Exhaustive {
         self.waiting.push((process, access));
     }
 
+    fn happens_after(&mut self, step: Mark, earlier: Mark) -> bool {
+        self.finish_step();
+        let step = step.0 as usize;
+        step >= self.trace.len() || self.trace.happens_after(step, earlier.0 as usize)
+    }
+
     fn end(&mut self, ending: Ending) {
         self.finish_step();
         let Some(taken) = self.taken.take() else {
