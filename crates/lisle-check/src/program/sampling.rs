@@ -6,6 +6,13 @@
 //! then for a tenth of the time. It is large if it has more executions than most programs, or
 //! computes for longer.
 //!
+//! Priorities have the depths 2 and 3. Deeper ones were tried with SafeStack, a stack without locks
+//! whose fault needs many orders: three fibers pop and push twice. Within 110 s on two cores, depth 4
+//! did not find the fault in 2,965,216 draws, depth 5 not in 5,473,935, and depth 6 not in 3,628,822;
+//! within 20 s, depths 2 to 6 and random schedules did not find it with two seeds. By default some
+//! 56,000 schedules are drawn beside a million executions, so a share for deeper ones is not worth
+//! its time there.
+//!
 //! The drawn schedules have counts and facts of their own, and change nothing in the exploration.
 
 use super::executing::{Executing, Running};
