@@ -1,6 +1,7 @@
 //! Programs of Lisle's, checked.
 
 mod counts;
+mod either;
 #[path = "../support/found.rs"]
 mod found;
 mod kept_locks;

@@ -18,9 +18,6 @@ impl Exhaustive {
         let step = self.depth - 1;
         if step >= self.known {
             self.trace.finish(&mut self.races);
-            if step < self.branch {
-                self.races.clear();
-            }
         } else if self.seen != (self.trace.accesses(step).len(), self.trace.choices(step).len()) {
             self.diverge(step);
         }

@@ -201,7 +201,9 @@ impl Strategy for Exhaustive {
         self.depth = 0;
         self.doomed = false;
         self.cut = None;
-        self.races.clear();
+        // The races of the known steps are reversed again, with the later steps of this execution.
+        let known = self.known as u32;
+        self.races.retain(|race| race.second < known);
         self.waiting.clear();
         self.loaded.clear();
         true
