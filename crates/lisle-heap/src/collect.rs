@@ -4,8 +4,8 @@
 //! collection is a minor one, after which the nursery is empty; then it marks all reachable objects
 //! (`space/mark.rs`), and sweeps the old space.
 //!
-//! A collection runs on the thread that is inside. It sees the roots of all open sessions: those of
-//! threads that are in `outside` do not change meanwhile, since such a thread waits at the gate.
+//! A collection runs on the thread that is inside. It sees the roots of all open sessions. The
+//! roots of threads that are in `outside` do not change meanwhile, since such a thread waits at the gate.
 
 use crate::full::Full;
 use crate::inner::Inner;
@@ -51,7 +51,7 @@ pub(crate) unsafe fn destroy(payload: Raw) {
 }
 
 impl Inner {
-    /// Calls `visit` for each root: those of all sessions, and all global handles.
+    /// Calls `visit` for each root of each session, and for each global handle.
     ///
     /// # Safety
     ///

@@ -24,8 +24,8 @@ impl<W: Word> Gc<W> {
     /// Returns the field's value. Takes a load.
     #[inline]
     pub fn get(&self) -> W::View<'_> {
-        // SAFETY: the field was initialized with a word of type `W`. Whoever has a reference to it has
-        // borrowed the scope, so nothing moves.
+        // SAFETY: the field was initialized with a word of type `W`. A reference to it borrows
+        // the scope, so nothing moves.
         unsafe { W::view(self.0.load(Ordering::Relaxed)) }
     }
 

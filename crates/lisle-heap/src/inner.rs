@@ -125,7 +125,7 @@ impl Inner {
 }
 
 /// Ends the process if scopes are open that should have ended: a coroutine that has another order of calls
-/// has left one open, and its roots would be mixed up with those of others.
+/// has left one open, and its roots would be mixed up with other roots.
 #[inline]
 pub(crate) fn check_depth(session: &Session, depth: usize) {
     if session.depth.get() != depth {

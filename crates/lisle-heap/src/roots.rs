@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(count(&roots), 10 * FIRST);
         roots.reset(begin);
         assert_eq!(count(&roots), 0);
-        // What was left of the chunks is used again.
+        // The chunks are used again.
         roots.push_many(2, immediate(0));
         assert_eq!(count(&roots), 2);
     }

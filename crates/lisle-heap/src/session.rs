@@ -9,7 +9,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 
 thread_local! {
     /// The sessions that the performers of this thread have opened: the first of a list. One of them is
-    /// inside at most; the others are those of fibers that wait in `outside`.
+    /// inside at most; the fibers of the others wait in `outside`.
     static OPEN: Cell<*const Session> = const { Cell::new(ptr::null()) };
 }
 

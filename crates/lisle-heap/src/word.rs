@@ -50,7 +50,7 @@ pub unsafe trait Pointer: for<'a> Word<View<'a> = Ref<'a, Self>> {
 ///
 /// A word of type `V`, with the tag, is a word of this type.
 pub unsafe trait Holds<V: Word>: Word {
-    /// What is added to a pointer of type `V`.
+    /// The tag that a pointer of type `V` gets.
     #[doc(hidden)]
     const TAG: usize;
 }
@@ -315,7 +315,7 @@ unsafe impl<'a, T: Pointer, W: Holds<T>> Source<'a, W> for Ref<'a, T> {
     }
 }
 
-// SAFETY: the words are those of `Option<T>`.
+// SAFETY: an `Option<T>` has these words.
 unsafe impl<'a, T: Pointer> Source<'a, Option<T>> for Option<Ref<'a, T>> {
     #[inline]
     fn raw(&self, _: &Table) -> Raw {

@@ -145,7 +145,7 @@ fn ends(name: &str, message: &str, f: impl FnOnce()) {
 #[cfg(not(miri))]
 const LEFT_OPEN: &str = "a scope of a heap was left open while an outer one ended";
 
-/// A coroutine leaves a fence on its stack in the list of its thread: whoever waits later would read it there.
+/// A coroutine leaves a fence on its stack in the list of its thread, where a later wait would read it.
 #[cfg(not(miri))]
 #[test]
 fn a_session_in_a_coroutine_that_ends_within_another_fence_ends_the_process() {

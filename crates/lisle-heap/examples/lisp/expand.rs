@@ -20,7 +20,7 @@ pub(crate) type Variable = usize;
 /// The environment of the whole program.
 pub(crate) const TOP: Env = 0;
 
-/// An expression whose names are resolved. Numbers of constants are those of [`Expander::constants`].
+/// An expression whose names are resolved. A constant is its number in [`Expander::constants`].
 pub(crate) enum Node {
     Constant(usize),
     Local(Variable),

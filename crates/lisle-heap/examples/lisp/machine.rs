@@ -2,7 +2,7 @@
 //!
 //! The stack is a frame of registers of the heap. A call puts two numbers on it, the instruction and the
 //! frame to return to, and above them the function and its arguments. When the stack is full, or when a
-//! program asks for its continuation, what is below the current call moves into an object of the heap,
+//! program asks for its continuation, the stack below the current call moves into an object of the heap,
 //! and comes back when it is returned to. So recursion is as deep as the heap is large.
 
 use crate::compile::{Code, Constant, Op, Program};
@@ -323,7 +323,7 @@ impl<'r> Machine<'r> {
                             };
                             match self.below.get(s) {
                                 Some(below) => self.regs.set(s, 3, ValueView::Continuation(below)),
-                                None => unreachable!("what was below has moved"),
+                                None => unreachable!("the stack has moved"),
                             }
                         }
                     },

@@ -47,7 +47,7 @@ fn after(damage: impl FnOnce(&mut Scope<'_>, &Objects<'_>)) -> String {
         damage(s, &objects);
         s.verify().unwrap_err().to_string()
     });
-    // What is damaged must not be collected.
+    // A damaged heap must not be collected.
     std::mem::forget(heap);
     said
 }

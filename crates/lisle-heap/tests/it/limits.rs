@@ -91,7 +91,7 @@ fn case_24_memory_goes_back() {
         s.collect(Kind::Full);
         let stats = s.stats();
         assert_eq!((stats.live_bytes, sum(list.get(s))), (24 * few as usize, few * (few - 1) / 2));
-        // What is alive, the nursery and its reserve, and a chunk at each end.
+        // The live objects, the nursery and its reserve, and a chunk at each end.
         assert!(cfg!(miri) || stats.reserved_bytes < (24 * few as usize) + (6 << 20), "{stats:?}");
     });
 }
