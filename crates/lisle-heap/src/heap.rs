@@ -101,7 +101,7 @@ impl Builder {
     }
 
     /// Sets the limit for the heap's objects, in bytes, the nursery included. An allocation that does not
-    /// fit after a collection returns [`Full`], or panics with its text. The default is no limit.
+    /// fit after a collection returns [`Full`](crate::Full), or panics with its text. The default is no limit.
     #[must_use]
     pub fn limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;

@@ -16,7 +16,7 @@ use std::ptr::{self, NonNull};
 ///
 /// # Safety
 ///
-/// `view` must accept each word that [`Source`]s and [`Arg`]s for this type have made.
+/// `view` must accept each word that [`Source`]s and [`Arg`](crate::Arg)s for this type have made.
 pub unsafe trait Word: Sized + 'static {
     /// The word as code reads it while nothing moves: a [`Ref`], an `Option` of one, or an enum to
     /// match on.
