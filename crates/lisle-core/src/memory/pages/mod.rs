@@ -29,8 +29,8 @@ pub fn page_size() -> usize {
     size
 }
 
-/// Maps `len` bytes that read as zero and take memory only when touched. Windows counts them as used
-/// before that, but keeps no memory for them.
+/// Maps `len` bytes, most of which stay untouched: stacks. They read as zero and take memory only when
+/// touched. Windows counts them as used before that, but keeps no memory for them.
 ///
 /// # Errors
 ///
@@ -39,6 +39,26 @@ pub fn map(len: usize) -> io::Result<NonNull<c_void>> {
     let start = system::map(len)?;
     start.as_ptr().expose_provenance();
     Ok(start)
+}
+
+/// Maps `len` bytes that will be used in full. They read as zero and take memory only when touched. The
+/// system may give huge pages, and counts the bytes against its limits.
+///
+/// # Errors
+///
+/// The system's.
+pub fn map_dense(len: usize) -> io::Result<NonNull<c_void>> {
+    system::map_dense(len)
+}
+
+/// Unmaps a whole mapping.
+///
+/// # Safety
+///
+/// [`map`] or [`map_dense`] has returned `start` for `len` bytes, and nobody uses them any more.
+pub unsafe fn unmap(start: NonNull<c_void>, len: usize) {
+    // SAFETY: passed on to the caller.
+    unsafe { system::unmap(start, len) };
 }
 
 /// Lets the kernel take away the pages of `range`. The next access to them finds zeros or, on
@@ -58,7 +78,21 @@ pub unsafe fn give_back(range: Range<usize>) {
 
 #[cfg(all(test, not(miri)))]
 mod tests {
-    use super::{give_back, map, page_size};
+    use super::{give_back, map, map_dense, page_size, unmap};
+
+    #[test]
+    fn memory_is_mapped_and_unmapped_many_times() {
+        // All rounds together need more than an address space has. Windows takes long for each.
+        let (len, rounds) = if cfg!(windows) { (1 << 20, 100) } else { (1 << 30, 1 << 18) };
+        for _ in 0..rounds {
+            let start = map_dense(len).unwrap();
+            // SAFETY: the mapping is this test's own, and is not used afterwards.
+            unsafe {
+                start.cast::<u8>().write(1);
+                unmap(start, len);
+            }
+        }
+    }
 
     #[test]
     fn memory_that_was_given_back_is_of_zeros_or_as_before_and_can_be_used_again() {

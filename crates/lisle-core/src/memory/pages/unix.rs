@@ -12,24 +12,46 @@ pub(super) fn page_size() -> usize {
 }
 
 pub(super) fn map(len: usize) -> io::Result<NonNull<c_void>> {
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
     // Stacks are mostly untouched, so the kernel should not count them against its commit limit.
     #[cfg(all(any(target_os = "linux", target_os = "android"), not(miri)))]
-    let flags = flags | libc::MAP_NORESERVE | libc::MAP_STACK;
+    let flags = libc::MAP_NORESERVE | libc::MAP_STACK;
     #[cfg(target_os = "openbsd")]
-    let flags = flags | libc::MAP_STACK;
-    // SAFETY: a new mapping at an address that the kernel chooses disturbs nothing.
-    let start = unsafe { libc::mmap(ptr::null_mut(), len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
-    if start == libc::MAP_FAILED {
-        return Err(io::Error::last_os_error());
-    }
+    let flags = libc::MAP_STACK;
+    #[cfg(not(any(all(any(target_os = "linux", target_os = "android"), not(miri)), target_os = "openbsd")))]
+    let flags = 0;
+    let start = map_with(flags, len)?;
     // A kernel built without huge pages does not know the advice, and does not need it.
     // SAFETY: the mapping was made above; the advice does not change its contents.
     #[cfg(all(any(target_os = "linux", target_os = "android"), not(miri)))]
     unsafe {
-        libc::madvise(start, len, libc::MADV_NOHUGEPAGE)
+        libc::madvise(start.as_ptr(), len, libc::MADV_NOHUGEPAGE)
     };
+    Ok(start)
+}
+
+pub(super) fn map_dense(len: usize) -> io::Result<NonNull<c_void>> {
+    map_with(0, len)
+}
+
+fn map_with(flags: libc::c_int, len: usize) -> io::Result<NonNull<c_void>> {
+    let (access, flags) =
+        (libc::PROT_READ | libc::PROT_WRITE, flags | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: a new mapping at an address that the kernel chooses disturbs nothing.
+    let start = unsafe { libc::mmap(ptr::null_mut(), len, access, flags, -1, 0) };
+    if start == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
     NonNull::new(start).ok_or_else(|| io::Error::other("the kernel placed a mapping at address zero"))
+}
+
+/// Does the work of the function with this name in `super`.
+///
+/// # Safety
+///
+/// As there.
+pub(super) unsafe fn unmap(start: NonNull<c_void>, len: usize) {
+    // SAFETY: passed on to the caller.
+    unsafe { libc::munmap(start.as_ptr(), len) };
 }
 
 /// Does the work of the function with this name in `super`.

@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
 use windows_sys::Win32::System::Memory::{
-    MEM_COMMIT, MEM_RESERVE, MEM_RESET, PAGE_READWRITE, VirtualAlloc, VirtualUnlock,
+    MEM_COMMIT, MEM_RELEASE, MEM_RESERVE, MEM_RESET, PAGE_READWRITE, VirtualAlloc, VirtualFree, VirtualUnlock,
 };
 use windows_sys::Win32::System::SystemInformation::GetSystemInfo;
 
@@ -24,6 +24,20 @@ pub(super) fn map(len: usize) -> io::Result<NonNull<c_void>> {
     // SAFETY: a new mapping at an address that the kernel chooses disturbs nothing.
     let start = unsafe { VirtualAlloc(ptr::null(), len, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE) };
     NonNull::new(start).ok_or_else(io::Error::last_os_error)
+}
+
+pub(super) fn map_dense(len: usize) -> io::Result<NonNull<c_void>> {
+    map(len)
+}
+
+/// Does the work of the function with this name in `super`.
+///
+/// # Safety
+///
+/// As there.
+pub(super) unsafe fn unmap(start: NonNull<c_void>, _: usize) {
+    // A whole mapping is released by its address. SAFETY: passed on to the caller.
+    unsafe { VirtualFree(start.as_ptr(), 0, MEM_RELEASE) };
 }
 
 /// Does the work of the function with this name in `super`. The pages leave the process's memory at
