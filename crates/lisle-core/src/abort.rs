@@ -14,11 +14,11 @@ pub fn process(why: impl Display) -> ! {
 
 /// Calls `f` and ends the process if `f` unwinds.
 #[inline]
-pub fn if_it_unwinds<R>(why: &'static str, f: impl FnOnce() -> R) -> R {
-    struct Unwinding(&'static str);
-    impl Drop for Unwinding {
+pub fn if_it_unwinds<R>(why: impl Display, f: impl FnOnce() -> R) -> R {
+    struct Unwinding<W: Display>(W);
+    impl<W: Display> Drop for Unwinding<W> {
         fn drop(&mut self) {
-            process(self.0);
+            process(&self.0);
         }
     }
     let unwinding = Unwinding(why);
