@@ -53,6 +53,12 @@ pub mod seam {
     pub use crate::seam::{Seam, set, write};
 }
 
+/// What performs the code that runs here.
+#[cfg(not(lisle_loom))]
+pub mod performer {
+    pub use crate::event::performer::id::{is_in_task, is_on_own_stack};
+}
+
 /// Switches between stacks.
 #[cfg(all(feature = "fibers", not(lisle_loom)))]
 pub mod segment {

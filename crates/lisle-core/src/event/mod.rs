@@ -112,9 +112,6 @@ pub use interface::{
     wrap::described,
 };
 pub use macros::{forwarded, may_wait_at, single, waits_at};
-#[cfg(not(lisle_loom))]
-#[doc(hidden)]
-pub use performer::id::{is_in_task, is_on_own_stack};
 #[doc(hidden)]
 pub use performer::{
     id::performer_id,

@@ -21,14 +21,12 @@ pub fn performer_id() -> usize {
 
 /// Returns `true` if this code runs in no fiber, but on its thread's own stack.
 #[cfg(not(lisle_loom))]
-#[doc(hidden)]
 pub fn is_on_own_stack() -> bool {
     super::parker::running().is_none()
 }
 
 /// Returns `true` if this code is that of a task, which may run on the stack of any code that waits for it.
 #[cfg(not(lisle_loom))]
-#[doc(hidden)]
 pub fn is_in_task() -> bool {
     !super::parker::top_task().get().is_null()
 }

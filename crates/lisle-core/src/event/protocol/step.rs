@@ -148,14 +148,15 @@ fn entries<'a>(mut next: *const Record) -> impl Iterator<Item = Entry<'a>> {
 #[inline]
 fn within<T, R>(entry: &T, mark: usize, f: impl FnOnce() -> R) -> R {
     let address = std::ptr::from_ref(entry).cast::<Record>().map_addr(|addr| addr | mark);
-    let _within = Within { entry: address, outer: CURRENT.with(|current| current.replace(address)) };
+    let _within = Within { entry: address, before: CURRENT.with(|current| current.replace(address)) };
     f()
 }
 
-/// A guard that takes an entry out of the list, however the code in between ends.
+/// A guard that sets the innermost entry back to `before`, however the code in between ends. That code leaves
+/// `entry` as the innermost one, as it has found it.
 struct Within {
     entry: *const Record,
-    outer: *const Record,
+    before: *const Record,
 }
 
 impl Drop for Within {
@@ -163,7 +164,7 @@ impl Drop for Within {
     /// The entry lies on the stack of the coroutine, which may go.
     #[inline]
     fn drop(&mut self) {
-        let left = CURRENT.with(|current| current.replace(self.outer));
+        let left = CURRENT.with(|current| current.replace(self.before));
         if left != self.entry {
             not_nested();
         }
@@ -260,7 +261,7 @@ pub fn lifted<R>(fence: usize, f: impl FnOnce() -> R) -> R {
         Some(Entry::Fence(found)) if innermost.addr() == fence => found.outer,
         _ => return f(),
     };
-    let _restore = Restore(CURRENT.with(|current| current.replace(outer)));
+    let _within = Within { entry: outer, before: CURRENT.with(|current| current.replace(outer)) };
     f()
 }
 
