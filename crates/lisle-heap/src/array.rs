@@ -1,7 +1,7 @@
 //! Objects of variable length: arrays of slots, and bytes.
 
 use crate::field::Slot;
-use crate::full::Full;
+use crate::full::{Full, unless_full};
 use crate::local::{IntoArg, Local};
 use crate::object::{Desc, Shape, WORD, length};
 use crate::raw::Raw;
@@ -185,10 +185,7 @@ impl<'s> Scope<'s> {
     /// If the heap is [full](Full).
     #[track_caller]
     pub fn array<'x, W: Word>(&mut self, len: usize, fill: impl IntoArg<'x, W>) -> Local<'s, Array<W>> {
-        match self.try_array(len, fill) {
-            Ok(array) => array,
-            Err(full) => panic!("{full}"),
-        }
+        unless_full(self.try_array(len, fill))
     }
 
     /// Allocates an array of `len` elements, each with the value `fill`. May collect.
@@ -224,10 +221,7 @@ impl<'s> Scope<'s> {
     /// If the heap is [full](Full).
     #[track_caller]
     pub fn bytes(&mut self, bytes: &[u8]) -> Local<'s, Bytes> {
-        match self.try_bytes(bytes) {
-            Ok(local) => local,
-            Err(full) => panic!("{full}"),
-        }
+        unless_full(self.try_bytes(bytes))
     }
 
     /// Allocates a copy of `bytes`. May collect.

@@ -32,21 +32,12 @@ pub enum Kind {
 ///
 /// The object is dead, has a destructor, and its destructor has not run.
 pub(crate) unsafe fn destroy(payload: Raw) {
-    struct Unwinds(&'static Desc);
-    impl Drop for Unwinds {
-        fn drop(&mut self) {
-            let name = (self.0.name)();
-            abort::process(format_args!("the destructor of a heap object of type `{name}` has panicked"));
-        }
-    }
-    // SAFETY: the object has its header, and its destructor has not run.
-    unsafe {
-        let desc = header_of(payload).desc();
-        let unwinds = Unwinds(desc);
-        if let Some(drop) = desc.drop {
-            drop(payload);
-        }
-        std::mem::forget(unwinds);
+    // SAFETY: the object has its header.
+    let desc = unsafe { header_of(payload).desc() };
+    if let Some(drop) = desc.drop {
+        let why = format_args!("the destructor of a heap object of type `{desc:?}` has panicked");
+        // SAFETY: the object's destructor has not run.
+        abort::if_it_unwinds(why, || unsafe { drop(payload) });
     }
 }
 
@@ -85,7 +76,7 @@ impl Inner {
             stats.collection_time += took;
             stats.longest_pause = stats.longest_pause.max(took);
         }
-        // What has moved has taken room that the nursery's next objects need: the next allocation looks.
+        // The objects that moved have taken room that the next young objects need. So the next allocation looks.
         self.place.close();
     }
 
@@ -150,7 +141,8 @@ impl Inner {
         // SAFETY: passed on to the caller.
         unsafe {
             let spaces = self.spaces.get();
-            if self.stress || (*spaces).old.bytes().saturating_add(bytes) >= (*spaces).threshold {
+            if self.place.is_stressed() || (*spaces).old.bytes().saturating_add(bytes) >= (*spaces).threshold
+            {
                 self.collect(Kind::Full);
             }
             self.ensure_room(bytes, bytes)?;
@@ -234,7 +226,7 @@ impl Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         // No session is open, so all objects are dead.
-        // SAFETY: nobody else has the heap. Each object's destructor runs once.
+        // SAFETY: this was the last handle of the heap. Each object's destructor runs once.
         unsafe {
             for payload in self.place.take_droppable() {
                 destroy(payload.as_ptr());

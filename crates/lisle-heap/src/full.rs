@@ -32,3 +32,13 @@ impl fmt::Display for Full {
 }
 
 impl Error for Full {}
+
+/// Returns the new object, or panics with the text of the error.
+#[inline]
+#[track_caller]
+pub(crate) fn unless_full<T>(new: Result<T, Full>) -> T {
+    match new {
+        Ok(new) => new,
+        Err(full) => panic!("{full}"),
+    }
+}

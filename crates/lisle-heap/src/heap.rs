@@ -3,13 +3,10 @@
 use crate::collect::Kind;
 use crate::inner::Inner;
 use crate::scope::Scope;
-use crate::session::Gate;
 use crate::space::{Place, Spaces, blocks_for};
 use crate::stats::Stats;
-use crate::table::Table;
 use crate::verify::Fault;
 use lisle_core::event::step::Forbidden;
-use std::cell::UnsafeCell;
 use std::panic::Location;
 use std::sync::Arc;
 use std::{fmt, io};
@@ -162,17 +159,7 @@ impl Builder {
                 "the system has no memory for a heap's first blocks",
             ));
         }
-        Ok(Heap(Arc::new(Inner {
-            globals: Arc::new(Table::new(name.clone())),
-            name,
-            ratio,
-            limit,
-            stress,
-            place,
-            spaces: UnsafeCell::new(spaces),
-            sessions: UnsafeCell::default(),
-            gate: Gate::default(),
-        })))
+        Ok(Heap(Arc::new(Inner::new(name, ratio, limit, place, spaces))))
     }
 }
 
@@ -263,12 +250,12 @@ impl Heap {
     /// Returns the name of the heap.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.0.name
+        self.0.name()
     }
 }
 
 impl fmt::Debug for Heap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Heap").field("name", &self.0.name).finish_non_exhaustive()
+        f.debug_struct("Heap").field("name", &self.name()).finish_non_exhaustive()
     }
 }

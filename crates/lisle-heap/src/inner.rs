@@ -10,16 +10,14 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 pub(crate) struct Inner {
-    pub(crate) name: String,
     pub(crate) ratio: f64,
     pub(crate) limit: usize,
-    pub(crate) stress: bool,
     pub(crate) globals: Arc<Table>,
     pub(crate) place: Place,
     /// All of these are used by the thread that is inside.
     pub(crate) spaces: UnsafeCell<Spaces>,
     pub(crate) sessions: UnsafeCell<Sessions>,
-    pub(crate) gate: Gate,
+    gate: Gate,
 }
 
 // SAFETY: the thread that is inside uses the place, the spaces and the sessions, and the gate lets in one
@@ -46,6 +44,22 @@ impl Drop for Sessions {
 }
 
 impl Inner {
+    pub(crate) fn new(name: String, ratio: f64, limit: usize, place: Place, spaces: Spaces) -> Self {
+        Self {
+            ratio,
+            limit,
+            globals: Arc::new(Table::new(name)),
+            place,
+            spaces: UnsafeCell::new(spaces),
+            sessions: UnsafeCell::default(),
+            gate: Gate::default(),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.globals.heap()
+    }
+
     /// Calls `f` inside, with the session of the performer here.
     #[track_caller]
     pub(crate) fn enter<R>(&self, forbidden: Forbidden, f: impl FnOnce(&Session, &Self) -> R) -> R {
@@ -63,8 +77,7 @@ impl Inner {
             closes: open.is_none(),
         };
         step::fenced(forbidden, || {
-            let balanced = Balanced(step::innermost());
-            session.fence.set(balanced.0);
+            session.fence.set(step::innermost());
             f(session, self)
         })
     }
@@ -75,17 +88,17 @@ impl Inner {
         let other = session.heap.get();
         if !std::ptr::eq(other, self) {
             // SAFETY: a heap stays while a session is open in it.
-            let other = unsafe { &(*other).name };
+            let other = unsafe { (*other).name() };
             panic!(
                 "a session is open in the heap `{other}`, and its fiber or thread cannot enter the heap `{}`: handles of one must not be \
                  used with the other. Leave the first, or use a fiber or thread each",
-                self.name
+                self.name()
             );
         }
         assert!(
             !session.inside.get(),
             "this code is inside the heap `{}` already. Pass `&mut Scope` to the code that needs it",
-            self.name
+            self.name()
         );
     }
 
@@ -117,10 +130,7 @@ impl Inner {
         let _back = Back(self, session, session.depth.get());
         session.inside.set(false);
         self.gate.leave();
-        step::lifted(session.fence.get(), || {
-            let _balanced = Balanced(step::innermost());
-            f()
-        })
+        step::lifted(session.fence.get(), f)
     }
 }
 
@@ -139,19 +149,6 @@ fn left_open() -> ! {
         "a scope of a heap was left open while an outer one ended. Scopes must end in the reverse order in which they began, also \
          where coroutines switch stacks",
     )
-}
-
-/// Ends the process if the innermost fence is another at the end than at the beginning: it lies on the stack of a
-/// coroutine, which has left it there.
-struct Balanced(usize);
-
-impl Drop for Balanced {
-    #[inline]
-    fn drop(&mut self) {
-        if step::innermost() != self.0 {
-            left_open();
-        }
-    }
 }
 
 struct Leave<'a> {

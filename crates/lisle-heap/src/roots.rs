@@ -108,7 +108,7 @@ impl Roots {
     #[cold]
     fn next_chunk(&self, len: usize) {
         // SAFETY: only the session's thread comes here, or the collector while that thread has stopped,
-        // and nobody keeps the reference.
+        // and the reference ends here.
         let chunks = unsafe { &mut *self.chunks.get() };
         let current = self.current.get();
         let begin = chunks[current].begin();

@@ -1,7 +1,7 @@
 //! The right to use a heap.
 
 use crate::collect::Kind;
-use crate::full::Full;
+use crate::full::{Full, unless_full};
 use crate::inner::{Inner, check_depth};
 use crate::local::{Local, Regs, Root};
 use crate::object::{Colour, Desc, Header, Object, WORD, set_header, words_of};
@@ -101,10 +101,7 @@ impl<'s> Scope<'s> {
     #[inline]
     #[track_caller]
     pub fn alloc<T: Object>(&mut self, init: T::Init<'_>) -> Local<'s, T> {
-        match self.try_alloc(init) {
-            Ok(local) => local,
-            Err(full) => panic!("{full}"),
-        }
+        unless_full(self.try_alloc(init))
     }
 
     /// Allocates an object. May collect.
@@ -171,7 +168,7 @@ impl<'s> Scope<'s> {
     #[cold]
     #[inline(never)]
     fn room_after_collection(&mut self, words: usize) -> Result<Raw, Full> {
-        // SAFETY: this thread is inside, and the borrow of the scope says that nobody keeps a reference.
+        // SAFETY: this thread is inside, and the borrow of the scope ends all references to objects.
         unsafe { self.inner().make_room(words * WORD) }?;
         Ok(self.place().take_after_collection(words).expect("an empty nursery has room for a cell"))
     }
@@ -260,14 +257,14 @@ impl<'s> Scope<'s> {
     /// Lets the heap collect if a collection is due. For loops that run long and allocate nothing.
     #[inline]
     pub fn poll(&mut self) {
-        if self.inner().stress {
+        if self.place().is_stressed() {
             self.collect(Kind::Minor);
         }
     }
 
     /// Collects.
     pub fn collect(&mut self, kind: Kind) {
-        // SAFETY: this thread is inside, and the borrow of the scope says that nobody keeps a reference.
+        // SAFETY: this thread is inside, and the borrow of the scope ends all references to objects.
         unsafe { self.inner().collect(kind) };
     }
 
@@ -292,7 +289,7 @@ impl<'s> Scope<'s> {
 impl fmt::Debug for Scope<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scope")
-            .field("heap", &self.inner().name)
+            .field("heap", &self.table().heap())
             .field("depth", &self.session().depth.get())
             .finish()
     }

@@ -2,7 +2,8 @@
 
 use crate::inner::Inner;
 use crate::roots::Roots;
-use lisle_core::event::{is_in_task, is_on_own_stack, performer_id};
+use lisle_core::event::performer_id;
+use lisle_core::internal::performer::{is_in_task, is_on_own_stack};
 use std::cell::Cell;
 use std::ptr;
 use std::sync::{Condvar, Mutex, PoisonError};

@@ -34,9 +34,7 @@ pub(crate) struct Place {
     top: Variable<Raw>,
     /// Where allocation stops without a look at `end`: `top` or before, if each allocation collects.
     limit: Variable<usize>,
-    begin: Raw,
-    size: usize,
-    _pages: Pages,
+    pages: Pages,
     log: UnsafeCell<Vec<Logged>>,
     long: Variable<usize>,
     /// The payloads of young objects with destructors.
@@ -49,20 +47,18 @@ pub(crate) struct Place {
 impl Place {
     pub(crate) fn new(size: usize, stress: bool) -> io::Result<Self> {
         let pages = Pages::map(size)?;
-        let begin = pages.begin();
-        let limit = if stress { 0 } else { begin.addr() + size };
-        Ok(Self {
-            top: Variable::new(begin),
-            limit: Variable::new(limit),
-            begin,
-            size,
-            _pages: pages,
+        let place = Self {
+            top: Variable::new(pages.begin()),
+            limit: Variable::new(0),
+            pages,
             log: UnsafeCell::default(),
             long: Variable::new(LONG),
             droppable: UnsafeCell::default(),
             logged: Variable::new(0),
             stress,
-        })
+        };
+        place.open();
+        Ok(place)
     }
 
     /// Takes `words` words, the header included, and returns the payload, or `None` if a collection is
@@ -74,7 +70,7 @@ impl Place {
 
     /// Does the same as `take`, directly after a collection.
     pub(crate) fn take_after_collection(&self, words: usize) -> Option<Raw> {
-        self.take_before(words, self.begin.addr() + self.size)
+        self.take_before(words, self.end())
     }
 
     #[inline]
@@ -92,7 +88,7 @@ impl Place {
 
     #[inline]
     pub(crate) fn is_young(&self, address: Raw) -> bool {
-        address.addr().wrapping_sub(self.begin.addr()) < self.size
+        address.addr().wrapping_sub(self.pages.begin().addr()) < self.pages.len()
     }
 
     /// The write barrier. Called before a word is stored into a slot.
@@ -130,7 +126,7 @@ impl Place {
     /// Lets objects be allocated until the nursery is full.
     pub(crate) fn open(&self) {
         if !self.stress {
-            self.limit.set(self.begin.addr() + self.size);
+            self.limit.set(self.end());
         }
     }
 
@@ -141,11 +137,20 @@ impl Place {
 
     /// Returns the number of bytes of young objects.
     pub(crate) fn used(&self) -> usize {
-        self.top.get().addr() - self.begin.addr()
+        self.top.get().addr() - self.pages.begin().addr()
     }
 
     pub(crate) fn size(&self) -> usize {
-        self.size
+        self.pages.len()
+    }
+
+    fn end(&self) -> usize {
+        self.pages.begin().addr() + self.pages.len()
+    }
+
+    /// Returns `true` if each allocation collects.
+    pub(crate) fn is_stressed(&self) -> bool {
+        self.stress
     }
 
     pub(crate) fn logged(&self) -> u64 {
@@ -154,7 +159,7 @@ impl Place {
 
     /// Returns the address of the nursery.
     pub(crate) fn begin(&self) -> Raw {
-        self.begin
+        self.pages.begin()
     }
 
     /// Returns the log. For the collector.
@@ -186,9 +191,9 @@ impl Place {
     pub(crate) unsafe fn restart(&self) {
         if self.stress || cfg!(debug_assertions) {
             // SAFETY: the caller promises that nobody uses these objects.
-            unsafe { self.begin.write_bytes(0xDB, self.used()) };
+            unsafe { self.pages.begin().write_bytes(0xDB, self.used()) };
         }
-        self.top.set(self.begin);
+        self.top.set(self.pages.begin());
         self.long.set(LONG);
     }
 }
