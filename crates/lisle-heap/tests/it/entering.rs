@@ -1,23 +1,16 @@
 //! Cases 5, 7 and 8 of a single place: who may enter when.
 
 use crate::scheme::{Cons, Sym, Value, numbers, sum};
-use lisle_heap::{Heap, Kind};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use crate::support::{Text, ends, message, small};
+use lisle_heap::{Global, Heap, Kind};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::sync::mpsc;
 use std::thread;
 
 /// Miri takes its time.
 const MANY: i64 = if cfg!(miri) { 500 } else { 10_000 };
 const ROUNDS: usize = if cfg!(miri) { 10 } else { 1_000 };
-
-fn message(f: impl FnOnce()) -> String {
-    let panic = catch_unwind(AssertUnwindSafe(f)).unwrap_err();
-    panic
-        .downcast_ref::<&str>()
-        .map(|text| text.to_string())
-        .or_else(|| panic.downcast::<String>().ok().map(|text| *text))
-        .unwrap()
-}
 
 #[test]
 fn case_05_another_heap_is_not_entered_inside() {
@@ -165,45 +158,6 @@ fn a_destructor_that_enters_ends_the_process() {
     );
 }
 
-/// A coroutine suspends itself in a scope, and the outer scope ends.
-#[test]
-fn case_07_a_scope_that_a_coroutine_leaves_open_ends_the_process() {
-    ends("coroutine", "a scope of a heap was left open while an outer one ended", || {
-        let heap = Heap::new();
-        heap.enter(|s| {
-            let inner = heap.clone();
-            let mut coroutine =
-                corosensei::Coroutine::new(move |yielder: &corosensei::Yielder<(), ()>, ()| {
-                    inner.enter(|s| {
-                        numbers(s, 10);
-                        yielder.suspend(());
-                    });
-                });
-            s.outside(|| coroutine.resume(()));
-        });
-    });
-}
-
-/// Runs the calling test anew in a process of its own, where it does `f`, and checks how that ends.
-fn ends(name: &str, message: &str, f: impl FnOnce()) {
-    const KEY: &str = "LISLE_HEAP_TEST_ENDS";
-    if std::env::var(KEY).is_ok_and(|chosen| chosen == name) {
-        f();
-        return;
-    }
-    if cfg!(miri) {
-        return; // there are no processes
-    }
-    let test = thread::current().name().unwrap().to_owned();
-    let out = std::process::Command::new(std::env::current_exe().unwrap())
-        .args([&test, "--exact", "--nocapture"])
-        .env(KEY, name)
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&out.stderr);
-    assert!(!out.status.success() && said.contains(message), "{}: {said}", out.status);
-}
-
 #[test]
 fn case_03_what_is_forgotten_is_only_leaked() {
     let heap = Heap::builder().nursery(1 << 16).build();
@@ -218,4 +172,74 @@ fn case_03_what_is_forgotten_is_only_leaked() {
     std::mem::forget(heap.clone());
     heap.collect(Kind::Full);
     assert_eq!((heap.verify(), heap.stats().live_bytes), (Ok(()), 240));
+}
+
+/// A thread-local destructor enters a heap when its thread ends.
+#[test]
+fn a_thread_that_ends_may_enter() {
+    struct Enters(RefCell<Option<(Heap, Global<Text>)>>);
+    impl Drop for Enters {
+        fn drop(&mut self) {
+            let (heap, text) = self.0.take().unwrap();
+            heap.enter(|s| {
+                let text = s.take(text);
+                s.collect(Kind::Full);
+                assert_eq!(text.get(s).text, "x");
+                s.outside(|| heap.collect(Kind::Full));
+            });
+            drop(heap);
+        }
+    }
+    thread_local! { static LAST: Enters = const { Enters(RefCell::new(None)) }; }
+    let heap = small();
+    let text = heap.enter(|s| {
+        let text = s.alloc::<Text>(Text::init("x".into()));
+        s.global::<Text>(text)
+    });
+    let other = heap.clone();
+    thread::spawn(move || LAST.with(|last| *last.0.borrow_mut() = Some((other, text)))).join().unwrap();
+    heap.collect(Kind::Full);
+    assert_eq!(heap.stats().live_bytes, 0);
+}
+
+/// Panics that unwind through `outside`, nested sessions, scopes and `escape`, which are caught within.
+#[test]
+fn panics_are_caught_anywhere() {
+    let heap = small();
+    let count = Rc::new(Cell::new(0));
+    struct Counts(Rc<Cell<u32>>);
+    impl Drop for Counts {
+        fn drop(&mut self) {
+            self.0.set(self.0.get() + 1);
+        }
+    }
+    heap.enter(|s| {
+        let text = s.alloc::<Text>(Text::init("x".into()));
+        for round in 0..50 {
+            let said = message(|| {
+                s.scope(|s| {
+                    let _counts = Counts(count.clone());
+                    s.escape::<Text>(|s| {
+                        s.regs::<Option<Text>>(200, None);
+                        s.outside(|| {
+                            let _counts = Counts(count.clone());
+                            heap.enter(|s| {
+                                s.scope(|s| {
+                                    s.collect(Kind::Full);
+                                    s.outside(|| panic!("{round}"))
+                                })
+                            })
+                        })
+                    });
+                });
+            });
+            assert_eq!(said, round.to_string());
+            let text = text.get(s);
+            assert_eq!((text.text.as_str(), s.verify()), ("x", Ok(())));
+        }
+    });
+    assert_eq!(count.get(), 100);
+    assert_eq!(Rc::strong_count(&count), 1);
+    thread::scope(|t| t.spawn(|| heap.collect(Kind::Full)).join().unwrap());
+    assert_eq!(heap.stats().live_bytes, 0);
 }

@@ -1,6 +1,7 @@
 //! Case 8, and fibers of one domain that take turns in a heap.
 
 use crate::scheme::{Value, numbers, sum};
+use crate::support::{Pair, PairRef as _, Text, message, small};
 use lisle::{Event, Runtime, channel, never, spawn};
 use lisle_heap::{Bytes, Global, Heap, Kind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -68,7 +69,7 @@ fn fibers_of_one_domain_take_turns_in_a_heap() {
             sums
         });
         producer.join().unwrap();
-        assert_eq!(sums, (0..200).map(|n| n * (n - 1) / 2).sum());
+        assert_eq!(sums, (0..200).map(|n| n * (n - 1) / 2).sum::<i64>());
     });
     heap.collect(Kind::Full);
     assert_eq!(heap.stats().live_bytes, 0);
@@ -140,4 +141,86 @@ fn a_join_inside_a_session_does_not_wait() {
             });
         }
     });
+}
+
+/// A runtime that runs in `outside` has fibers of its own, on this thread's behalf.
+#[test]
+fn another_heap_is_not_entered_by_a_runtime_within_outside() {
+    let (a, b) = (Heap::builder().name("a").build(), Heap::builder().name("b").build());
+    a.enter(|s| {
+        let text = s.alloc::<Text>(Text::init("a's".into()));
+        let said = message(|| {
+            s.outside(|| {
+                lisle::Runtime::builder().domains(1).run(|| {
+                    b.enter(|s| {
+                        let pair = s.alloc::<Pair>(Pair::init(text, None));
+                        s.global::<Pair>(pair)
+                    })
+                });
+            });
+        });
+        assert!(said.starts_with("a session is open in the heap `a`"), "{said}");
+    });
+    assert_eq!((a.verify(), b.verify()), (Ok(()), Ok(())));
+}
+
+/// The same heap may be entered there: handles are good in all of its sessions.
+#[test]
+fn the_heap_is_entered_by_a_runtime_within_outside() {
+    let heap = small();
+    heap.enter(|s| {
+        let text = s.alloc::<Text>(Text::init("x".into()));
+        let pair = s.outside(|| {
+            lisle::Runtime::builder().domains(1).run(|| {
+                heap.enter(|s| {
+                    s.collect(Kind::Full);
+                    let pair = s.alloc::<Pair>(Pair::init(text, None));
+                    s.collect(Kind::Full);
+                    s.global::<Pair>(pair)
+                })
+            })
+        });
+        assert_eq!(s.take(pair).get(s).first().unwrap().text, "x");
+    });
+}
+
+/// A task runs on the stack of the thread that waits for it, and has none of the thread's handles.
+#[test]
+fn a_task_enters_another_heap_where_it_is_waited_for() {
+    let (a, b) = (Heap::builder().name("a").build(), Heap::builder().name("b").build());
+    let runtime = lisle::Runtime::builder().domains(1).start().unwrap();
+    for _ in 0..200 {
+        a.enter(|s| {
+            let text = s.alloc::<Text>(Text::init("a's".into()));
+            let b = b.clone();
+            let len = s.outside(|| runtime.spawn(move || b.enter(|s| s.bytes(b"b's!").get(s).len())).join());
+            assert_eq!((len.unwrap(), text.get(s).text.as_str()), (4, "a's"));
+        });
+    }
+    lisle::Runtime::builder().domains(1).run(|| {
+        for _ in 0..200 {
+            a.enter(|s| {
+                let text = s.alloc::<Text>(Text::init("a's".into()));
+                let b = b.clone();
+                let len =
+                    s.outside(|| lisle::spawn(move || b.enter(|s| s.bytes(b"b's!").get(s).len())).join());
+                assert_eq!((len.unwrap(), text.get(s).text.as_str()), (4, "a's"));
+            });
+        }
+    });
+}
+
+/// What runs in place within a session does not wait for the session that it runs in.
+#[test]
+fn a_loop_in_a_session_does_not_wait_for_its_own_heap() {
+    let heap = small();
+    lisle::Runtime::builder().domains(1).run(|| {
+        for _ in 0..50 {
+            heap.enter(|_| {
+                let said = message(|| _ = lisle::par::join(|| heap.enter(|_| ()), || heap.enter(|_| ())));
+                assert!(said.starts_with("this code is inside the heap `heap` already"), "{said}");
+            });
+        }
+    });
+    heap.collect(Kind::Full);
 }

@@ -1,9 +1,10 @@
 //! Case 6: handles that belong to no session.
 
 use crate::scheme::{Sym, Value, numbers, sum};
-use lisle_heap::{Global, Heap, Kind, Object};
+use crate::support::{Pair, PairRef as _, Text, small};
+use lisle_heap::{Global, Heap, Kind, Object, Slot};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
 #[test]
@@ -85,4 +86,70 @@ fn destructors_run_once() {
     drop(heap);
     assert_eq!(Arc::strong_count(&count), 1);
     drop(kept);
+}
+
+/// Handles of the heap itself, global handles and other heaps are dropped by destructors, which run within
+/// collections and when the heap goes.
+#[test]
+fn destructors_drop_handles_and_heaps() {
+    #[derive(Object)]
+    struct Owner {
+        global: Mutex<Option<Global<Owner>>>,
+        _heaps: Vec<Heap>,
+        other: Slot<Option<Owner>>,
+    }
+    let (heap, other) = (small(), small());
+    let inner = other.enter(|s| {
+        let owner = s.alloc::<Owner>(Owner::init(Mutex::new(None), vec![small()], None));
+        s.collect(Kind::Full);
+        s.global::<Owner>(owner)
+    });
+    heap.enter(|s| {
+        for round in 0..20 {
+            s.scope(|s| {
+                let first = s.alloc::<Owner>(Owner::init(Mutex::new(None), vec![heap.clone()], None));
+                let global = s.global::<Owner>(first);
+                let second = s.alloc::<Owner>(Owner::init(Mutex::new(Some(global)), vec![small()], first));
+                first.get(s).other.set(s, second);
+                if round % 2 == 0 {
+                    s.collect(Kind::Minor);
+                }
+                // A cycle over a global handle is kept for as long as the handle is.
+                if round % 4 < 2 {
+                    *second.get(s).global.lock().unwrap() = None;
+                }
+            });
+            s.collect(if round % 3 == 0 { Kind::Full } else { Kind::Minor });
+        }
+        s.alloc::<Owner>(Owner::init(Mutex::new(Some(inner)), vec![other], None));
+        s.collect(Kind::Full);
+        assert_eq!(s.verify(), Ok(()));
+    });
+}
+
+/// Global handles are dropped on other threads while this one collects.
+#[test]
+fn global_handles_are_dropped_while_others_collect() {
+    let heap = small();
+    let (tx, rx) = mpsc::channel::<Global<Pair>>();
+    let drops = thread::spawn(move || rx.into_iter().map(drop).count());
+    let count = if cfg!(miri) { 130 } else { 20_000 };
+    heap.enter(|s| {
+        for round in 0..count {
+            s.scope(|s| {
+                let text = s.alloc::<Text>(Text::init(round.to_string()));
+                let pair = s.alloc::<Pair>(Pair::init(text, None));
+                let (kept, sent) = (s.global::<Pair>(pair), s.global::<Pair>(pair));
+                tx.send(sent).unwrap();
+                if round % 64 == 0 {
+                    s.collect(if round % 128 == 0 { Kind::Full } else { Kind::Minor });
+                }
+                assert_eq!(s.take(kept).get(s).first().unwrap().text, round.to_string());
+            });
+        }
+        drop(tx);
+        assert_eq!(s.outside(|| drops.join().unwrap()), count);
+    });
+    heap.collect(Kind::Full);
+    assert_eq!(heap.stats().live_bytes, 0);
 }

@@ -1,6 +1,7 @@
 //! Cases 22 and 24: limits, and memory that goes back.
 
 use crate::scheme::{Cons, Sym, Value, ValueView, cons, numbers, sum};
+use crate::support::small;
 use lisle_heap::{Full, Heap, Kind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -113,5 +114,52 @@ fn case_24_garbage_keeps_the_heap_small() {
             stats.promoted_bytes <= 100 * stats.minor_collections && stats.old_bytes <= 1 << 16,
             "{stats:?}"
         );
+    });
+}
+
+/// Each collection by hand moves almost a full nursery, and no allocation ever finds it full.
+#[test]
+fn collections_by_hand_have_room_for_what_they_move() {
+    let heap = small();
+    heap.enter(|s| {
+        let mut regs = s.regs::<Option<lisle_heap::Bytes>>(if cfg!(miri) { 300 } else { 10_000 }, None);
+        for index in 0..regs.len() {
+            s.scope(|s| {
+                let bytes = s.bytes(&[index as u8; 900]);
+                regs.set(s, index, bytes);
+            });
+            if index % 60 == 59 {
+                s.collect(Kind::Minor);
+            }
+        }
+        for index in 0..regs.len() {
+            assert_eq!(regs.get(s, index).unwrap().as_slice()[899], index as u8);
+        }
+        assert_eq!(s.verify(), Ok(()));
+    });
+}
+
+/// A limit holds for collections by hand, too.
+#[test]
+fn collections_by_hand_do_not_pass_the_limit() {
+    let heap = Heap::builder().nursery(1 << 16).limit(1 << 20).build();
+    heap.enter(|s| {
+        let mut regs = s.regs::<Option<lisle_heap::Bytes>>(4_000, None);
+        let mut full = None;
+        for index in 0..regs.len() {
+            let result = s.scope(|s| {
+                let bytes = s.try_bytes(&[index as u8; 900])?;
+                regs.set(s, index, bytes);
+                Ok(())
+            });
+            if let Err(error) = result {
+                full = Some(error);
+                break;
+            }
+            if index % 60 == 59 {
+                s.collect(Kind::Minor);
+            }
+        }
+        assert!(full.is_some_and(|full: lisle_heap::Full| full.live <= 1 << 20));
     });
 }

@@ -1,6 +1,9 @@
 //! What a heap promises, each by its number in the list of cases of the design.
 
+#[cfg(not(miri))] // Miri follows no switch of stacks
+mod coroutines;
 mod depth;
+mod derives;
 mod entering;
 #[cfg(not(miri))] // Miri follows no switch of stacks
 mod fibers;
@@ -9,4 +12,5 @@ mod graphs;
 mod limits;
 mod roots;
 mod scheme;
+mod support;
 mod values;

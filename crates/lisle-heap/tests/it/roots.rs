@@ -1,7 +1,9 @@
 //! Handles, variables and registers.
 
 use crate::scheme::{Cons, ConsRef, Value, ValueView, numbers, sum};
+use crate::support::{Text, small};
 use lisle_heap::{Heap, Kind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 #[test]
 fn registers_are_roots() {
@@ -50,5 +52,24 @@ fn scopes_let_go_of_their_handles() {
             assert_eq!(s.stats().live_bytes, 3 * 24);
         }
         assert_eq!(sum(kept.get(s)), 3);
+    });
+}
+
+/// Registers without number, or with too many.
+#[test]
+fn registers_that_cannot_be_made_change_nothing() {
+    small().enter(|s| {
+        let none = s.regs::<Option<Text>>(0, None);
+        assert!(catch_unwind(AssertUnwindSafe(|| none.get(s, 0).is_none())).is_err());
+        s.scope(|s| {
+            for len in [usize::MAX, usize::MAX / 8, usize::MAX / 16 + 1] {
+                assert!(catch_unwind(AssertUnwindSafe(|| s.regs::<Option<Text>>(len, None).len())).is_err());
+                let text = s.alloc::<Text>(Text::init("x".into()));
+                let regs = s.regs::<Option<Text>>(300, text);
+                s.collect(Kind::Full);
+                assert!((0..300).all(|index| regs.get(s, index).unwrap().text == "x"));
+                assert_eq!(s.verify(), Ok(()));
+            }
+        });
     });
 }

@@ -1,0 +1,137 @@
+//! Case 7, and coroutines of another crate in other orders.
+
+use crate::scheme::numbers;
+use crate::support::{Text, ends, message, small};
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use lisle_heap::{Heap, Kind};
+
+const LEFT_OPEN: &str = "a scope of a heap was left open while an outer one ended";
+const NOT_NESTED: &str = "a coroutine was suspended, or has ended, between the beginning and the end of a call in which nothing may wait";
+
+/// A coroutine suspends itself in a scope, and the outer scope ends.
+#[test]
+fn case_07_a_scope_that_a_coroutine_leaves_open_ends_the_process() {
+    ends("coroutine", NOT_NESTED, || {
+        let heap = Heap::new();
+        heap.enter(|s| {
+            let inner = heap.clone();
+            let mut coroutine = Coroutine::new(move |yielder: &Yielder<(), ()>, ()| {
+                inner.enter(|s| {
+                    numbers(s, 10);
+                    yielder.suspend(());
+                });
+            });
+            s.outside(|| coroutine.resume(()));
+        });
+    });
+}
+
+/// A coroutine leaves a fence on its stack in the list of its thread, where a later wait would read it.
+#[test]
+fn a_session_in_a_coroutine_that_ends_within_another_fence_ends_the_process() {
+    ends("fence", NOT_NESTED, || {
+        let heap = Heap::new();
+        let mut coroutine = Coroutine::new(move |yielder: &Yielder<(), ()>, ()| {
+            heap.enter(|_| yielder.suspend(()));
+        });
+        coroutine.resume(());
+        lisle::fiber::no_suspend(|| coroutine.resume(()));
+    });
+}
+
+/// The coroutine keeps the address of a fence that is gone.
+#[test]
+fn a_coroutine_that_was_begun_within_a_fence_and_goes_on_after_it_ends_the_process() {
+    ends("fence outside", NOT_NESTED, || {
+        let heap = Heap::new();
+        let mut coroutine = Coroutine::new(move |yielder: &Yielder<(), ()>, ()| {
+            heap.enter(|s| s.outside(|| yielder.suspend(())));
+        });
+        lisle::fiber::no_suspend(|| coroutine.resume(()));
+        coroutine.resume(());
+    });
+}
+
+/// Coroutines that are in `outside` at once, and go on in another order.
+#[test]
+fn coroutines_that_take_turns_in_a_session_end_the_process() {
+    ends("turns", LEFT_OPEN, || {
+        let heap = Heap::new();
+        let mut coroutines: Vec<_> = (0..2)
+            .map(|_| {
+                let heap = heap.clone();
+                Coroutine::new(move |yielder: &Yielder<(), ()>, ()| {
+                    heap.enter(|s| {
+                        let text = s.alloc::<Text>(Text::init("x".into()));
+                        s.outside(|| yielder.suspend(()));
+                        assert_eq!(text.get(s).text, "x");
+                    });
+                })
+            })
+            .collect();
+        coroutines.iter_mut().for_each(|coroutine| assert!(coroutine.resume(()).as_yield().is_some()));
+        coroutines[0].resume(());
+    });
+}
+
+/// In the right order nothing is lost, also when one is dropped or forgotten.
+#[test]
+fn coroutines_that_end_in_order_keep_their_handles() {
+    let heap = small();
+    let make = || {
+        let heap = heap.clone();
+        Coroutine::new(move |yielder: &Yielder<(), ()>, ()| {
+            heap.enter(|s| {
+                let text = s.alloc::<Text>(Text::init("x".into()));
+                s.outside(|| yielder.suspend(()));
+                assert_eq!(text.get(s).text, "x");
+            });
+        })
+    };
+    let (mut first, mut second, mut third) = (make(), make(), make());
+    first.resume(());
+    heap.collect(Kind::Full);
+    second.resume(());
+    third.resume(());
+    heap.collect(Kind::Full);
+    drop(third);
+    assert!(matches!(second.resume(()), CoroutineResult::Return(())));
+    heap.enter(|s| assert_eq!(s.verify(), Ok(())));
+    std::mem::forget(first);
+    // Its session stays open, with its roots.
+    heap.collect(Kind::Full);
+    assert!(heap.stats().live_bytes > 0 && heap.verify() == Ok(()));
+    let said = message(|| Heap::new().enter(|_| ()));
+    assert!(said.starts_with("a session is open in the heap `heap`"), "{said}");
+}
+
+/// A coroutine that is inside keeps all others out of the heap, and its own thread out of all heaps.
+#[test]
+fn a_coroutine_that_is_suspended_inside_keeps_its_thread_out() {
+    let heap = small();
+    let inside = heap.clone();
+    let mut coroutine = Coroutine::new(move |yielder: &Yielder<(), ()>, ()| {
+        inside.enter(|s| {
+            let text = s.alloc::<Text>(Text::init("x".into()));
+            let text = text.get(s);
+            yielder.suspend(());
+            assert_eq!(text.text, "x");
+        });
+    });
+    coroutine.resume(());
+    assert!(message(|| heap.collect(Kind::Full)).starts_with("this code is inside the heap `heap` already"));
+    assert!(message(|| Heap::new().enter(|_| ())).starts_with("a session is open in the heap `heap`"));
+    coroutine.resume(());
+    heap.collect(Kind::Full);
+}
+
+/// The same without a heap: `no_suspend` in a coroutine that is suspended in it.
+#[test]
+fn a_fence_that_a_coroutine_leaves_behind_ends_the_process() {
+    ends("no_suspend", NOT_NESTED, || {
+        let mut coroutine = Coroutine::new(|yielder: &Yielder<(), ()>, ()| {
+            lisle::fiber::no_suspend(|| yielder.suspend(()));
+        });
+        lisle::fiber::no_suspend(|| coroutine.resume(()));
+    });
+}

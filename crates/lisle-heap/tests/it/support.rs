@@ -1,0 +1,51 @@
+//! Objects and helpers of several files.
+
+use lisle_heap::{Heap, Object, Slot};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+
+#[derive(Object)]
+pub(crate) struct Text {
+    pub(crate) text: String,
+}
+
+#[derive(Object)]
+pub(crate) struct Pair {
+    pub(crate) first: Slot<Option<Text>>,
+    pub(crate) second: Slot<Option<Pair>>,
+}
+
+/// Returns a heap with the smallest nursery.
+pub(crate) fn small() -> Heap {
+    Heap::builder().nursery(1 << 16).build()
+}
+
+/// Returns the message of the panic of `f`.
+pub(crate) fn message(f: impl FnOnce()) -> String {
+    let panic = catch_unwind(AssertUnwindSafe(f)).unwrap_err();
+    panic
+        .downcast_ref::<&str>()
+        .map(|text| text.to_string())
+        .or_else(|| panic.downcast::<String>().ok().map(|text| *text))
+        .unwrap()
+}
+
+/// Runs the calling test anew in a process of its own, where it does `f`, and checks how that ends.
+pub(crate) fn ends(name: &str, message: &str, f: impl FnOnce()) {
+    const KEY: &str = "LISLE_HEAP_TEST_ENDS";
+    if std::env::var(KEY).is_ok_and(|chosen| chosen == name) {
+        f();
+        return;
+    }
+    if cfg!(miri) {
+        return; // there are no processes
+    }
+    let test = thread::current().name().unwrap().to_owned();
+    let out = std::process::Command::new(std::env::current_exe().unwrap())
+        .args([&test, "--exact", "--nocapture"])
+        .env(KEY, name)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(!out.status.success() && said.contains(message), "{}: {said}", out.status);
+}
