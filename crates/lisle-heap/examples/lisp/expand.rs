@@ -7,18 +7,12 @@
 use crate::macros::Rules;
 use crate::quote::{strip, stripped_name};
 use crate::read::Symbols;
-use crate::value::{
-    AliasRef as _, PairRef as _, Result, Value, ValueView, elements, error, handles, pair, show,
-};
+use crate::scopes::{Env, Meaning, Scopes, TOP, name_id};
+use crate::value::{PairRef as _, Result, Value, ValueView, elements, error, handles, pair, show};
 use lisle_heap::{Global, Local, Scope};
-use std::collections::HashMap;
 use std::rc::Rc;
 
-pub(crate) type Env = usize;
 pub(crate) type Variable = usize;
-
-/// The environment of the whole program.
-pub(crate) const TOP: Env = 0;
 
 /// An expression whose names are resolved. A constant is its number in [`Expander::constants`].
 pub(crate) enum Node {
@@ -73,49 +67,13 @@ const SPECIALS: [(&str, Special); 13] = [
     ("define-syntax", Special::DefineSyntax),
 ];
 
-/// What a name means.
-#[derive(Clone)]
-pub(crate) enum Meaning {
-    Variable(Variable),
-    Special(Special),
-    Macro(Rc<Rules>),
-    /// The global variable of the symbol with this number.
-    Global(u32),
-}
-
-impl PartialEq for Meaning {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Variable(one), Self::Variable(other)) => one == other,
-            (Self::Special(one), Self::Special(other)) => one == other,
-            (Self::Macro(one), Self::Macro(other)) => Rc::ptr_eq(one, other),
-            (Self::Global(one), Self::Global(other)) => one == other,
-            _ => false,
-        }
-    }
-}
-
-struct Frame {
-    parent: Option<Env>,
-    names: HashMap<u32, Meaning>,
-}
-
 pub(crate) struct Expander {
     pub(crate) symbols: Symbols,
     /// The constants of all code.
     pub(crate) constants: Vec<Global<Value>>,
     /// For each variable, whether it is assigned.
     pub(crate) assigned: Vec<bool>,
-    frames: Vec<Frame>,
-}
-
-/// Returns the number of a name, if the value is one.
-pub(crate) fn name_id(value: ValueView<'_>) -> Option<u32> {
-    match value {
-        ValueView::Symbol(symbol) => Some(symbol.id),
-        ValueView::Alias(alias) => Some(alias.id),
-        _ => None,
-    }
+    pub(crate) scopes: Scopes,
 }
 
 impl Expander {
@@ -124,48 +82,29 @@ impl Expander {
             symbols: Symbols::default(),
             constants: Vec::new(),
             assigned: Vec::new(),
-            frames: vec![Frame { parent: None, names: HashMap::new() }],
+            scopes: Scopes::new(),
         };
         for (name, special) in SPECIALS {
             s.scope(|s| {
                 let id = expander.symbols.intern(s, name).get(s).id;
-                expander.frames[TOP].names.insert(id, Meaning::Special(special));
+                expander.scopes.bind(TOP, id, Meaning::Special(special));
             });
         }
         expander
     }
 
-    fn child(&mut self, parent: Env) -> Env {
-        self.frames.push(Frame { parent: Some(parent), names: HashMap::new() });
-        self.frames.len() - 1
+    fn variable(&mut self) -> Variable {
+        self.assigned.push(false);
+        self.assigned.len() - 1
     }
 
     fn bind(&mut self, s: &Scope<'_>, env: Env, name: Local<'_, Value>) -> Result<Variable> {
         let Some(id) = name_id(name.get(s)) else {
             return error(format!("not a name: {}", show(name.get(s))));
         };
-        self.assigned.push(false);
-        let variable = self.assigned.len() - 1;
-        self.frames[env].names.insert(id, Meaning::Variable(variable));
+        let variable = self.variable();
+        self.scopes.bind(env, id, Meaning::Variable(variable));
         Ok(variable)
-    }
-
-    /// Returns the meaning of a name.
-    pub(crate) fn meaning(&self, mut name: ValueView<'_>, mut env: Env) -> Option<Meaning> {
-        loop {
-            let id = name_id(name)?;
-            let mut next = Some(env);
-            while let Some(frame) = next.map(|env| &self.frames[env]) {
-                if let Some(meaning) = frame.names.get(&id) {
-                    return Some(meaning.clone());
-                }
-                next = frame.parent;
-            }
-            match name {
-                ValueView::Alias(alias) => (name, env) = (alias.of(), alias.env),
-                _ => return Some(Meaning::Global(id)),
-            }
-        }
     }
 
     pub(crate) fn constant<'a>(&mut self, s: &'a Scope<'_>, value: ValueView<'a>) -> usize {
@@ -218,7 +157,7 @@ impl Expander {
 
     fn special(&self, s: &Scope<'_>, form: Local<'_, Value>, env: Env) -> Option<Special> {
         let ValueView::Pair(form) = form.get(s) else { return None };
-        match self.meaning(form.car(), env) {
+        match self.scopes.meaning(form.car(), env) {
             Some(Meaning::Special(special)) => Some(special),
             _ => None,
         }
@@ -234,7 +173,7 @@ impl Expander {
         let mut form = s.local(form.get(s));
         loop {
             let ValueView::Pair(head) = form.get(s) else { return Ok(form) };
-            let Some(Meaning::Macro(rules)) = self.meaning(head.car(), env) else { return Ok(form) };
+            let Some(Meaning::Macro(rules)) = self.scopes.meaning(head.car(), env) else { return Ok(form) };
             form = rules.expand(self, s, form, env)?;
         }
     }
@@ -243,7 +182,7 @@ impl Expander {
         s.scope(|s| {
             let form = self.expanded_head(s, form, env)?;
             match form.get(s) {
-                name @ (ValueView::Symbol(_) | ValueView::Alias(_)) => match self.meaning(name, env) {
+                name @ (ValueView::Symbol(_) | ValueView::Alias(_)) => match self.scopes.meaning(name, env) {
                     Some(Meaning::Variable(variable)) => Ok(Node::Local(variable)),
                     Some(Meaning::Global(_)) => Ok(Node::Global(self.global(s, form))),
                     _ => error(format!("`{}` is syntax, and not a value", show(name))),
@@ -297,7 +236,7 @@ impl Expander {
             }
             (Special::Set, [_, name, value]) => {
                 let value = Box::new(self.expand(s, *value, env)?);
-                match self.meaning(name.get(s), env) {
+                match self.scopes.meaning(name.get(s), env) {
                     Some(Meaning::Variable(variable)) => {
                         self.assigned[variable] = true;
                         Ok(Node::SetLocal(variable, value))
@@ -319,7 +258,7 @@ impl Expander {
             }
             (Special::Let, [_, bindings, body @ ..]) => {
                 let (names, values) = self.bindings(s, *bindings)?;
-                let inner = self.child(env);
+                let inner = self.scopes.child(env);
                 let values: Vec<_> =
                     values.iter().map(|value| self.expand(s, *value, env)).collect::<Result<_>>()?;
                 let names: Vec<_> =
@@ -329,37 +268,18 @@ impl Expander {
             }
             (Special::Letrec | Special::LetrecInOrder, [_, bindings, body @ ..]) => {
                 let (names, values) = self.bindings(s, *bindings)?;
-                let inner = self.child(env);
+                let inner = self.scopes.child(env);
                 let names: Vec<_> =
                     names.iter().map(|name| self.bind(s, inner, *name)).collect::<Result<_>>()?;
                 let values: Vec<_> =
                     values.iter().map(|value| self.expand(s, *value, inner)).collect::<Result<_>>()?;
                 let body = self.body(s, body, inner)?;
                 let bindings: Vec<_> = names.into_iter().zip(values).collect();
-                if special == Special::LetrecInOrder {
-                    return Ok(self.recursive(s, bindings, body));
-                }
-                // All values are computed before the first is assigned.
-                let (mut computed, mut assignments) = (Vec::new(), Vec::new());
-                for (name, value) in bindings {
-                    self.assigned.push(false);
-                    let temporary = self.assigned.len() - 1;
-                    computed.push((temporary, value));
-                    assignments.push((name, Node::Local(temporary)));
-                }
-                let unassigned = self.constant(s, ValueView::Unassigned);
-                let names = assignments.iter().map(|(name, _)| (*name, Node::Constant(unassigned))).collect();
-                let mut nodes = Vec::new();
-                for (name, value) in assignments {
-                    self.assigned[name] = true;
-                    nodes.push(Node::SetLocal(name, Box::new(value)));
-                }
-                nodes.push(body);
-                Ok(Node::Let(names, Box::new(Node::Let(computed, Box::new(Node::Sequence(nodes))))))
+                Ok(self.recursive(s, bindings, body, special == Special::LetrecInOrder))
             }
             (Special::LetSyntax, [_, bindings, body @ ..]) => {
                 let (names, rules) = self.bindings(s, *bindings)?;
-                let inner = self.child(env);
+                let inner = self.scopes.child(env);
                 for (name, rules) in names.iter().zip(rules) {
                     self.bind_syntax(s, *name, rules, inner)?;
                 }
@@ -400,17 +320,29 @@ impl Expander {
         Ok(both)
     }
 
-    /// Variables that see each other: they begin without a value, and then get theirs.
-    fn recursive(&mut self, s: &Scope<'_>, bindings: Vec<(Variable, Node)>, body: Node) -> Node {
+    /// Variables that see each other: they begin without a value, and then get theirs, `in_order`, or after all
+    /// values have been computed.
+    fn recursive(
+        &mut self,
+        s: &Scope<'_>,
+        bindings: Vec<(Variable, Node)>,
+        body: Node,
+        in_order: bool,
+    ) -> Node {
         let unassigned = self.constant(s, ValueView::Unassigned);
         let names = bindings.iter().map(|(name, _)| (*name, Node::Constant(unassigned))).collect();
-        let mut nodes = Vec::new();
-        for (name, value) in bindings {
+        let (mut computed, mut nodes) = (Vec::new(), Vec::new());
+        for (name, mut value) in bindings {
             self.assigned[name] = true;
+            if !in_order {
+                let temporary = self.variable();
+                computed.push((temporary, value));
+                value = Node::Local(temporary);
+            }
             nodes.push(Node::SetLocal(name, Box::new(value)));
         }
         nodes.push(body);
-        Node::Let(names, Box::new(Node::Sequence(nodes)))
+        Node::Let(names, Box::new(Node::Let(computed, Box::new(Node::Sequence(nodes)))))
     }
 
     fn named_let(
@@ -424,13 +356,13 @@ impl Expander {
         let (names, values) = self.bindings(s, bindings)?;
         let mut call: Vec<_> =
             values.iter().map(|value| self.expand(s, *value, env)).collect::<Result<_>>()?;
-        let outer = self.child(env);
+        let outer = self.scopes.child(env);
         let name = self.bind(s, outer, name)?;
-        let inner = self.child(outer);
+        let inner = self.scopes.child(outer);
         let parameters = names.iter().map(|name| self.bind(s, inner, *name)).collect::<Result<_>>()?;
         let body = self.body(s, body, inner)?;
         let lambda = Node::Lambda(Box::new(Lambda { parameters, rest: None, body }));
-        let function = self.recursive(s, vec![(name, lambda)], Node::Local(name));
+        let function = self.recursive(s, vec![(name, lambda)], Node::Local(name), true);
         call.insert(0, function);
         Ok(Node::Call(call))
     }
@@ -442,7 +374,7 @@ impl Expander {
         body: &[Local<'_, Value>],
         env: Env,
     ) -> Result<Lambda> {
-        let inner = self.child(env);
+        let inner = self.scopes.child(env);
         let mut names = Vec::new();
         let mut rest = s.local(parameters.get(s));
         while let ValueView::Pair(pair) = rest.get(s) {
@@ -492,7 +424,7 @@ impl Expander {
         if forms.is_empty() {
             return error("a body without an expression");
         }
-        let env = self.child(env);
+        let env = self.scopes.child(env);
         let mut forms: Vec<_> = forms.iter().rev().map(|form| s.local(form.get(s))).collect();
         let mut definitions = Vec::new();
         let mut nodes = Vec::new();
@@ -526,7 +458,7 @@ impl Expander {
             nodes.push(self.expand(s, form, env)?);
         }
         let body = self.sequence(s, nodes);
-        Ok(if values.is_empty() { body } else { self.recursive(s, values, body) })
+        Ok(if values.is_empty() { body } else { self.recursive(s, values, body, true) })
     }
 
     fn define_syntax(&mut self, s: &mut Scope<'_>, forms: &[Local<'_, Value>], env: Env) -> Result<()> {
@@ -547,7 +479,7 @@ impl Expander {
             view = stripped_name(view);
         }
         let Some(id) = name_id(view) else { return error("a macro has a name") };
-        self.frames[env].names.insert(id, Meaning::Macro(Rc::new(rules)));
+        self.scopes.bind(env, id, Meaning::Macro(Rc::new(rules)));
         Ok(())
     }
 }

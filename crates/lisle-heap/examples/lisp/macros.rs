@@ -1,6 +1,7 @@
 //! `syntax-rules`: patterns and templates.
 
-use crate::expand::{Env, Expander, name_id};
+use crate::expand::Expander;
+use crate::scopes::{Env, name_id};
 use crate::value::{Alias, PairRef as _, Result, Value, ValueView, cons, elements, error, handles, show};
 use lisle_heap::{Global, Local, Scope};
 use std::collections::HashMap;
@@ -101,8 +102,8 @@ impl Rules {
     ) -> bool {
         if let Some(id) = name_id(pattern.get(s)) {
             if self.literals.contains(&id) {
-                let meaning = expander.meaning(form.get(s), env);
-                return meaning.is_some() && meaning == expander.meaning(pattern.get(s), self.env);
+                let meaning = expander.scopes.meaning(form.get(s), env);
+                return meaning.is_some() && meaning == expander.scopes.meaning(pattern.get(s), self.env);
             }
             if !is_named(pattern.get(s), "_") {
                 matches.insert(id, Matched::One(form));

@@ -17,6 +17,7 @@ mod macros;
 mod natives;
 mod quote;
 mod read;
+mod scopes;
 mod tables;
 #[cfg(test)]
 mod tests;

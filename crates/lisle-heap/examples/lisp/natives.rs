@@ -29,7 +29,7 @@ pub(crate) enum Native {
 
 const ANY: usize = usize::MAX;
 
-/// A row for each function: its name, the least and the largest number of its arguments, and what it does.
+/// A row for each function: its name, the least and the largest number of its arguments, and its body.
 macro_rules! natives {
     ($($name:literal $least:literal $most:expr, |$c:ident, $s:ident| $does:expr;)*) => {
         pub(crate) const NATIVES: &[(&str, usize, usize, Native)] = &[

@@ -1,6 +1,7 @@
 //! `quote` and `quasiquote`.
 
-use crate::expand::{Env, Expander, Node};
+use crate::expand::{Expander, Node};
+use crate::scopes::Env;
 use crate::value::{AliasRef as _, PairRef as _, Result, Value, ValueView, elements, error, pair};
 use lisle_heap::{Local, Scope};
 

@@ -132,7 +132,7 @@ fn pitfalls() {
         ("(letrec ((x (call/cc (lambda (c) (list #t c))))) (if (car x) ((cadr x) (list #f (lambda () x))) (eq? x ((cadr x)))))", "#t"),
         // The function of a call is looked at after the arguments.
         ("(call/cc (lambda (k) (0 (k 1))))", "1"),
-        // What a macro inserts means what it meant where the macro was defined.
+        // A name that a macro inserts keeps the meaning of the macro's definition.
         ("(let-syntax ((add1 (syntax-rules () ((_ e) (+ e 1))))) (let ((+ *)) (add1 3)))", "4"),
         ("(let ((x 1)) (let-syntax ((outer (syntax-rules () ((_ y) (let-syntax ((inner (syntax-rules () ((_) (let ((x 2)) y))))) (inner)))))) (outer x)))", "1"),
         ("(let-syntax ((x (syntax-rules ()))) 1)", "1"),
