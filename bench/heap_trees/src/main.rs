@@ -121,7 +121,7 @@ mod gc_arena_trees {
     }
 }
 
-/// The name of a system, and what it does with trees of this depth.
+/// The name of a system, and its program, which takes a depth and returns a number of nodes.
 type System = (&'static str, fn(u32) -> u64);
 
 const SYSTEMS: [System; 3] =

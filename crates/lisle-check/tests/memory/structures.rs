@@ -177,7 +177,7 @@ fn treiber(push: Ordering, pop: Ordering) -> impl Fn() + Send + Sync + 'static {
         let popped: u32 = ended.iter().map(|(_, value)| value.expect("there is one for each")).sum();
         assert_eq!(popped, 3);
         for node in ended.into_iter().flat_map(|(nodes, _)| nodes.0) {
-            // SAFETY: it was made by `into_raw`, and nobody has it any more.
+            // SAFETY: `into_raw` has made it, and this was its last owner.
             drop(unsafe { Box::from_raw(node) });
         }
     }
@@ -240,7 +240,7 @@ fn linked(plan: &'static [[u32; 2]]) -> impl Fn() + Send + Sync + 'static {
             .collect();
         let ended: Vec<_> = fibers.into_iter().map(|fiber| fiber.join().unwrap()).collect();
         for node in ended.into_iter().flat_map(|nodes| nodes.0) {
-            // SAFETY: it was made by `into_raw`, and nobody has it any more.
+            // SAFETY: `into_raw` has made it, and this was its last owner.
             drop(unsafe { Box::from_raw(node) });
         }
     }

@@ -59,7 +59,7 @@ fn perform(
 
 /// Returns the results of each fiber's operations.
 fn run(program: &Program) -> Vec<Option<[usize; 2]>> {
-    // Nobody touches them before the fibers do, and so the fibers name them.
+    // The fibers are the first to touch them, and so the fibers name them.
     let ends: Arc<Vec<_>> = Arc::new((0..CHANNELS).map(|_| channel::bounded::<usize>(1)).collect());
     let fibers: Vec<_> = program
         .iter()

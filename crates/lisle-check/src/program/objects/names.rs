@@ -3,8 +3,8 @@
 //! An object has the name that the first process to declare it gives it. The other processes that
 //! declare it in the same execution have other names for it. Such a name matters only if an object
 //! has it in some execution: then the process can come first. So the two names of a pair become one
-//! as soon as each of them has been an object's name. Nodes of a list have such pairs: whoever pushes
-//! a node declares it first, in each execution. A process that pops meets either of two nodes as its
+//! as soon as each of them has been an object's name. Nodes of a list have such pairs: the process
+//! that pushes a node declares it first, in each execution. A process that pops meets either of two nodes as its
 //! first one, but its name for it is never given, and the nodes keep different names.
 //! An execution in which nothing orders the two declarations shows at once that the other process can
 //! come first: the name counts as given.
