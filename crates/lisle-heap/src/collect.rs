@@ -35,9 +35,11 @@ pub(crate) unsafe fn destroy(payload: Raw) {
     // SAFETY: the object has its header.
     let desc = unsafe { header_of(payload).desc() };
     if let Some(drop) = desc.drop {
-        let why = format_args!("the destructor of a heap object of type `{desc:?}` has panicked");
-        // SAFETY: the object's destructor has not run.
-        abort::if_it_unwinds(why, || unsafe { drop(payload) });
+        abort::if_it_unwinds(
+            format_args!("the destructor of a heap object of type `{desc:?}` has panicked"),
+            // SAFETY: the object's destructor has not run.
+            || unsafe { drop(payload) },
+        );
     }
 }
 
