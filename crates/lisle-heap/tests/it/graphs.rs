@@ -61,10 +61,10 @@ impl Drop for Counted {
 }
 
 /// The xorshift generator of Marsaglia.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -73,20 +73,20 @@ impl Random {
 }
 
 /// An edge of the model.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Edge {
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Edge {
     Nothing,
     Number(u32),
     To(u32),
 }
 
 /// What the model knows of an object: its edges, and whether a destructor counts it.
-struct Known {
-    edges: Vec<Edge>,
-    counts: bool,
+pub(crate) struct Known {
+    pub(crate) edges: Vec<Edge>,
+    pub(crate) counts: bool,
 }
 
-fn edge(view: NodeView<'_>) -> Edge {
+pub(crate) fn edge(view: NodeView<'_>) -> Edge {
     match view {
         NodeView::Nothing => Edge::Nothing,
         NodeView::Number(number) => Edge::Number(number),
@@ -109,7 +109,7 @@ fn id(view: NodeView<'_>) -> u32 {
     }
 }
 
-fn slots<'a>(view: NodeView<'a>) -> Vec<&'a Slot<Node>> {
+pub(crate) fn slots<'a>(view: NodeView<'a>) -> Vec<&'a Slot<Node>> {
     match view {
         NodeView::Two(two) => vec![&two.get().left, &two.get().right],
         NodeView::Named(named) => vec![&named.get().to],
@@ -119,10 +119,10 @@ fn slots<'a>(view: NodeView<'a>) -> Vec<&'a Slot<Node>> {
     }
 }
 
-const ROOTS: usize = 24;
+pub(crate) const ROOTS: usize = 24;
 const OBJECTS: usize = 2_000;
 
-fn allocate<'s>(
+pub(crate) fn allocate<'s>(
     s: &mut Scope<'s>,
     random: &mut Random,
     id: u32,
@@ -162,10 +162,14 @@ fn allocate<'s>(
     (node, used)
 }
 
-fn reachable(model: &HashMap<u32, Known>, from: impl Iterator<Item = Edge>) -> HashSet<u32> {
+/// The objects that can be reached, in a model that returns what it knows of each.
+pub(crate) fn reachable<'m>(
+    model: impl Fn(u32) -> &'m Known,
+    from: impl IntoIterator<Item = Edge>,
+) -> HashSet<u32> {
     let mut stack: Vec<u32> = Vec::new();
     let mut seen = HashSet::new();
-    let mut edges: Vec<Edge> = from.collect();
+    let mut edges: Vec<Edge> = from.into_iter().collect();
     loop {
         for edge in edges.drain(..) {
             if let Edge::To(id) = edge
@@ -175,8 +179,27 @@ fn reachable(model: &HashMap<u32, Known>, from: impl Iterator<Item = Edge>) -> H
             }
         }
         let Some(id) = stack.pop() else { return seen };
-        edges.extend(&model[&id].edges);
+        edges.extend(&model(id).edges);
     }
+}
+
+/// Checks that each object that can be reached from these words has the words of the model, and returns those objects.
+pub(crate) fn check_words<'m>(
+    mut stack: Vec<NodeView<'_>>,
+    model: impl Fn(u32) -> &'m Known,
+    seed: u64,
+) -> HashSet<u32> {
+    let mut seen = HashSet::new();
+    while let Some(view) = stack.pop() {
+        if let Edge::To(id) = edge(view)
+            && seen.insert(id)
+        {
+            let found: Vec<_> = slots(view).iter().map(|slot| edge(slot.get())).collect();
+            assert_eq!(found, model(id).edges, "seed {seed}, object {id}");
+            stack.extend(slots(view).iter().map(|slot| slot.get()));
+        }
+    }
+    seen
 }
 
 fn program(heap: &Heap, seed: u64, steps: usize) {
@@ -252,7 +275,7 @@ fn program(heap: &Heap, seed: u64, steps: usize) {
                     s.collect(kind);
                     if kind == Kind::Full {
                         let roots = known.iter().copied().chain(globals.iter().map(|(_, edge)| *edge));
-                        let alive = reachable(&model, roots);
+                        let alive = reachable(|id| &model[&id], roots);
                         // Nothing is kept that cannot be reached, and nothing is lost.
                         let counted = alive.iter().filter(|id| model[id].counts).count();
                         assert_eq!(count.load(Ordering::Relaxed), counted, "seed {seed}, step {step}");
@@ -271,19 +294,10 @@ fn program(heap: &Heap, seed: u64, steps: usize) {
         }
         assert_eq!(s.verify(), Ok(()), "seed {seed}");
         // Each object that can be reached has the words that the model says.
-        let mut seen = HashSet::new();
-        let mut stack: Vec<NodeView<'_>> = (0..ROOTS).map(|root| regs.get(s, root)).collect();
-        assert!(stack.iter().map(|view| edge(*view)).eq(known), "seed {seed}");
-        while let Some(view) = stack.pop() {
-            if let Edge::To(id) = edge(view)
-                && seen.insert(id)
-            {
-                let found: Vec<_> = slots(view).iter().map(|slot| edge(slot.get())).collect();
-                assert_eq!(found, model[&id].edges, "seed {seed}, object {id}");
-                stack.extend(slots(view).iter().map(|slot| slot.get()));
-            }
-        }
-        assert_eq!(seen, reachable(&model, known.into_iter()));
+        let words: Vec<NodeView<'_>> = (0..ROOTS).map(|root| regs.get(s, root)).collect();
+        assert!(words.iter().map(|view| edge(*view)).eq(known), "seed {seed}");
+        let seen = check_words(words, |id| &model[&id], seed);
+        assert_eq!(seen, reachable(|id| &model[&id], known));
     });
     drop(globals);
     heap.collect(Kind::Full);
@@ -291,7 +305,7 @@ fn program(heap: &Heap, seed: u64, steps: usize) {
 }
 
 /// For how long random programs run: `LISLE_HEAP_SECONDS`, or a few seconds.
-fn seconds() -> u64 {
+pub(crate) fn seconds() -> u64 {
     std::env::var("LISLE_HEAP_SECONDS").ok().and_then(|seconds| seconds.parse().ok()).unwrap_or(4)
 }
 

@@ -5,12 +5,16 @@ mod coroutines;
 mod depth;
 mod derives;
 mod entering;
+mod exchange;
 #[cfg(not(miri))] // Miri follows no switch of stacks
 mod fibers;
 mod globals;
 mod graphs;
 mod limits;
+mod place_ends;
+mod places;
 mod roots;
 mod scheme;
+mod shared_graphs;
 mod support;
 mod values;

@@ -1,6 +1,17 @@
 //! Objects and helpers of several files.
 
-use lisle_heap::{Heap, Object, Slot};
+#[cfg(not(miri))] // there are no processes
+mod child;
+mod meeting;
+mod watch;
+
+#[cfg(not(miri))]
+pub(crate) use child::{Running, block_until_let_go};
+pub(crate) use meeting::{Meeting, together};
+pub(crate) use watch::watched;
+
+use crate::scheme::{numbers, sum};
+use lisle_heap::{Heap, Object, Scope, Slot};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
@@ -18,6 +29,23 @@ pub(crate) struct Pair {
 /// Returns a heap with the smallest nursery.
 pub(crate) fn small() -> Heap {
     Heap::builder().nursery(1 << 16).build()
+}
+
+/// A list of these numbers is alive where a test looks at what is.
+pub(crate) const LIST: i64 = if cfg!(miri) { 30 } else { 1_000 };
+pub(crate) const SUM: i64 = LIST * (LIST - 1) / 2;
+
+/// Returns a heap whose nursery has blocks for several places.
+pub(crate) fn crowded() -> Heap {
+    Heap::builder().nursery(1 << 18).build()
+}
+
+/// Makes and forgets a list.
+pub(crate) fn churn(s: &mut Scope<'_>) {
+    s.scope(|s| {
+        let list = numbers(s, LIST);
+        assert_eq!(sum(list.get(s)), SUM);
+    });
 }
 
 /// Returns the message of the panic of `f`.
