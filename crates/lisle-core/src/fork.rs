@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 /// How many forks there were on the way from the first process that used the library to this one.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 
-static COUNTS: InChild = InChild::new(count);
+static COUNTS: Handlers = Handlers::in_child(count);
 
 /// Runs in a child, where async-signal-safe code is allowed and nothing else.
 extern "C" fn count() {
@@ -38,22 +38,38 @@ pub fn watch() -> u32 {
     generation()
 }
 
-/// A function that each child is to call first.
+/// The functions that each fork is to call.
 #[derive(Debug)]
-pub struct InChild {
-    call: extern "C" fn(),
+pub struct Handlers {
+    before: Option<extern "C" fn()>,
+    in_parent: Option<extern "C" fn()>,
+    in_child: extern "C" fn(),
     is_registered: AtomicBool,
 }
 
-impl InChild {
-    /// Notes a function, which must be async-signal-safe. It is called once
-    /// [`register`](InChild::register) has been.
-    pub const fn new(call: extern "C" fn()) -> Self {
-        InChild { call, is_registered: AtomicBool::new(false) }
+impl Handlers {
+    /// Notes a function that the child calls first, and that must be async-signal-safe. It is called once
+    /// [`register`](Handlers::register) has been.
+    pub const fn in_child(call: extern "C" fn()) -> Self {
+        Handlers { before: None, in_parent: None, in_child: call, is_registered: AtomicBool::new(false) }
     }
 
-    /// Makes sure that children call the function. Two threads that do so at once may have them
-    /// call it twice.
+    /// Notes a function that is called before the fork, and one each that the parent and the child call after it. The
+    /// last must do nothing that a lock of another thread can keep it from, unless the first has taken that lock.
+    pub const fn around(
+        before: extern "C" fn(),
+        in_parent: extern "C" fn(),
+        in_child: extern "C" fn(),
+    ) -> Self {
+        Handlers {
+            before: Some(before),
+            in_parent: Some(in_parent),
+            in_child,
+            is_registered: AtomicBool::new(false),
+        }
+    }
+
+    /// Makes sure that forks call the functions. Two threads that do so at once may have them called twice.
     #[inline]
     pub fn register(&self) {
         if !self.is_registered.load(Ordering::Relaxed) {
@@ -63,16 +79,18 @@ impl InChild {
 
     #[cfg(any(not(unix), miri, lisle_loom))]
     fn register_now(&self) {
-        let _ = self.call; // There are no forks.
+        let _ = (self.before, self.in_parent, self.in_child); // There are no forks.
         self.is_registered.store(true, Ordering::Relaxed);
     }
 
     #[cfg(not(any(not(unix), miri, lisle_loom)))]
     #[cold]
     fn register_now(&self) {
-        // SAFETY: the function may run in a forked child, by the promise to `new`. It is a function
+        let plain = |call: extern "C" fn()| call as unsafe extern "C" fn();
+        let (before, in_parent) = (self.before.map(plain), self.in_parent.map(plain));
+        // SAFETY: the function may run in a forked child, by the promises to `in_child` and `around`. All are functions
         // of this program, which stays.
-        let outcome = unsafe { libc::pthread_atfork(None, None, Some(self.call)) };
+        let outcome = unsafe { libc::pthread_atfork(before, in_parent, Some(self.in_child)) };
         // It fails for want of memory. Then the next call tries again.
         self.is_registered.store(outcome == 0, Ordering::Relaxed);
     }

@@ -24,7 +24,7 @@ pub mod exceptions {
 
 /// State of the process, which begins anew in a forked child.
 pub mod fork {
-    pub use crate::fork::{InChild, PerProcess, generation, watch};
+    pub use crate::fork::{Handlers, PerProcess, generation, watch};
 }
 
 /// Recycled memory.

@@ -1,19 +1,24 @@
 //! Collections.
 //!
-//! A *minor* collection moves the young objects that are reachable to the old space (`space/minor.rs`). A *full*
+//! A *minor* collection moves the young objects that are reachable to the old space (`space/minor`). A *full*
 //! collection is a minor one, after which the nursery is empty; then it marks all reachable objects
 //! (`space/mark.rs`), and sweeps the old space.
 //!
-//! A collection runs on the thread that is inside. It sees the roots of all open sessions. The
-//! roots of threads that are in `outside` do not change meanwhile, since such a thread waits at the gate.
+//! A collection stops the other threads (`world`). It sees the roots of all open sessions. Those of threads that are
+//! in `outside` do not change meanwhile, since such a thread comes in when the collection is over. Held threads help to move
+//! objects. Destructors run on the thread that collects, which is inside, so that they cannot enter the heap.
 
 use crate::full::Full;
-use crate::inner::Inner;
+use crate::inner::{Collector, Inner};
 use crate::object::{Cell, Desc, Header, WORD, header_of, set_header};
+use crate::place::Place;
 use crate::raw::Raw;
-use crate::space::{Logged, Mover, Spaces, blocks_for};
+use crate::space::{Logged, Mover, Pool, blocks_for, lock};
 use crate::stats::Stats;
-use lisle_core::internal::abort;
+use crate::world::Stopped;
+use lisle_core::internal::{abort, seam};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// What a collection looks at.
@@ -44,18 +49,32 @@ pub(crate) unsafe fn destroy(payload: Raw) {
 }
 
 impl Inner {
+    /// Stops all other threads. Returns `None` after another thread has done so, and gone on.
+    pub(crate) fn stop<'a>(&'a self, place: &'a Place) -> Option<Stopped<'a, Place>> {
+        let begun = Instant::now();
+        let late = |other: &Place| {
+            seam::write(&format!(
+                "the heap `{}` waits for a second to collect, for {}. Code that waits, blocks or computes for long goes into `Scope::outside`, \
+                 or calls `Scope::poll`",
+                self.name(),
+                other.describe()
+            ));
+        };
+        let stopped = self.world.stop(place, late)?;
+        let stats = &mut lock(&self.collector).stats;
+        stats.longest_stop = stats.longest_stop.max(begun.elapsed());
+        Some(stopped)
+    }
+
     /// Calls `visit` for each root of each session, and for each global handle.
     ///
     /// # Safety
     ///
-    /// This thread is inside.
-    pub(crate) unsafe fn each_root(&self, mut visit: impl FnMut(&Cell)) {
-        // SAFETY: passed on to the caller; the threads of other sessions wait at the gate before they use
-        // their roots.
-        unsafe {
-            for session in &(*self.sessions.get()).open {
-                session.as_ref().roots.each(&mut visit);
-            }
+    /// All threads have stopped.
+    pub(crate) unsafe fn each_root(&self, stopped: &Stopped<'_, Place>, mut visit: impl FnMut(&Cell)) {
+        for place in stopped.members() {
+            // SAFETY: passed on to the caller.
+            unsafe { place.each_root(&mut visit) };
         }
         self.globals.each(visit);
     }
@@ -64,72 +83,126 @@ impl Inner {
     ///
     /// # Safety
     ///
-    /// This thread is inside, and no reference to an object is used afterwards.
-    pub(crate) unsafe fn collect(&self, kind: Kind) {
-        let begun = Instant::now();
-        // SAFETY: passed on to the caller.
-        unsafe {
-            self.minor();
-            if kind == Kind::Full {
-                self.full();
+    /// This thread is inside, in this place, and no reference to an object is used afterwards.
+    pub(crate) unsafe fn collect(&self, place: &Place, kind: Kind) {
+        let before = self.collections(kind);
+        // A collection of another thread that began after this call is as good.
+        while self.collections(kind) == before {
+            if let Some(stopped) = self.stop(place) {
+                // SAFETY: passed on to the caller.
+                unsafe { self.collect_stopped(&stopped, kind) };
             }
-            let stats = &mut (*self.spaces.get()).stats;
-            let took = begun.elapsed();
-            stats.collection_time += took;
-            stats.longest_pause = stats.longest_pause.max(took);
         }
-        // The objects that moved have taken room that the next young objects need. So the next allocation looks.
-        self.place.close();
     }
 
-    /// Collects so that the nursery is empty, and all its next objects have room in the old space.
+    fn collections(&self, kind: Kind) -> u64 {
+        let stats = &lock(&self.collector).stats;
+        match kind {
+            Kind::Minor => stats.minor_collections,
+            Kind::Full => stats.full_collections,
+        }
+    }
+
+    /// Takes `words` words for a young object, the header included, at a safe point. Returns the payload.
     ///
     /// # Errors
     ///
-    /// If the limit, or the system, has no room for them.
+    /// If the limit, or the system, has no room for more objects.
     ///
     /// # Safety
     ///
     /// As for `collect`.
-    pub(crate) unsafe fn make_room(&self, asked: usize) -> Result<(), Full> {
+    #[cold]
+    pub(crate) unsafe fn room(&self, place: &Place, words: usize) -> Result<Raw, Full> {
         // SAFETY: passed on to the caller.
         unsafe {
-            let spaces = self.spaces.get();
-            let old_bytes = (*spaces).old.bytes() + self.place.used();
-            let due = old_bytes >= (*spaces).threshold;
-            // After a collection that the program has asked for, the nursery is closed and may be empty.
-            if due || self.place.used() > 0 {
-                self.collect(if due { Kind::Full } else { Kind::Minor });
+            if self.stress {
+                self.make_room(place, words, true)?;
             }
-            self.ensure_room(0, asked)
+            loop {
+                if self.world.is_stopping() {
+                    self.world.hold(place);
+                }
+                if let Some(payload) = place.young.take_at_safe_point(words) {
+                    self.open(place);
+                    return Ok(payload);
+                }
+                if !place.young.next_block(&self.nursery) {
+                    self.make_room(place, words, false)?;
+                }
+            }
         }
     }
 
-    /// Makes sure that there is room for `large` bytes beside the objects of the nursery.
+    /// Lets the thread allocate to the end of its block, if no stop was asked for.
+    fn open(&self, place: &Place) {
+        if self.stress {
+            return;
+        }
+        place.young.open();
+        self.world.order_before_look();
+        if self.world.is_stopping() {
+            place.young.close();
+        }
+    }
+
+    /// A safe point, for code that allocates nothing.
     ///
     /// # Safety
     ///
     /// As for `collect`.
-    unsafe fn ensure_room(&self, large: usize, asked: usize) -> Result<(), Full> {
+    #[cold]
+    pub(crate) unsafe fn poll(&self, place: &Place) {
+        if self.stress {
+            // SAFETY: passed on to the caller.
+            unsafe { self.collect(place, Kind::Minor) };
+        } else if self.world.is_stopping() {
+            self.world.hold(place);
+        }
+        self.open(place);
+    }
+
+    /// Collects so that the nursery has blocks, and their objects room in the old space. Does nothing if it has some, unless
+    /// it is `forced`.
+    unsafe fn make_room(&self, place: &Place, words: usize, forced: bool) -> Result<(), Full> {
+        let Some(stopped) = self.stop(place) else { return Ok(()) };
+        if self.nursery.has_blocks() && !forced {
+            return Ok(());
+        }
+        let young = self.young_bytes(&stopped);
+        let due = {
+            let old = lock(&self.old);
+            old.bytes() + young >= old.threshold
+        };
         // SAFETY: passed on to the caller.
         unsafe {
-            for last in [false, true] {
-                let old = &mut (*self.spaces.get()).old;
-                let needed = old.bytes().saturating_add(self.place.size()).saturating_add(large);
-                let within = needed <= self.limit;
-                if within && old.reserve(blocks_for(self.place.size())) {
-                    self.place.open();
-                    return Ok(());
-                }
-                if last {
-                    // The next allocation comes here, too.
-                    self.place.close();
-                    return Err(Full { asked, live: old.bytes(), limit: (!within).then_some(self.limit) });
-                }
-                self.collect(Kind::Full);
+            self.collect_stopped(&stopped, if due { Kind::Full } else { Kind::Minor });
+            if !self.nursery.has_blocks() {
+                self.collect_stopped(&stopped, Kind::Full);
             }
         }
-        unreachable!("the second round returns")
+        if self.nursery.has_blocks() { Ok(()) } else { Err(self.full(words * WORD, self.nursery.size())) }
+    }
+
+    /// Opens the nursery if what it may contain has room in the old space.
+    fn open_nursery(&self, stopped: &Stopped<'_, Place>) {
+        let mut old = lock(&self.old);
+        let (size, movers) = (self.nursery.size(), self.most_movers(stopped));
+        if old.bytes() + size <= self.limit && old.reserve(blocks_for(size, movers)) {
+            self.movers.store(movers, Ordering::Relaxed);
+            self.nursery.open();
+        }
+    }
+
+    fn most_movers(&self, stopped: &Stopped<'_, Place>) -> usize {
+        stopped.members().count().min(self.processors)
+    }
+
+    /// Makes the error for `asked` bytes, which take `more` bytes in the old space.
+    fn full(&self, asked: usize, more: usize) -> Full {
+        let live = lock(&self.old).bytes();
+        let within = live.saturating_add(more) <= self.limit;
+        Full { asked, live, limit: (!within).then_some(self.limit) }
     }
 
     /// Makes room for a large object of `words` words, the header included, and writes the header.
@@ -137,90 +210,149 @@ impl Inner {
     /// # Safety
     ///
     /// As for `collect`.
-    pub(crate) unsafe fn large_room(&self, words: usize, desc: &'static Desc) -> Result<Raw, Full> {
+    pub(crate) unsafe fn large_room(
+        &self,
+        place: &Place,
+        words: usize,
+        desc: &'static Desc,
+    ) -> Result<Raw, Full> {
         // An array may be as long as memory is; its size must not overflow.
         let bytes = words.saturating_mul(WORD);
-        // SAFETY: passed on to the caller.
-        unsafe {
-            let spaces = self.spaces.get();
-            if self.place.is_stressed() || (*spaces).old.bytes().saturating_add(bytes) >= (*spaces).threshold
-            {
-                self.collect(Kind::Full);
-            }
-            self.ensure_room(bytes, bytes)?;
-            let mut payload = (*spaces).old.take_large(words);
-            if payload.is_none() {
-                self.collect(Kind::Full);
-                payload = (*spaces).old.take_large(words);
-            }
-            let live = (*spaces).old.bytes();
-            let payload = payload.ok_or(Full { asked: bytes, live, limit: None })?;
-            set_header(payload, Header::new(desc, (*spaces).old.colour));
-            (*spaces).stats.allocated_bytes += bytes as u64;
-            Ok(payload)
+        let due = {
+            let old = lock(&self.old);
+            self.stress || old.bytes().saturating_add(bytes) >= old.threshold
+        };
+        if due {
+            // SAFETY: passed on to the caller.
+            unsafe { self.collect(place, Kind::Full) };
         }
+        for last in [false, true] {
+            let mut old = lock(&self.old);
+            let needed = old.bytes().saturating_add(self.nursery.size()).saturating_add(bytes);
+            let payload = if needed <= self.limit { old.take_large(words) } else { None };
+            if let Some(payload) = payload {
+                // SAFETY: it has just been taken.
+                unsafe { set_header(payload, Header::new(desc, old.colour)) };
+                drop(old);
+                lock(&self.collector).stats.allocated_bytes += bytes as u64;
+                return Ok(payload);
+            }
+            drop(old);
+            if !last {
+                // SAFETY: passed on to the caller.
+                unsafe { self.collect(place, Kind::Full) };
+            }
+        }
+        Err(self.full(bytes, bytes.saturating_add(self.nursery.size())))
     }
 
-    unsafe fn minor(&self) {
-        // SAFETY: passed on to the caller. The reference to the spaces is used for no other call into the
-        // heap: destructors cannot enter it.
+    /// Collects while all others have stopped.
+    unsafe fn collect_stopped(&self, stopped: &Stopped<'_, Place>, kind: Kind) {
+        let begun = Instant::now();
+        // SAFETY: passed on to the caller.
         unsafe {
-            let spaces = &mut *self.spaces.get();
-            let used = self.place.used();
-            let before = spaces.old.bytes();
-            let mut mover = Mover::new(&self.place, &mut spaces.old);
-            self.each_root(|root| mover.correct(root));
-            for entry in self.place.log_entries().drain(..) {
-                match entry {
-                    Logged::Slot(slot) => mover.correct(slot.as_ref()),
-                    Logged::Object(object) => mover.correct_all(object.as_ptr()),
-                }
+            self.minor(stopped);
+            if kind == Kind::Full {
+                self.full_collection(stopped);
             }
-            mover.finish();
-            for payload in self.place.take_droppable() {
-                if header_of(payload.as_ptr()).new_place().is_none() {
-                    destroy(payload.as_ptr());
-                }
-            }
-            self.place.restart();
-            spaces.stats.minor_collections += 1;
-            spaces.stats.allocated_bytes += used as u64;
-            spaces.stats.promoted_bytes += (spaces.old.bytes() - before) as u64;
         }
+        self.open_nursery(stopped);
+        let stats = &mut lock(&self.collector).stats;
+        let took = begun.elapsed();
+        stats.collection_time += took;
+        stats.longest_pause = stats.longest_pause.max(took);
+    }
+
+    /// Returns the bytes of young objects.
+    fn young_bytes(&self, stopped: &Stopped<'_, Place>) -> usize {
+        self.nursery.used() + stopped.members().map(|place| place.young.used()).sum::<usize>()
+    }
+
+    unsafe fn minor(&self, stopped: &Stopped<'_, Place>) {
+        let (used, before) = (self.young_bytes(stopped), lock(&self.old).bytes());
+        // SAFETY: passed on to the caller.
+        unsafe {
+            let mut mover = Mover::new(self.nursery.range(), &self.old);
+            self.each_root(stopped, |root| mover.correct(root));
+            for place in stopped.members() {
+                for entry in place.young.log_entries().drain(..) {
+                    match entry {
+                        Logged::Slot(slot) => mover.correct(slot.as_ref()),
+                        Logged::Object(object) => mover.correct_all(object.as_ptr()),
+                    }
+                }
+            }
+            self.finish(stopped, mover);
+            for place in stopped.members() {
+                for payload in place.young.take_droppable() {
+                    if header_of(payload.as_ptr()).new_place().is_none() {
+                        destroy(payload.as_ptr());
+                    }
+                }
+                place.young.restart(&self.nursery);
+            }
+            self.nursery.restart(self.stress);
+        }
+        let promoted = lock(&self.old).bytes() - before;
+        let stats = &mut lock(&self.collector).stats;
+        stats.minor_collections += 1;
+        stats.allocated_bytes += used as u64;
+        stats.promoted_bytes += promoted as u64;
+    }
+
+    /// Moves all that can be reached from the objects that have moved. The held threads help if there is much.
+    fn finish(&self, stopped: &Stopped<'_, Place>, mut mover: Mover<'_>) {
+        let mut others = 0;
+        while others == 0 {
+            if mover.finish_alone() {
+                return;
+            }
+            others = stopped.held().min(self.movers.load(Ordering::Relaxed) - 1);
+        }
+        let pool = Pool::new();
+        pool.begin();
+        let mine = Mutex::new(Some(mover));
+        stopped.with_help(others, &|| {
+            let mine = lock(&mine).take();
+            let beside = || Mover::new(self.nursery.range(), &self.old);
+            match mine {
+                Some(mut mover) => mover.finish_beside(&pool),
+                None => beside().join(&pool),
+            }
+        });
     }
 
     /// Collects the old space. The nursery is empty.
-    unsafe fn full(&self) {
-        // SAFETY: as above.
+    unsafe fn full_collection(&self, stopped: &Stopped<'_, Place>) {
+        let (old, collector) = (&mut *lock(&self.old), &mut *lock(&self.collector));
+        let Collector { marker, stats } = collector;
+        old.colour = old.colour.other();
+        // SAFETY: passed on to the caller. The references to the old space and the collector are used for no other call into
+        // the heap: destructors cannot enter it.
         unsafe {
-            let spaces = &mut *self.spaces.get();
-            spaces.old.colour = spaces.old.colour.other();
-            let Spaces { old, marker, .. } = spaces;
-            self.each_root(|root| marker.reach(root, old.colour));
+            self.each_root(stopped, |root| marker.reach(root, old.colour));
             marker.finish(old);
             old.sweep(|payload| destroy(payload));
-            let keep = blocks_for(self.place.size());
-            spaces.old.give_back(keep);
-            spaces.stats.full_collections += 1;
-            spaces.stats.live_bytes = spaces.old.bytes();
-            let grown = (spaces.old.bytes() as f64 * self.ratio) as usize;
-            spaces.threshold = grown.max(4 * self.place.size());
         }
+        old.give_back(blocks_for(self.nursery.size(), self.most_movers(stopped)));
+        stats.full_collections += 1;
+        stats.live_bytes = old.bytes();
+        let grown = (old.bytes() as f64 * self.ratio) as usize;
+        old.threshold = grown.max(4 * self.nursery.size());
     }
 
     /// Returns what the heap has done so far.
-    ///
-    /// # Safety
-    ///
-    /// This thread is inside.
-    pub(crate) unsafe fn stats(&self) -> Stats {
-        // SAFETY: passed on to the caller.
-        let spaces = unsafe { &*self.spaces.get() };
-        let mut stats = spaces.stats.clone();
-        stats.allocated_bytes += self.place.used() as u64;
-        stats.logged_stores = self.place.logged();
-        stats.old_bytes = spaces.old.bytes();
-        stats.reserved_bytes = spaces.old.reserved() + self.place.size();
+    pub(crate) fn stats(&self) -> Stats {
+        let mut stats = lock(&self.collector).stats.clone();
+        stats.allocated_bytes += self.nursery.used() as u64;
+        self.world.each(|place| {
+            stats.places += 1;
+            stats.allocated_bytes += place.young.used() as u64;
+            stats.logged_stores += place.young.logged();
+        });
+        let old = lock(&self.old);
+        stats.old_bytes = old.bytes();
+        stats.reserved_bytes = old.reserved() + self.nursery.size();
         stats
     }
 }
@@ -230,11 +362,12 @@ impl Drop for Inner {
         // No session is open, so all objects are dead.
         // SAFETY: this was the last handle of the heap. Each object's destructor runs once.
         unsafe {
-            for payload in self.place.take_droppable() {
-                destroy(payload.as_ptr());
-            }
-            let old = &mut (*self.spaces.get()).old;
-            old.each_object(|payload| {
+            self.world.each(|place| {
+                for payload in place.young.take_droppable() {
+                    destroy(payload.as_ptr());
+                }
+            });
+            lock(&self.old).each_object(|payload| {
                 if header_of(payload).desc().drop.is_some() {
                     destroy(payload);
                 }

@@ -76,7 +76,7 @@ impl<W: Word> Slot<W> {
     #[inline]
     pub fn set<'a>(&'a self, scope: &'a Scope<'_>, value: impl Source<'a, W>) {
         let new = value.raw(scope.table());
-        scope.place().before_store(&self.0.0, new);
+        scope.place().young.before_store(&self.0.0, new);
         self.0.0.store(new, Ordering::Release);
     }
 
@@ -94,7 +94,7 @@ impl<W: Word> Slot<W> {
         new: impl Source<'a, W>,
     ) -> Result<(), W::View<'a>> {
         let (current, new) = (current.raw(scope.table()), new.raw(scope.table()));
-        scope.place().before_store(&self.0.0, new);
+        scope.place().young.before_store(&self.0.0, new);
         match self.0.0.compare_exchange(current, new, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => Ok(()),
             // SAFETY: as in `Gc::get`.

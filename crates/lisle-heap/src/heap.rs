@@ -1,9 +1,10 @@
 //! A heap, and how a thread enters it.
 
 use crate::collect::Kind;
-use crate::inner::Inner;
+use crate::forks;
+use crate::inner::{Inner, Parts};
 use crate::scope::Scope;
-use crate::space::{Place, Spaces, blocks_for};
+use crate::space::{BLOCK, Nursery, Old, blocks_for};
 use crate::stats::Stats;
 use crate::verify::Fault;
 use lisle_core::event::step::Forbidden;
@@ -13,9 +14,9 @@ use std::{fmt, io};
 
 /// A garbage-collected heap.
 ///
-/// A fiber or a thread uses the heap within [`enter`](Self::enter), which lends it a [`Scope`]. One thread
-/// at a time is inside; others wait until it leaves, or until it calls [`Scope::outside`]. Clones are
-/// handles to the same heap. When the last handle is dropped, the destructors of all plain fields run.
+/// A fiber or a thread uses the heap within [`enter`](Self::enter), which lends it a [`Scope`]. Many threads
+/// may be inside at once. A collection stops them, each at its next allocation, [`Scope::poll`] or
+/// [`Scope::outside`], and never waits for a thread that is not inside. Clones are handles to the same heap. When the last handle is dropped, the destructors of all plain fields run.
 ///
 /// # Examples
 ///
@@ -141,9 +142,8 @@ impl Builder {
     ///
     /// If the limit is not at least twice the nursery, or if the system has no memory for the nursery.
     pub fn try_build(self) -> io::Result<Heap> {
-        const STEP: usize = 1 << 16;
         let Self { name, ratio, limit, nursery, stress } = self;
-        let nursery = nursery.max(1).checked_next_multiple_of(STEP).unwrap_or(usize::MAX);
+        let nursery = nursery.max(1).checked_next_multiple_of(BLOCK).unwrap_or(usize::MAX);
         if limit / 2 < nursery {
             let why = format!(
                 "a limit of {limit} bytes has no room for a nursery of {nursery} bytes and as many that survive. \
@@ -151,15 +151,18 @@ impl Builder {
             );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }
-        let place = Place::new(nursery, stress)?;
-        let mut spaces = Spaces::new(nursery);
-        if !spaces.old.reserve(blocks_for(nursery)) {
+        let threshold = nursery.saturating_mul(4);
+        let (nursery, mut old) = (Nursery::new(nursery)?, Old::new(threshold));
+        if !old.reserve(blocks_for(nursery.size(), 1)) {
             return Err(io::Error::new(
                 io::ErrorKind::OutOfMemory,
                 "the system has no memory for a heap's first blocks",
             ));
         }
-        Ok(Heap(Arc::new(Inner::new(name, ratio, limit, place, spaces))))
+        nursery.open();
+        let inner = Arc::new(Inner::new(Parts { name, ratio, limit, stress, nursery, old }));
+        forks::watch(&inner);
+        Ok(Heap(inner))
     }
 }
 
@@ -189,8 +192,11 @@ impl Heap {
 
     /// Calls `f` with the right to use the heap.
     ///
-    /// If another thread is inside, this one blocks until that one leaves. Within [`Scope::outside`] of the
-    /// same heap, the call continues the session that is open.
+    /// Blocks this thread while another one collects. Within [`Scope::outside`] of the same heap, the call continues
+    /// the session that is open. Complexity: some 20 ns.
+    ///
+    /// A thread that collects waits until the others that are inside come to a safe point. If one of them does not for a
+    /// second, it names that thread and its call of `enter` on standard error.
     ///
     /// Inside, nothing may wait for an event of Lisle: the operation panics, and nothing is lost.
     /// [`Scope::outside`] is for that.
@@ -206,7 +212,7 @@ impl Heap {
             by: "a session of a heap, where `Scope::outside` is for waits, entered at",
             site: Location::caller(),
         };
-        self.0.enter(forbidden, |session, inner| Scope::open(session, inner, f))
+        self.0.enter(forbidden, |session, place| Scope::begin(session, place, f))
     }
 
     /// Collects: finds out which objects cannot be reached any more, runs their destructors and frees their

@@ -1,58 +1,68 @@
 //! The state of a heap, and how performers enter and leave it.
 
-use crate::session::{Gate, Session};
-use crate::space::{Place, Spaces};
+use crate::place::{Here, Place};
+use crate::session::Session;
+use crate::space::{Marker, Nursery, Old};
+use crate::stats::Stats;
 use crate::table::Table;
+use crate::world::World;
 use lisle_core::event::step::{self, Forbidden};
-use lisle_core::internal::abort;
-use std::cell::UnsafeCell;
-use std::ptr::NonNull;
-use std::sync::Arc;
+use lisle_core::internal::{abort, affinity};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 pub(crate) struct Inner {
+    /// Tells heaps apart.
+    pub(crate) number: u64,
     pub(crate) ratio: f64,
     pub(crate) limit: usize,
+    /// Whether each allocation collects.
+    pub(crate) stress: bool,
     pub(crate) globals: Arc<Table>,
-    pub(crate) place: Place,
-    /// All of these are used by the thread that is inside.
-    pub(crate) spaces: UnsafeCell<Spaces>,
-    pub(crate) sessions: UnsafeCell<Sessions>,
-    gate: Gate,
+    pub(crate) world: World<Place>,
+    pub(crate) nursery: Nursery,
+    /// The threads of a collection borrow its blocks, and large objects are born in it.
+    pub(crate) old: Mutex<Old>,
+    pub(crate) collector: Mutex<Collector>,
+    /// The number of threads that may move objects in the next collection: for so many the old space has reserved blocks.
+    pub(crate) movers: AtomicUsize,
+    /// The number of processors.
+    pub(crate) processors: usize,
 }
 
-// SAFETY: the thread that is inside uses the place, the spaces and the sessions, and the gate lets in one
-// at a time. What objects contain is `Send` and `Sync`.
-unsafe impl Send for Inner {}
-// SAFETY: as above.
-unsafe impl Sync for Inner {}
-
-/// Each session is a box that scopes point to. `Box` itself would claim that nothing else does.
+/// What the thread that collects uses.
 #[derive(Default)]
-pub(crate) struct Sessions {
-    /// The sessions of threads that are inside or in `outside`.
-    pub(crate) open: Vec<NonNull<Session>>,
-    unused: Vec<NonNull<Session>>,
+pub(crate) struct Collector {
+    pub(crate) marker: Marker,
+    pub(crate) stats: Stats,
 }
 
-impl Drop for Sessions {
-    fn drop(&mut self) {
-        for session in self.open.iter().chain(&self.unused) {
-            // SAFETY: `enter` has leaked the box, and no thread has the session open any more.
-            drop(unsafe { Box::from_raw(session.as_ptr()) });
-        }
-    }
+/// A heap as `Builder` describes it.
+pub(crate) struct Parts {
+    pub(crate) name: String,
+    pub(crate) ratio: f64,
+    pub(crate) limit: usize,
+    pub(crate) stress: bool,
+    pub(crate) nursery: Nursery,
+    pub(crate) old: Old,
 }
 
 impl Inner {
-    pub(crate) fn new(name: String, ratio: f64, limit: usize, place: Place, spaces: Spaces) -> Self {
+    pub(crate) fn new(parts: Parts) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let Parts { name, ratio, limit, stress, nursery, old } = parts;
         Self {
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
             ratio,
             limit,
+            stress,
             globals: Arc::new(Table::new(name)),
-            place,
-            spaces: UnsafeCell::new(spaces),
-            sessions: UnsafeCell::default(),
-            gate: Gate::default(),
+            world: World::new(),
+            nursery,
+            old: Mutex::new(old),
+            collector: Mutex::default(),
+            movers: AtomicUsize::new(1),
+            processors: affinity::processors(),
         }
     }
 
@@ -62,15 +72,20 @@ impl Inner {
 
     /// Calls `f` inside, with the session of the performer here.
     #[track_caller]
-    pub(crate) fn enter<R>(&self, forbidden: Forbidden, f: impl FnOnce(&Session, &Self) -> R) -> R {
+    pub(crate) fn enter<R>(&self, forbidden: Forbidden, f: impl FnOnce(&Session, &Place) -> R) -> R {
         let open = Session::open_here(|session| self.check_allowed_in(session));
         // SAFETY: a session stays while it is open.
         let open = unsafe { open.as_ref() };
-        self.gate.enter();
-        let session = open.unwrap_or_else(|| self.open_session());
+        let here = open.map_or_else(|| Place::here(self), Session::here);
+        let place = here.place;
+        place.note_entered(forbidden.site);
+        self.world.enter(place);
+        // SAFETY: this thread is inside, in its place.
+        let session = open.unwrap_or_else(|| unsafe { place.open_session(self) });
         session.inside.set(true);
         let _leave = Leave {
             inner: self,
+            here,
             session,
             depth: session.depth.get(),
             fence: session.fence.get(),
@@ -78,7 +93,7 @@ impl Inner {
         };
         step::fenced(forbidden, || {
             session.fence.set(step::innermost());
-            f(session, self)
+            f(session, place)
         })
     }
 
@@ -102,34 +117,20 @@ impl Inner {
         );
     }
 
-    /// Opens a session of the performer here, which has passed the gate.
-    fn open_session(&self) -> &Session {
-        // SAFETY: this thread is inside.
-        let sessions = unsafe { &mut *self.sessions.get() };
-        let session =
-            sessions.unused.pop().unwrap_or_else(|| NonNull::from(Box::leak(Box::new(Session::new()))));
-        sessions.open.push(session);
-        // SAFETY: the session stays until the heap is dropped.
-        let session = unsafe { session.as_ref() };
-        session.heap.set(self);
-        session.list();
-        session
-    }
-
-    /// Lets other threads in while `f` runs.
-    pub(crate) fn outside<R>(&self, session: &Session, f: impl FnOnce() -> R) -> R {
-        struct Back<'a>(&'a Inner, &'a Session, usize);
+    /// Lets others collect while `f` runs.
+    pub(crate) fn outside<R>(&self, session: &Session, place: &Place, f: impl FnOnce() -> R) -> R {
+        struct Back<'a>(&'a Inner, &'a Session, &'a Place, usize);
         impl Drop for Back<'_> {
             fn drop(&mut self) {
-                // First, since a session that was left open inside would keep the gate.
-                check_depth(self.1, self.2);
-                self.0.gate.enter();
+                // First, since a session that was left open inside would be inside already.
+                check_depth(self.1, self.3);
+                self.0.world.enter(self.2);
                 self.1.inside.set(true);
             }
         }
-        let _back = Back(self, session, session.depth.get());
+        let _back = Back(self, session, place, session.depth.get());
         session.inside.set(false);
-        self.gate.leave();
+        self.world.leave(place);
         step::lifted(session.fence.get(), f)
     }
 }
@@ -153,6 +154,8 @@ fn left_open() -> ! {
 
 struct Leave<'a> {
     inner: &'a Inner,
+    /// Dropped after the rest.
+    here: Here<'a>,
     session: &'a Session,
     depth: usize,
     /// The fence of the session that goes on, if this one is nested.
@@ -165,16 +168,11 @@ impl Drop for Leave<'_> {
         check_depth(self.session, self.depth);
         self.session.inside.set(false);
         self.session.fence.set(self.fence);
+        let place = self.here.place;
         if self.closes {
-            self.session.unlist();
-            // SAFETY: this thread is inside until the gate is left.
-            let sessions = unsafe { &mut *self.inner.sessions.get() };
-            let mine = NonNull::from(self.session);
-            let index =
-                sessions.open.iter().position(|session| *session == mine).expect("an open session is listed");
-            let session = sessions.open.swap_remove(index);
-            sessions.unused.push(session);
+            // SAFETY: this thread is inside, in its place.
+            unsafe { place.close_session(self.session) };
         }
-        self.inner.gate.leave();
+        self.inner.world.leave(place);
     }
 }

@@ -1,4 +1,6 @@
 #![doc = include_str!("../README.md")]
+// Under loom only the protocols are built, not their users.
+#![cfg_attr(lisle_loom, allow(dead_code, unreachable_pub))]
 
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("lisle-heap needs words of 64 bits");
@@ -6,40 +8,87 @@ compile_error!("lisle-heap needs words of 64 bits");
 // The derives name this crate.
 extern crate self as lisle_heap;
 
-mod array;
-mod collect;
-mod field;
-mod full;
-mod global;
-mod heap;
-mod inner;
-mod local;
-mod object;
-mod raw;
-mod roots;
-mod scope;
-mod session;
-mod space;
-mod stats;
-mod table;
-mod verify;
-mod word;
+// In an interpreter, models run on plain threads.
+#[cfg(all(test, miri))]
+extern crate loom_once as loom;
 
+#[cfg(all(test, any(lisle_loom, miri)))]
+#[path = "space/minor/loom_pool.rs"]
+mod loom_pool;
+#[cfg(lisle_loom)]
+#[path = "space/minor/pool.rs"]
+mod pool;
+
+#[cfg(not(lisle_loom))]
+mod array;
+#[cfg(not(lisle_loom))]
+mod collect;
+#[cfg(not(lisle_loom))]
+mod field;
+#[cfg(not(lisle_loom))]
+mod forks;
+#[cfg(not(lisle_loom))]
+mod full;
+#[cfg(not(lisle_loom))]
+mod global;
+#[cfg(not(lisle_loom))]
+mod heap;
+#[cfg(not(lisle_loom))]
+mod inner;
+#[cfg(not(lisle_loom))]
+mod local;
+#[cfg(not(lisle_loom))]
+mod object;
+#[cfg(not(lisle_loom))]
+mod place;
+mod raw;
+#[cfg(not(lisle_loom))]
+mod roots;
+#[cfg(not(lisle_loom))]
+mod scope;
+#[cfg(not(lisle_loom))]
+mod session;
+#[cfg(not(lisle_loom))]
+mod space;
+#[cfg(not(lisle_loom))]
+mod stats;
+#[cfg(not(lisle_loom))]
+mod table;
+#[cfg(not(lisle_loom))]
+mod verify;
+#[cfg(not(lisle_loom))]
+mod word;
+mod world;
+
+#[cfg(not(lisle_loom))]
 pub use array::{Array, Bytes};
+#[cfg(not(lisle_loom))]
 pub use collect::Kind;
+#[cfg(not(lisle_loom))]
 pub use field::{Gc, Slot};
+#[cfg(not(lisle_loom))]
 pub use full::Full;
+#[cfg(not(lisle_loom))]
 pub use global::{Global, WrongHeap};
+#[cfg(not(lisle_loom))]
 pub use heap::{Builder, Heap};
+#[cfg(not(lisle_loom))]
 pub use lisle_heap_derive::{Object, Value};
+#[cfg(not(lisle_loom))]
 pub use local::{Arg, IntoArg, Local, Regs, Root};
+#[cfg(not(lisle_loom))]
 pub use object::Object;
+#[cfg(not(lisle_loom))]
 pub use scope::Scope;
+#[cfg(not(lisle_loom))]
 pub use stats::Stats;
+#[cfg(not(lisle_loom))]
 pub use verify::Fault;
+#[cfg(not(lisle_loom))]
 pub use word::{Holds, HoldsImmediate, Immediate, Pointer, Ref, Source, Word};
 
 /// What the code of the derives uses.
+#[cfg(not(lisle_loom))]
 #[doc(hidden)]
 pub mod derived {
     pub use crate::field::Plain;

@@ -179,6 +179,8 @@ impl Colour {
 impl Header {
     /// The header of a cell without an object.
     pub(crate) const FREE: Self = Self(ptr::null_mut());
+    /// The header of an object that a thread is about to move.
+    pub(crate) const MOVING: Self = Self(ptr::without_provenance_mut(MOVED));
 
     #[inline]
     pub(crate) fn new(desc: &'static Desc, colour: Colour) -> Self {
@@ -233,6 +235,17 @@ impl Header {
 pub(crate) unsafe fn header_of(payload: Raw) -> Header {
     // SAFETY: the header is the word before the payload.
     Header(unsafe { payload.cast::<Raw>().sub(1).read() })
+}
+
+/// Returns the header of the object with this payload as a variable that several threads use.
+///
+/// # Safety
+///
+/// `payload` is that of an object, which is there for `'a`.
+#[inline]
+pub(crate) unsafe fn header_cell<'a>(payload: Raw) -> &'a Cell {
+    // SAFETY: the header is the word before the payload.
+    unsafe { &*payload.cast::<Cell>().sub(1) }
 }
 
 /// Writes the header of the object with this payload.

@@ -4,11 +4,12 @@ use crate::collect::Kind;
 use crate::full::{Full, unless_full};
 use crate::inner::{Inner, check_depth};
 use crate::local::{Local, Regs, Root};
-use crate::object::{Colour, Desc, Header, Object, WORD, set_header, words_of};
+use crate::object::{Colour, Desc, Header, Object, set_header, words_of};
+use crate::place::Place;
 use crate::raw::Raw;
 use crate::roots::Mark;
 use crate::session::Session;
-use crate::space::{LARGEST_CELL, Logged, Place};
+use crate::space::{LARGEST_CELL, Logged};
 use crate::stats::Stats;
 use crate::table::Table;
 use crate::verify::Fault;
@@ -49,13 +50,9 @@ impl Drop for End<'_> {
 }
 
 impl<'s> Scope<'s> {
-    /// Calls `f` with the scope of a session that has just entered.
-    pub(crate) fn open<R>(session: &Session, inner: &Inner, f: impl FnOnce(&mut Scope<'_>) -> R) -> R {
-        Self::begin(session, &inner.place, f)
-    }
-
+    /// Calls `f` with a scope of the session.
     #[inline]
-    fn begin<R>(session: &Session, place: &Place, f: impl FnOnce(&mut Scope<'_>) -> R) -> R {
+    pub(crate) fn begin<R>(session: &Session, place: &Place, f: impl FnOnce(&mut Scope<'_>) -> R) -> R {
         let depth = session.depth.get() + 1;
         session.depth.set(depth);
         let _end = End { session, mark: session.roots.mark(), depth };
@@ -145,7 +142,7 @@ impl<'s> Scope<'s> {
         if const { 1 + words_of::<T>() > LARGEST_CELL } {
             self.log_large(payload);
         } else if const { std::mem::needs_drop::<T>() } {
-            self.place().note_droppable(payload);
+            self.place().young.note_droppable(payload);
         }
         Ok(self.push(payload))
     }
@@ -156,9 +153,9 @@ impl<'s> Scope<'s> {
         if words > LARGEST_CELL {
             return self.large_room(words, desc);
         }
-        let payload = match self.place().take(words) {
+        let payload = match self.place().young.take(words) {
             Some(payload) => payload,
-            None => self.room_after_collection(words)?,
+            None => self.room_at_safe_point(words)?,
         };
         // SAFETY: the payload has just been taken. The colour of a young object says nothing.
         unsafe { set_header(payload, Header::new(desc, Colour::FIRST)) };
@@ -167,23 +164,22 @@ impl<'s> Scope<'s> {
 
     #[cold]
     #[inline(never)]
-    fn room_after_collection(&mut self, words: usize) -> Result<Raw, Full> {
+    fn room_at_safe_point(&mut self, words: usize) -> Result<Raw, Full> {
         // SAFETY: this thread is inside, and the borrow of the scope ends all references to objects.
-        unsafe { self.inner().make_room(words * WORD) }?;
-        Ok(self.place().take_after_collection(words).expect("an empty nursery has room for a cell"))
+        unsafe { self.inner().room(self.place(), words) }
     }
 
     #[cold]
     #[inline(never)]
     fn large_room(&mut self, words: usize, desc: &'static Desc) -> Result<Raw, Full> {
         // SAFETY: as above.
-        unsafe { self.inner().large_room(words, desc) }
+        unsafe { self.inner().large_room(self.place(), words, desc) }
     }
 
     /// Notes that a large object, which is born old, was initialized with words that may be young.
     #[cold]
     pub(crate) fn log_large(&self, payload: Raw) {
-        self.place().log(Logged::Object(NonNull::new(payload).expect("a payload is not at address 0")));
+        self.place().young.log(Logged::Object(NonNull::new(payload).expect("a payload is not at address 0")));
     }
 
     /// Makes a handle, which lasts to the end of this scope.
@@ -219,8 +215,8 @@ impl<'s> Scope<'s> {
         self.push(raw)
     }
 
-    /// Lets others use the heap while `f` runs, which is for code that waits, blocks or takes long. May
-    /// collect, since others may.
+    /// Leaves the heap while `f` runs, which is for code that waits, blocks or takes long: a collection of another thread
+    /// does not wait for it. So objects may move, as in a call that may collect.
     ///
     /// A call of [`Heap::enter`](crate::Heap::enter) in `f` continues this session.
     ///
@@ -251,28 +247,29 @@ impl<'s> Scope<'s> {
     /// The process ends if `f` returns while a scope that began in it has not ended, which takes a
     /// coroutine.
     pub fn outside<R>(&mut self, f: impl FnOnce() -> R) -> R {
-        self.inner().outside(self.session(), f)
+        self.inner().outside(self.session(), self.place(), f)
     }
 
-    /// Lets the heap collect if a collection is due. For loops that run long and allocate nothing.
+    /// Lets other threads collect if one of them wants to. For loops that run long and allocate nothing: they would make all other
+    /// threads wait that need a collection. Takes a load and a branch.
     #[inline]
     pub fn poll(&mut self) {
-        if self.place().is_stressed() {
-            self.collect(Kind::Minor);
+        if self.place().young.is_closed() {
+            // SAFETY: this thread is inside, and the borrow of the scope ends all references to objects.
+            unsafe { self.inner().poll(self.place()) };
         }
     }
 
     /// Collects.
     pub fn collect(&mut self, kind: Kind) {
         // SAFETY: this thread is inside, and the borrow of the scope ends all references to objects.
-        unsafe { self.inner().collect(kind) };
+        unsafe { self.inner().collect(self.place(), kind) };
     }
 
     /// Returns what the heap has done so far.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        // SAFETY: this thread is inside.
-        unsafe { self.inner().stats() }
+        self.inner().stats()
     }
 
     /// Checks that the heap is in order. See [`Heap::verify`](crate::Heap::verify).
@@ -280,9 +277,9 @@ impl<'s> Scope<'s> {
     /// # Errors
     ///
     /// Returns the first fault.
-    pub fn verify(&self) -> Result<(), Fault> {
-        // SAFETY: this thread is inside.
-        unsafe { self.inner().verify() }
+    pub fn verify(&mut self) -> Result<(), Fault> {
+        // SAFETY: this thread is inside, and the borrow of the scope ends all references to objects.
+        unsafe { self.inner().verify(self.place()) }
     }
 }
 

@@ -1,12 +1,12 @@
 //! A session: the roots of a performer (a fiber, a task or a plain thread) that has entered a heap.
 
 use crate::inner::Inner;
+use crate::place::{Here, Place};
 use crate::roots::Roots;
 use lisle_core::event::performer_id;
 use lisle_core::internal::performer::{is_in_task, is_on_own_stack};
 use std::cell::Cell;
 use std::ptr;
-use std::sync::{Condvar, Mutex, PoisonError};
 
 thread_local! {
     /// The sessions that the performers of this thread have opened: the first of a list. One of them is
@@ -17,6 +17,8 @@ thread_local! {
 pub(crate) struct Session {
     pub(crate) roots: Roots,
     pub(crate) heap: Cell<*const Inner>,
+    /// The place of its thread.
+    pub(crate) place: Cell<*const Place>,
     /// Whether the performer uses the heap: it does not in `Scope::outside`.
     pub(crate) inside: Cell<bool>,
     /// The number of scopes that are open.
@@ -35,6 +37,7 @@ impl Session {
         Self {
             roots: Roots::new(),
             heap: Cell::new(ptr::null()),
+            place: Cell::new(ptr::null()),
             inside: Cell::new(false),
             depth: Cell::new(0),
             fence: Cell::new(0),
@@ -64,6 +67,12 @@ impl Session {
         mine
     }
 
+    /// Returns the place of its thread.
+    pub(crate) fn here(&self) -> Here<'_> {
+        // SAFETY: a place stays while a session is open in it.
+        Here::of(unsafe { &*self.place.get() })
+    }
+
     /// Lists the session as open here.
     pub(crate) fn list(&self) {
         self.performer.set(performer_id());
@@ -87,26 +96,5 @@ impl Session {
             }
             session = open.next.get();
         }
-    }
-}
-
-/// Lets one thread at a time use a heap.
-#[derive(Default)]
-pub(crate) struct Gate {
-    taken: Mutex<bool>,
-    free: Condvar,
-}
-
-impl Gate {
-    /// Waits until no other thread is inside.
-    pub(crate) fn enter(&self) {
-        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut taken = self.free.wait_while(taken, |taken| *taken).unwrap_or_else(PoisonError::into_inner);
-        *taken = true;
-    }
-
-    pub(crate) fn leave(&self) {
-        *self.taken.lock().unwrap_or_else(PoisonError::into_inner) = false;
-        self.free.notify_one();
     }
 }

@@ -26,4 +26,8 @@ pub struct Stats {
     pub collection_time: Duration,
     /// The time of the longest collection.
     pub longest_pause: Duration,
+    /// The longest time from the begin of a collection until all threads that were inside had stopped.
+    pub longest_stop: Duration,
+    /// The largest number of threads that have used the heap at once: each has a place.
+    pub places: usize,
 }

@@ -19,6 +19,9 @@ struct Words {
     unused: Vec<usize>,
 }
 
+/// No other thread changes the table meanwhile.
+pub(crate) struct Held<'a>(#[expect(dead_code, reason = "it is dropped")] MutexGuard<'a, Words>);
+
 impl Table {
     pub(crate) fn new(heap: String) -> Self {
         Self { heap, words: Mutex::default() }
@@ -31,6 +34,11 @@ impl Table {
 
     fn lock(&self) -> MutexGuard<'_, Words> {
         self.words.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps other threads from changing the table.
+    pub(crate) fn hold(&self) -> Held<'_> {
+        Held(self.lock())
     }
 
     /// Adds a word, and returns its number.

@@ -90,7 +90,7 @@ mod imp {
         pub use loom::sync::atomic::*;
     }
     pub mod sync {
-        pub use loom::sync::{Arc, Mutex, MutexGuard};
+        pub use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
         /// The type of `std` suffices: its initializers do nothing that loom could interleave.
         pub use std::sync::OnceLock;
     }

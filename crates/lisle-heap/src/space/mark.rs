@@ -22,6 +22,9 @@ pub(crate) struct Marker {
     incomplete: bool,
 }
 
+// SAFETY: the objects are `Send`, and the thread that has the value is the only one that marks.
+unsafe impl Send for Marker {}
+
 impl Marker {
     /// Marks the object to which the word points.
     #[inline]

@@ -2,28 +2,13 @@
 
 mod mark;
 mod minor;
+mod nursery;
 pub(crate) mod old;
 mod pages;
-mod place;
-
-use crate::stats::Stats;
+mod young;
 
 pub(crate) use mark::Marker;
-pub(crate) use minor::Mover;
-pub(crate) use old::{LARGEST_CELL, Old, blocks_for};
-pub(crate) use place::{Logged, Place};
-
-/// What a heap has beside its nursery.
-pub(crate) struct Spaces {
-    pub(crate) old: Old,
-    pub(crate) marker: Marker,
-    /// The bytes of the old space at which it is collected.
-    pub(crate) threshold: usize,
-    pub(crate) stats: Stats,
-}
-
-impl Spaces {
-    pub(crate) fn new(nursery: usize) -> Self {
-        Self { old: Old::new(), marker: Marker::default(), threshold: 4 * nursery, stats: Stats::default() }
-    }
-}
+pub(crate) use minor::{Mover, Pool};
+pub(crate) use nursery::{BLOCK, Nursery};
+pub(crate) use old::{LARGEST_CELL, Old, blocks_for, lock};
+pub(crate) use young::{Logged, Young};

@@ -11,6 +11,11 @@ pub(crate) struct Pages {
     len: usize,
 }
 
+// SAFETY: the value is only an address and a length; who may use the memory is not decided here.
+unsafe impl Send for Pages {}
+// SAFETY: as above.
+unsafe impl Sync for Pages {}
+
 impl Pages {
     pub(crate) fn map(len: usize) -> io::Result<Self> {
         Ok(Self { begin: map_dense(len)?, len })

@@ -2,8 +2,9 @@
 
 use crate::inner::Inner;
 use crate::object::{Cell, Header, WORD, each_word, header_of};
+use crate::place::Place;
 use crate::raw::{Raw, is_pointer, untagged};
-use crate::space::{Logged, Place};
+use crate::space::{Logged, lock};
 use std::collections::HashSet;
 use std::error::Error;
 use std::fmt;
@@ -49,7 +50,7 @@ impl Check<'_> {
         let Some(owner) = owner.and_then(ptr::NonNull::new) else { return };
         let logged = self.logged.contains(&Logged::Slot(ptr::NonNull::from(cell)))
             || self.logged.contains(&Logged::Object(owner));
-        if self.place.is_young(raw) && !logged {
+        if self.place.young.is_young(raw) && !logged {
             self.fail(|| {
                 format!("a word of {}, an old object, points to a young object and is not logged", of())
             });
@@ -72,33 +73,39 @@ impl Check<'_> {
 }
 
 impl Inner {
-    /// Checks the heap.
+    /// Checks the heap, while all other threads are stopped.
     ///
     /// # Safety
     ///
-    /// This thread is inside.
-    pub(crate) unsafe fn verify(&self) -> Result<(), Fault> {
-        // SAFETY: passed on to the caller.
+    /// This thread is inside, in this place, and no reference to an object is used afterwards.
+    pub(crate) unsafe fn verify(&self, place: &Place) -> Result<(), Fault> {
+        let stopped = loop {
+            if let Some(stopped) = self.stop(place) {
+                break stopped;
+            }
+        };
+        let old = &*lock(&self.old);
+        // SAFETY: all threads have stopped.
         unsafe {
-            let old = &(*self.spaces.get()).old;
-            let mut check = Check {
-                place: &self.place,
-                objects: HashSet::new(),
-                logged: self.place.log_entries().iter().copied().collect(),
-                fault: None,
-            };
-            // The objects of the nursery lie one after the other.
+            let mut check = Check { place, objects: HashSet::new(), logged: HashSet::new(), fault: None };
+            for place in stopped.members() {
+                check.logged.extend(place.young.log_entries().iter().copied());
+            }
+            // The objects of a block of the nursery lie one after the other.
             let mut young = Vec::new();
-            let mut at = 0;
-            while at < self.place.used() {
-                let payload = self.place.begin().add(at + WORD);
-                let header = header_of(payload);
-                if header.is_free() || header.new_place().is_some() {
-                    check.fail(|| format!("a young object at {payload:p} has no header"));
-                    break;
+            let in_use = stopped.members().filter_map(|place| place.young.block_in_use());
+            for (begin, used) in self.nursery.blocks().chain(in_use) {
+                let mut at = 0;
+                while at < used {
+                    let payload = begin.add(at + WORD);
+                    let header = header_of(payload);
+                    if header.is_free() || header.new_place().is_some() {
+                        check.fail(|| format!("a young object at {payload:p} has no header"));
+                        break;
+                    }
+                    young.push(payload);
+                    at += (1 + header.desc().words(payload)) * WORD;
                 }
-                young.push(payload);
-                at += (1 + header.desc().words(payload)) * WORD;
             }
             let (mut olds, mut bytes) = (Vec::new(), 0);
             old.each_object(|payload| olds.push(payload));
@@ -134,7 +141,7 @@ impl Inner {
             for &payload in &young {
                 check.object(payload, false);
             }
-            self.each_root(|root| check.word(root, None, || "the roots".into()));
+            self.each_root(&stopped, |root| check.word(root, None, || "the roots".into()));
             let small = old.bytes() - old.large_bytes();
             if bytes != small {
                 check.fail(|| format!("the cells of objects have {bytes} bytes, and {small} are counted"));

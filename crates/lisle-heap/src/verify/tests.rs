@@ -6,7 +6,7 @@
 
 use crate::object::{Header, WORD, header_of, set_header};
 use crate::raw::{Raw, immediate, immediate_bits};
-use crate::space::Logged;
+use crate::space::{Logged, lock};
 use crate::table::Table;
 use crate::{Array, Bytes, Heap, Kind, Local, Object, Scope, Slot, Source};
 use std::ptr::NonNull;
@@ -80,7 +80,7 @@ fn case_10_each_fault_is_found() {
         (
             "points to a young object and is not logged",
             after(|s, _| {
-                let log = unsafe { s.place().log_entries() };
+                let log = unsafe { s.place().young.log_entries() };
                 let slot = log.iter().position(|entry| matches!(entry, Logged::Slot(_))).unwrap();
                 log.remove(slot);
             }),
@@ -90,7 +90,7 @@ fn case_10_each_fault_is_found() {
         (
             no_object,
             after(|s, o| {
-                let free = unsafe { (*s.inner().spaces.get()).old.free_cells().next().unwrap().1 };
+                let free = lock(&s.inner().old).free_cells().next().unwrap().1;
                 write(s, o.young, 1, free);
             }),
         ),
@@ -122,8 +122,7 @@ fn case_10_each_fault_is_found() {
         (
             "is listed as free",
             after(|s, o| unsafe {
-                let free =
-                    (*s.inner().spaces.get()).old.free_cells().find(|(words, _)| *words == 3).unwrap().1;
+                let free = lock(&s.inner().old).free_cells().find(|(words, _)| *words == 3).unwrap().1;
                 let next = free.cast::<Raw>().read();
                 free.cast::<Raw>().write(payload(s, o.old));
                 write(s, o.old, 0, next);
@@ -141,10 +140,10 @@ fn the_objects_of_the_cases_are_what_they_are_called() {
         let old = s.alloc::<Pair>(Pair::init(None, None));
         s.collect(Kind::Minor);
         let young = s.alloc::<Pair>(Pair::init(None, None));
-        assert!(!s.place().is_young(payload(s, old)) && s.place().is_young(payload(s, young)));
+        assert!(!s.place().young.is_young(payload(s, old)) && s.place().young.is_young(payload(s, young)));
         old.get(s).first.set(s, young);
         let slot = Logged::Slot(NonNull::from(&old.get(s).get().first).cast());
-        assert_eq!(*unsafe { s.place().log_entries() }, [slot]);
+        assert_eq!(*unsafe { s.place().young.log_entries() }, [slot]);
         assert!(immediate_bits(immediate(5)) == Some(5));
     });
 }

@@ -234,8 +234,7 @@ fn panics_are_caught_anywhere() {
                 });
             });
             assert_eq!(said, round.to_string());
-            let text = text.get(s);
-            assert_eq!((text.text.as_str(), s.verify()), ("x", Ok(())));
+            assert_eq!((s.verify(), text.get(s).text.as_str()), (Ok(()), "x"));
         }
     });
     assert_eq!(count.get(), 100);

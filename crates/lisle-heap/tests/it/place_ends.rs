@@ -106,7 +106,6 @@ fn case_20_threads_end_beside_collections() {
 }
 
 #[test]
-#[ignore = "the gate lets in one thread at a time"]
 fn case_20_threads_end_beside_one_that_collects_inside() {
     let _watched = watched();
     threads_end_beside_collections(true);

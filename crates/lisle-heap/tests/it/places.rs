@@ -120,7 +120,6 @@ fn case_14_collections_go_on_beside_a_thread_that_enters_and_leaves() {
 }
 
 #[test]
-#[ignore = "the gate lets in one thread at a time"]
 fn case_14_a_thread_enters_and_leaves_beside_one_that_stays_inside() {
     let _watched = watched();
     beside_one_that_enters_and_leaves(true);
@@ -170,14 +169,12 @@ fn case_15_eight_threads_collect_as_often_as_two() {
 }
 
 #[test]
-#[ignore = "the gate lets in one thread at a time"]
 fn case_15_eight_threads_that_are_inside_at_once_collect_as_often_as_two() {
     eight_as_two(true);
 }
 
 /// Each thread reads what the others have just written, while all are inside.
 #[test]
-#[ignore = "the gate lets in one thread at a time"]
 fn case_15_threads_that_are_inside_pass_on_new_objects() {
     const THREADS: usize = 4;
     let _watched = watched();
@@ -235,7 +232,6 @@ fn named(thread: &str) -> [String; 2] {
 
 #[test]
 #[cfg(not(miri))]
-#[ignore = "the gate lets in one thread at a time"]
 fn case_16_a_thread_that_blocks_inside_is_named_and_goes_on_when_released() {
     let _watched = watched();
     let child = Running::new(|| {
@@ -278,7 +274,6 @@ fn case_16_a_thread_that_blocks_inside_is_named_and_goes_on_when_released() {
 /// A thread joins, inside, one that waits for its stop: they wait for each other, and the message says so.
 #[test]
 #[cfg(not(miri))]
-#[ignore = "the gate lets in one thread at a time"]
 fn case_16_a_thread_that_joins_another_one_inside_is_named() {
     let _watched = watched();
     let child = Running::new(|| {
@@ -345,14 +340,12 @@ fn gets_in_between_stops(stays_inside: bool) {
 }
 
 #[test]
-#[ignore = "the gate lets in one thread at a time"]
 fn case_17_a_thread_gets_in_between_the_stops_of_one_that_stays_inside() {
     let _watched = watched();
     gets_in_between_stops(true);
 }
 
 #[test]
-#[ignore = "the gate is not fair"]
 fn case_17_a_thread_gets_in_between_the_stops_of_one_that_leaves() {
     let _watched = watched();
     gets_in_between_stops(false);

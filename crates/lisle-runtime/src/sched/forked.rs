@@ -6,10 +6,10 @@
 //! so the clock is advanced.
 
 use crate::event::tick;
-use crate::fork::InChild;
+use crate::fork::Handlers;
 use crate::jobs::heartbeat;
 
-static FIRST: InChild = InChild::new(begin);
+static FIRST: Handlers = Handlers::in_child(begin);
 
 /// Makes sure that children do it.
 #[inline]

@@ -3,6 +3,7 @@
 use crate::object::WORD;
 use crate::raw::Raw;
 use crate::space::pages::Pages;
+use std::ptr;
 
 /// The size of a block in bytes.
 pub(crate) const BLOCK: usize = 1 << 16;
@@ -16,27 +17,35 @@ pub(crate) struct Block {
     cell: usize,
     /// The number of cells that were taken at least once. Those after them have no header yet.
     taken: usize,
+    /// The first of the free cells among them: each contains the address of the next in the word behind its header.
+    pub(super) free: Raw,
 }
 
 impl Block {
     pub(super) fn new(memory: Raw, words: usize) -> Self {
-        Self { memory, cell: words * WORD, taken: 0 }
+        Self { memory, cell: words * WORD, taken: 0, free: ptr::null_mut() }
     }
 
     pub(super) fn memory(&self) -> Raw {
         self.memory
     }
 
-    /// Takes the next cell that was never taken, and returns its payload.
-    #[inline]
-    pub(super) fn take(&mut self) -> Option<Raw> {
-        let begin = self.taken * self.cell;
-        if begin + self.cell > BLOCK {
-            return None;
-        }
-        self.taken += 1;
-        // SAFETY: the cell ends within the block.
-        Some(unsafe { self.memory.add(begin + WORD) })
+    /// Returns the begin of the cells that were never taken, and the end of the last cell.
+    pub(super) fn untaken(&self) -> (Raw, Raw) {
+        let cells = BLOCK / self.cell;
+        // SAFETY: so many cells are in the block.
+        unsafe { (self.memory.add(self.taken * self.cell), self.memory.add(cells * self.cell)) }
+    }
+
+    /// Notes which cells are left: the list of free ones, and the begin of those that were never taken.
+    pub(super) fn note_left(&mut self, free: Raw, untaken: Raw) {
+        self.free = free;
+        self.taken = (untaken.addr() - self.memory.addr()) / self.cell;
+    }
+
+    /// Returns `true` if a cell can be taken.
+    pub(super) fn has_room(&self) -> bool {
+        !self.free.is_null() || self.taken < BLOCK / self.cell
     }
 
     /// Returns the payloads of the cells that were taken at least once.
@@ -44,6 +53,14 @@ impl Block {
         let (memory, cell) = (self.memory, self.cell);
         // SAFETY: these cells are in the block.
         (0..self.taken).map(move |index| unsafe { memory.add(index * cell + WORD) })
+    }
+
+    /// Returns the payloads of the free cells among them.
+    pub(super) fn free_cells(&self) -> impl Iterator<Item = Raw> + use<> {
+        let there = |payload: &Raw| !payload.is_null();
+        // SAFETY: the word behind the header of a free cell is the address of the next.
+        let next = move |payload: &Raw| Some(unsafe { payload.cast::<Raw>().read() }).filter(there);
+        std::iter::successors(Some(self.free).filter(there), next)
     }
 }
 

@@ -6,23 +6,26 @@
 //! than the largest cell is *large*, and has an allocation of its own.
 
 pub(crate) mod blocks;
+mod cells;
 mod sizes;
 
 use crate::object::{Colour, Header, WORD, header_of, set_header};
 use crate::raw::Raw;
 use blocks::{BLOCK, Block, Blocks};
-use sizes::{CLASSES, class_of, words_of_class};
+use sizes::{CLASSES, words_of_class};
 use std::alloc::{Layout, alloc, dealloc};
 use std::ptr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+pub(crate) use cells::Cells;
 pub(crate) use sizes::LARGEST_CELL;
 
 /// The cells of one size.
 struct Class {
     words: usize,
     blocks: Vec<Block>,
-    /// The free cells: each contains the address of the next in the word behind its header.
-    free: Raw,
+    /// The blocks with free cells that no collector has borrowed.
+    with_room: Vec<usize>,
 }
 
 struct Large {
@@ -37,24 +40,36 @@ pub(crate) struct Old {
     blocks: Blocks,
     /// The bytes of the cells that have an object, and of large objects.
     bytes: usize,
+    /// The bytes at which the old space is to be collected.
+    pub(crate) threshold: usize,
     /// The colour of live objects. New ones get it.
     pub(crate) colour: Colour,
 }
 
-/// Returns the largest number of blocks that objects of `bytes` bytes can need: each size may
-/// need a new block that it fills only in part, and cells may be a quarter larger than their objects.
-pub(crate) fn blocks_for(bytes: usize) -> usize {
-    (bytes + bytes / 4).div_ceil(BLOCK - LARGEST_CELL * WORD) + CLASSES
+// SAFETY: the memory is the heap's own. Objects are `Send` and `Sync`.
+unsafe impl Send for Old {}
+
+/// Returns the largest number of blocks that objects of `bytes` bytes can need if `threads` threads move them: each
+/// thread may need a new block of each size that it fills only in part, and cells may be a quarter larger than their
+/// objects.
+pub(crate) fn blocks_for(bytes: usize, threads: usize) -> usize {
+    (bytes + bytes / 4).div_ceil(BLOCK - LARGEST_CELL * WORD) + threads * CLASSES
+}
+
+/// Locks the old space.
+pub(crate) fn lock<T>(old: &Mutex<T>) -> MutexGuard<'_, T> {
+    old.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Old {
-    pub(crate) fn new() -> Self {
-        let class = |class| Class { words: words_of_class(class), blocks: Vec::new(), free: ptr::null_mut() };
+    pub(crate) fn new(threshold: usize) -> Self {
+        let class = |class| Class { words: words_of_class(class), blocks: Vec::new(), with_room: Vec::new() };
         Self {
             classes: std::array::from_fn(class),
             large: Vec::new(),
             blocks: Blocks::default(),
             bytes: 0,
+            threshold,
             colour: Colour::FIRST,
         }
     }
@@ -82,32 +97,6 @@ impl Old {
     /// Gives memory back to the system, but for `keep` free blocks.
     pub(crate) fn give_back(&mut self, keep: usize) {
         self.blocks.give_back(keep);
-    }
-
-    /// Takes a cell for an object of `words` words, the header included, which are at most
-    /// `LARGEST_CELL`. Returns the payload.
-    ///
-    /// # Panics
-    ///
-    /// If there is no free block. `reserve` has made sure of that.
-    #[inline]
-    pub(crate) fn take(&mut self, words: usize) -> Raw {
-        let class = &mut self.classes[class_of(words)];
-        self.bytes += class.words * WORD;
-        if !class.free.is_null() {
-            let payload = class.free;
-            // SAFETY: the word behind the header of a free cell is the address of the next.
-            class.free = unsafe { payload.cast::<Raw>().read() };
-            return payload;
-        }
-        if let Some(payload) = class.blocks.last_mut().and_then(Block::take) {
-            return payload;
-        }
-        let memory = self.blocks.take().expect("the collector has reserved enough blocks");
-        let mut block = Block::new(memory, class.words);
-        let payload = block.take().expect("a block has room for a cell");
-        class.blocks.push(block);
-        payload
     }
 
     /// Makes room for a large object of `words` words, the header included. Returns the payload, or
@@ -149,10 +138,9 @@ impl Old {
         let mut bytes = 0;
         let Self { classes, blocks, large, .. } = self;
         for class in classes {
-            class.free = ptr::null_mut();
             let cell = class.words * WORD;
             class.blocks.retain_mut(|block| {
-                let (before, mut alive) = (class.free, 0);
+                let (mut free, mut alive) = (ptr::null_mut(), 0);
                 for payload in block.cells() {
                     // SAFETY: each cell that was taken has a header, or is free.
                     unsafe {
@@ -167,18 +155,22 @@ impl Old {
                             }
                             set_header(payload, Header::FREE);
                         }
-                        payload.cast::<Raw>().write(class.free);
-                        class.free = payload;
+                        payload.cast::<Raw>().write(free);
+                        free = payload;
                     }
                 }
                 bytes += alive * cell;
+                block.free = free;
                 if alive == 0 {
-                    // None of its cells is in the list, and the block may get cells of another size.
-                    class.free = before;
+                    // It may get cells of another size.
                     blocks.put_back(block.memory());
                 }
                 alive > 0
             });
+            class.with_room.clear();
+            // The first is taken first.
+            let has_room = |index: &usize| class.blocks[*index].has_room();
+            class.with_room.extend((0..class.blocks.len()).rev().filter(has_room));
         }
         large.retain(|large| {
             // SAFETY: the allocation has the header and a payload.
@@ -204,11 +196,7 @@ impl Old {
     /// the heap.
     pub(crate) fn free_cells(&self) -> impl Iterator<Item = (usize, Raw)> {
         self.classes.iter().flat_map(|class| {
-            // SAFETY: the word behind the header of a free cell is the address of the next.
-            let next = |payload: &Raw| unsafe { payload.cast::<Raw>().read() };
-            let first = (!class.free.is_null()).then_some(class.free);
-            std::iter::successors(first, move |payload| Some(next(payload)).filter(|next| !next.is_null()))
-                .map(|payload| (class.words, payload))
+            class.blocks.iter().flat_map(Block::free_cells).map(|payload| (class.words, payload))
         })
     }
 

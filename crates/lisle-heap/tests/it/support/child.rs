@@ -22,7 +22,7 @@ impl Running {
             return None;
         }
         let mut child = Command::new(std::env::current_exe().expect("the tests have a path"))
-            .args([&test, "--exact", "--nocapture", "--include-ignored"])
+            .args([&test, "--exact", "--nocapture"])
             .env(KEY, &test)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())

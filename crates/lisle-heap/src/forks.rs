@@ -1,0 +1,109 @@
+//! Forks of the process.
+//!
+//! A child has all heaps and one thread. Another thread may have been in the middle of a change to a heap, which would stay half
+//! done. So a fork first stops the threads that are inside of a heap, as a collection does, and holds the locks that others may
+//! have. In the child the places of all other threads are without a thread: new ones take them over. The objects that their
+//! sessions keep alive stay alive.
+
+use crate::inner::Inner;
+use crate::place::Place;
+use crate::table::Held;
+use crate::world::Quiet;
+use lisle_core::internal::fork::Handlers;
+use lisle_core::internal::seam;
+use std::mem::transmute;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+static HEAPS: Mutex<Vec<Weak<Inner>>> = Mutex::new(Vec::new());
+static HANDLERS: Handlers = Handlers::around(before, in_parent, in_child);
+
+/// What the thread that forks has stopped. Null between forks.
+static STOPPED: AtomicPtr<Stopped> = AtomicPtr::new(ptr::null_mut());
+
+/// The fields are dropped in this order.
+struct Stopped {
+    heaps: Vec<One>,
+    list: MutexGuard<'static, Vec<Weak<Inner>>>,
+}
+
+struct One {
+    world: Quiet<'static, Place>,
+    globals: Held<'static>,
+    /// Keeps what the others borrow.
+    heap: Arc<Inner>,
+}
+
+/// Makes sure that forks stop this heap.
+pub(crate) fn watch(heap: &Arc<Inner>) {
+    let mut heaps = HEAPS.lock().unwrap_or_else(PoisonError::into_inner);
+    HANDLERS.register();
+    heaps.retain(|heap| heap.strong_count() > 0);
+    heaps.push(Arc::downgrade(heap));
+}
+
+impl One {
+    fn stop(heap: Arc<Inner>) -> Self {
+        let late = |other: &Place| {
+            seam::write(&format!(
+                "a fork waits for a second to stop the heap `{}`, for {}. Code that waits, blocks or computes for long goes into \
+                 `Scope::outside`, or calls `Scope::poll`",
+                heap.name(),
+                other.describe()
+            ));
+        };
+        let world = heap.world.quiet(Place::of_this_thread(heap.number), late);
+        let globals = heap.globals.hold();
+        // SAFETY: only the lifetimes change; `heap` is dropped after both.
+        let (world, globals) = unsafe {
+            (
+                transmute::<Quiet<'_, Place>, Quiet<'static, Place>>(world),
+                transmute::<Held<'_>, Held<'static>>(globals),
+            )
+        };
+        Self { world, globals, heap }
+    }
+}
+
+extern "C" fn before() {
+    let mut heaps: Vec<One> = Vec::new();
+    // A thread that is inside of one heap may make another one. So the list is not locked while others are waited for.
+    let list = loop {
+        let list = HEAPS.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = |heap: &Arc<Inner>| heaps.iter().all(|stopped| !Arc::ptr_eq(&stopped.heap, heap));
+        let new: Vec<_> = list.iter().filter_map(Weak::upgrade).filter(is_new).collect();
+        if new.is_empty() {
+            break list;
+        }
+        drop(list);
+        heaps.extend(new.into_iter().map(One::stop));
+    };
+    STOPPED.store(Box::into_raw(Box::new(Stopped { heaps, list })), Ordering::Relaxed);
+}
+
+fn take() -> Stopped {
+    // SAFETY: `before` has stored it, on this thread.
+    *unsafe { Box::from_raw(STOPPED.swap(ptr::null_mut(), Ordering::Relaxed)) }
+}
+
+/// Goes on. The heaps are dropped last, without a lock, since the destructors of their objects may run.
+fn go_on(stopped: Stopped, each: impl Fn(Quiet<'static, Place>)) {
+    let Stopped { heaps, list } = stopped;
+    let mut kept = Vec::with_capacity(heaps.len());
+    for One { world, globals, heap } in heaps {
+        drop(globals);
+        each(world);
+        kept.push(heap);
+    }
+    drop(list);
+    drop(kept);
+}
+
+extern "C" fn in_parent() {
+    go_on(take(), Quiet::go_on);
+}
+
+extern "C" fn in_child() {
+    go_on(take(), |world| world.go_on_alone(Place::give_up));
+}

@@ -1,0 +1,250 @@
+//! The place of a thread in a heap: its allocator, its log, and the sessions of its performers.
+//!
+//! A thread gets a place when it first enters a heap. When the thread ends, the place stays, with all that belongs to it, and
+//! the next new thread takes it over.
+
+use crate::inner::Inner;
+use crate::session::Session;
+use crate::space::Young;
+use crate::world::{Member, State};
+use std::cell::{Cell, RefCell, UnsafeCell};
+use std::panic::Location;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+pub(crate) struct Place {
+    state: State,
+    pub(crate) young: Young,
+    /// The number of the heap.
+    heap: u64,
+    /// Whether a thread has the place.
+    owned: AtomicBool,
+    sessions: UnsafeCell<Sessions>,
+    /// Where the thread has entered, for reports.
+    entered: AtomicPtr<Location<'static>>,
+    /// The name of the thread, for reports.
+    thread: Mutex<String>,
+}
+
+// SAFETY: its thread uses the allocator and the sessions while it is inside, and the collector while that thread has
+// stopped. A thread that takes the place over has synchronized with the one before it by `owned`.
+unsafe impl Send for Place {}
+// SAFETY: as above.
+unsafe impl Sync for Place {}
+
+/// Each session is a box that scopes point to. `Box` itself would claim that nothing else does.
+#[derive(Default)]
+struct Sessions {
+    /// The sessions of performers that are inside or in `outside`.
+    open: Vec<NonNull<Session>>,
+    unused: Vec<NonNull<Session>>,
+}
+
+impl Drop for Sessions {
+    fn drop(&mut self) {
+        for session in self.open.iter().chain(&self.unused) {
+            // SAFETY: `open_session` has leaked the box, and no thread has the session open any more.
+            drop(unsafe { Box::from_raw(session.as_ptr()) });
+        }
+    }
+}
+
+impl Member for Place {
+    fn state(&self) -> &State {
+        &self.state
+    }
+
+    fn ask_to_stop(&self) {
+        self.young.close();
+    }
+}
+
+thread_local! {
+    /// The place that this thread has used last.
+    static LAST: Cell<*const Place> = const { Cell::new(ptr::null()) };
+    /// The places of this thread.
+    static MINE: RefCell<Mine> = const { RefCell::new(Mine(Vec::new())) };
+}
+
+struct Mine(Vec<Arc<Place>>);
+
+impl Drop for Mine {
+    fn drop(&mut self) {
+        LAST.set(ptr::null());
+        self.0.iter().for_each(|place| place.give_up());
+    }
+}
+
+/// The place of this thread in a heap.
+pub(crate) struct Here<'a> {
+    pub(crate) place: &'a Place,
+    /// Whether the place is to be given up at once, since the thread is about to end.
+    temporary: bool,
+}
+
+impl<'a> Here<'a> {
+    /// Returns a place that the thread has.
+    #[inline]
+    pub(crate) fn of(place: &'a Place) -> Self {
+        Self { place, temporary: false }
+    }
+}
+
+impl Drop for Here<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.temporary {
+            self.place.give_up();
+        }
+    }
+}
+
+impl Place {
+    fn new(inner: &Inner) -> Self {
+        Self {
+            state: State::new(),
+            young: Young::new(inner.nursery.range()),
+            heap: inner.number,
+            owned: AtomicBool::new(true),
+            sessions: UnsafeCell::default(),
+            entered: AtomicPtr::new(ptr::null_mut()),
+            thread: Mutex::default(),
+        }
+    }
+
+    /// Returns the place of this thread in the heap.
+    #[inline]
+    pub(crate) fn here(inner: &Inner) -> Here<'_> {
+        let last = LAST.get();
+        // SAFETY: the thread has the place, so `MINE` keeps it.
+        match unsafe { last.as_ref() } {
+            Some(place) if place.heap == inner.number => Here::of(place),
+            _ => Self::look_up(inner),
+        }
+    }
+
+    #[cold]
+    fn look_up(inner: &Inner) -> Here<'_> {
+        let known = MINE.try_with(|mine| {
+            let mut mine = mine.borrow_mut();
+            if let Some(place) = mine.0.iter().find(|place| place.heap == inner.number) {
+                return Arc::as_ptr(place);
+            }
+            // Those of heaps that are gone.
+            LAST.set(ptr::null());
+            mine.0.retain(|place| Arc::strong_count(place) > 1);
+            let place = Self::take_over_or_make(inner);
+            let pointer = Arc::as_ptr(&place);
+            mine.0.push(place);
+            pointer
+        });
+        match known {
+            Ok(place) => {
+                LAST.set(place);
+                // SAFETY: the heap has the place, too.
+                Here::of(unsafe { &*place })
+            }
+            Err(_) => {
+                let place = Arc::as_ptr(&Self::take_over_or_make(inner));
+                // SAFETY: as above.
+                Here { place: unsafe { &*place }, temporary: true }
+            }
+        }
+    }
+
+    /// Takes over a place whose thread has ended, or makes one.
+    fn take_over_or_make(inner: &Inner) -> Arc<Self> {
+        let take = |place: &Self| {
+            place.owned.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        };
+        let place = inner.world.find(take).unwrap_or_else(|| {
+            let place = Arc::new(Self::new(inner));
+            inner.world.add(place.clone());
+            place
+        });
+        let current = thread::current();
+        let name = current.name().map_or_else(|| format!("{:?}", current.id()), |name| format!("`{name}`"));
+        *place.thread.lock().unwrap_or_else(PoisonError::into_inner) = name;
+        place
+    }
+
+    /// Returns the place that this thread has in the heap with this number, if any.
+    pub(crate) fn of_this_thread(heap: u64) -> Option<*const Self> {
+        let find = |mine: &RefCell<Mine>| {
+            Some(Arc::as_ptr(mine.borrow().0.iter().find(|place| place.heap == heap)?))
+        };
+        MINE.try_with(find).ok().flatten()
+    }
+
+    /// Leaves the place to another thread.
+    pub(crate) fn give_up(&self) {
+        self.owned.store(false, Ordering::Release);
+    }
+
+    /// Opens a session of the performer here.
+    ///
+    /// # Safety
+    ///
+    /// The place is that of this thread, which is inside.
+    pub(crate) unsafe fn open_session(&self, heap: &Inner) -> &Session {
+        // SAFETY: passed on to the caller.
+        let sessions = unsafe { &mut *self.sessions.get() };
+        let session =
+            sessions.unused.pop().unwrap_or_else(|| NonNull::from(Box::leak(Box::new(Session::new()))));
+        sessions.open.push(session);
+        // SAFETY: the session stays as long as the place.
+        let session = unsafe { session.as_ref() };
+        session.heap.set(heap);
+        session.place.set(self);
+        session.list();
+        session
+    }
+
+    /// Closes a session that `open_session` has opened.
+    ///
+    /// # Safety
+    ///
+    /// The place is that of this thread, which is inside.
+    pub(crate) unsafe fn close_session(&self, session: &Session) {
+        session.unlist();
+        // SAFETY: passed on to the caller.
+        let sessions = unsafe { &mut *self.sessions.get() };
+        let mine = NonNull::from(session);
+        let index =
+            sessions.open.iter().position(|session| *session == mine).expect("an open session is listed");
+        let session = sessions.open.swap_remove(index);
+        sessions.unused.push(session);
+    }
+
+    /// Calls `visit` for each root of each session.
+    ///
+    /// # Safety
+    ///
+    /// The thread of the place has stopped, or is this one.
+    pub(crate) unsafe fn each_root(&self, mut visit: impl FnMut(&crate::object::Cell)) {
+        // SAFETY: passed on to the caller.
+        unsafe {
+            for session in &(*self.sessions.get()).open {
+                session.as_ref().roots.each(&mut visit);
+            }
+        }
+    }
+
+    /// Notes where the thread enters.
+    #[inline]
+    pub(crate) fn note_entered(&self, site: &'static Location<'static>) {
+        self.entered.store(ptr::from_ref(site).cast_mut(), Ordering::Relaxed);
+    }
+
+    /// Says which thread is inside, and since which call.
+    pub(crate) fn describe(&self) -> String {
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: null, or the address of a constant.
+        match unsafe { self.entered.load(Ordering::Relaxed).as_ref() } {
+            Some(site) => format!("the thread {thread}, which has entered at {site}"),
+            None => format!("the thread {thread}"),
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! What a thread has of the nursery, and what the heap has to know of its stores.
+//!
+//! Objects are allocated one after the other in a block of the nursery. A minor collection moves those that are still
+//! reachable to the old space, and begins the nursery anew. It finds them from the roots and from the *log*: the
+//! slots of old objects into which a young object was stored.
+//!
+//! A slot is logged when a young word replaces one that is not young. While its word is young it
+//! need not be logged again, since it is in a log already: the logs are emptied only by the collection
+//! after which no word is young. So the logs have an entry for each change from old to young. When a log
+//! has become long, the same slots are taken out of it.
+
+use crate::object::{Cell, WORD};
+use crate::raw::{Raw, is_pointer};
+use crate::space::nursery::{BLOCK, Nursery, Range};
+use std::cell::{Cell as Variable, UnsafeCell};
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+
+/// An entry of the log.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum Logged {
+    Slot(NonNull<Cell>),
+    /// The payload of an object whose words were all stored at once.
+    Object(NonNull<u8>),
+}
+
+/// The log is looked through for repeated slots when it has so many entries, and later each time it has
+/// twice as many as were left.
+const LONG: usize = 1 << 14;
+
+/// The number that says that there is no block.
+const NO_BLOCK: usize = usize::MAX;
+
+/// The allocator of a thread, and its log. Only the thread uses it while it is inside, and only the collector while that
+/// one has stopped; but the numbers that are atomic may be read, and `limit` written, at each time.
+pub(crate) struct Young {
+    /// The next free byte of the block.
+    top: AtomicPtr<u8>,
+    /// Where allocation stops without a look at `end`: the end of the block, or before, if a safe point is wanted.
+    limit: AtomicUsize,
+    /// The end of the block.
+    end: AtomicUsize,
+    /// The number of the block, or `NO_BLOCK`.
+    block: AtomicUsize,
+    nursery: Range,
+    log: UnsafeCell<Vec<Logged>>,
+    long: Variable<usize>,
+    /// The payloads of young objects with destructors.
+    droppable: UnsafeCell<Vec<NonNull<u8>>>,
+    /// The number of logged stores since the heap was made.
+    logged: AtomicU64,
+}
+
+impl Young {
+    pub(crate) fn new(nursery: Range) -> Self {
+        Self {
+            top: AtomicPtr::new(ptr::null_mut()),
+            limit: AtomicUsize::new(0),
+            end: AtomicUsize::new(0),
+            block: AtomicUsize::new(NO_BLOCK),
+            nursery,
+            log: UnsafeCell::default(),
+            long: Variable::new(LONG),
+            droppable: UnsafeCell::default(),
+            logged: AtomicU64::new(0),
+        }
+    }
+
+    /// Takes `words` words, the header included, and returns the payload, or `None` if the thread has to come to a safe
+    /// point first, or needs a new block.
+    #[inline]
+    pub(crate) fn take(&self, words: usize) -> Option<Raw> {
+        self.take_before(words, self.limit.load(Ordering::Relaxed))
+    }
+
+    /// Does the same as `take` at a safe point.
+    pub(crate) fn take_at_safe_point(&self, words: usize) -> Option<Raw> {
+        self.take_before(words, self.end.load(Ordering::Relaxed))
+    }
+
+    #[inline]
+    fn take_before(&self, words: usize, limit: usize) -> Option<Raw> {
+        let top = self.top.load(Ordering::Relaxed);
+        if top.addr() + words * WORD > limit {
+            return None;
+        }
+        // SAFETY: the range ends before the limit, so within the block.
+        unsafe {
+            self.top.store(top.add(words * WORD), Ordering::Relaxed);
+            Some(top.add(WORD))
+        }
+    }
+
+    /// Goes on in the next block of the nursery. Returns `false` if there is none. Allocations come to a safe point
+    /// until `open` is called.
+    pub(crate) fn next_block(&self, nursery: &Nursery) -> bool {
+        let Some((index, begin)) = nursery.take() else { return false };
+        self.let_go(nursery);
+        self.top.store(begin, Ordering::Relaxed);
+        self.end.store(begin.addr() + BLOCK, Ordering::Relaxed);
+        self.block.store(index, Ordering::Relaxed);
+        true
+    }
+
+    /// Lets objects be allocated up to the end of the block without a safe point.
+    pub(crate) fn open(&self) {
+        self.limit.store(self.end.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// Makes the next allocation come to a safe point.
+    pub(crate) fn close(&self) {
+        self.limit.store(0, Ordering::Relaxed);
+    }
+
+    /// Returns `true` if the next allocation comes to a safe point.
+    #[inline]
+    pub(crate) fn is_closed(&self) -> bool {
+        self.limit.load(Ordering::Relaxed) == 0
+    }
+
+    /// Returns the number of bytes of objects in the block. Another thread gets an estimate.
+    pub(crate) fn used(&self) -> usize {
+        let left = self.end.load(Ordering::Relaxed).saturating_sub(self.top.load(Ordering::Relaxed).addr());
+        self.block().map_or(0, |_| BLOCK.saturating_sub(left))
+    }
+
+    fn block(&self) -> Option<usize> {
+        Some(self.block.load(Ordering::Relaxed)).filter(|block| *block != NO_BLOCK)
+    }
+
+    /// Returns the begin of the block and the number of bytes of objects in it.
+    pub(crate) fn block_in_use(&self) -> Option<(Raw, usize)> {
+        let (top, used) = (self.top.load(Ordering::Relaxed), self.used());
+        // SAFETY: the objects of the block end at `top`.
+        self.block().map(|_| unsafe { (top.sub(used), used) })
+    }
+
+    /// Lets go of the block, and tells the nursery how much of it is used.
+    pub(crate) fn let_go(&self, nursery: &Nursery) {
+        if let Some(block) = self.block() {
+            nursery.note_used(block, self.used());
+        }
+        self.top.store(ptr::null_mut(), Ordering::Relaxed);
+        self.end.store(0, Ordering::Relaxed);
+        self.block.store(NO_BLOCK, Ordering::Relaxed);
+        self.close();
+    }
+
+    /// Begins anew after a collection.
+    pub(crate) fn restart(&self, nursery: &Nursery) {
+        self.let_go(nursery);
+        self.long.set(LONG);
+    }
+
+    #[inline]
+    pub(crate) fn is_young(&self, address: Raw) -> bool {
+        self.nursery.contains(address)
+    }
+
+    /// The write barrier. Called before a word is stored into a slot.
+    #[inline]
+    pub(crate) fn before_store(&self, slot: &Cell, new: Raw) {
+        if self.is_young(new) && is_pointer(new) && !self.is_young(ptr::from_ref(slot).cast_mut().cast()) {
+            let old = slot.load(Ordering::Relaxed);
+            if !(self.is_young(old) && is_pointer(old)) {
+                self.log(Logged::Slot(NonNull::from(slot)));
+            }
+        }
+    }
+
+    #[cold]
+    pub(crate) fn log(&self, entry: Logged) {
+        self.logged.store(self.logged() + 1, Ordering::Relaxed);
+        // SAFETY: only the thread comes here, inside, and no reference to the log is kept.
+        let log = unsafe { &mut *self.log.get() };
+        log.push(entry);
+        if log.len() >= self.long.get() {
+            log.sort_unstable();
+            log.dedup();
+            self.long.set((2 * log.len()).max(LONG));
+        }
+    }
+
+    /// Notes that the young object has a destructor.
+    #[cold]
+    pub(crate) fn note_droppable(&self, payload: Raw) {
+        // SAFETY: as in `log`.
+        let droppable = unsafe { &mut *self.droppable.get() };
+        droppable.push(NonNull::new(payload).expect("a payload is not at address 0"));
+    }
+
+    pub(crate) fn logged(&self) -> u64 {
+        self.logged.load(Ordering::Relaxed)
+    }
+
+    /// Returns the log. For the collector.
+    ///
+    /// # Safety
+    ///
+    /// The thread has stopped, or is this one, and no other reference to the log is alive.
+    #[expect(clippy::mut_from_ref, reason = "the caller promises that there is no other")]
+    pub(crate) unsafe fn log_entries(&self) -> &mut Vec<Logged> {
+        // SAFETY: passed on to the caller.
+        unsafe { &mut *self.log.get() }
+    }
+
+    /// Takes the list of young objects with destructors. For the collector.
+    ///
+    /// # Safety
+    ///
+    /// The thread has stopped, or is this one.
+    pub(crate) unsafe fn take_droppable(&self) -> Vec<NonNull<u8>> {
+        // SAFETY: passed on to the caller.
+        unsafe { std::mem::take(&mut *self.droppable.get()) }
+    }
+}

@@ -1,0 +1,188 @@
+//! Models of the protocol: entering and leaving against a stop, two stops at once, the request to come to a safe point,
+//! and help.
+
+use super::{Member, State, World};
+use lisle_core::internal::shim::unseen::{AtomicUsize, Ordering};
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::thread;
+
+/// A member with an allocator that is open or closed, and objects that only the collector may change.
+struct One {
+    state: State,
+    limit: AtomicUsize,
+}
+
+impl Member for One {
+    fn state(&self) -> &State {
+        &self.state
+    }
+
+    fn ask_to_stop(&self) {
+        self.limit.store(0, Ordering::Relaxed);
+    }
+}
+
+struct Heap {
+    world: World<One>,
+    /// Members that are inside read it. Loom reports a collector that changes it meanwhile.
+    objects: UnsafeCell<usize>,
+}
+
+// SAFETY: loom checks that nobody reads while another one writes.
+unsafe impl Sync for Heap {}
+// SAFETY: a number.
+unsafe impl Send for Heap {}
+
+impl Heap {
+    fn with_members(count: usize) -> (Arc<Self>, Vec<Arc<One>>) {
+        let heap = Self { world: World::new(), objects: UnsafeCell::new(0) };
+        let member = || Arc::new(One { state: State::new(), limit: AtomicUsize::new(0) });
+        let members: Vec<_> = (0..count).map(|_| member()).collect();
+        members.iter().for_each(|member| heap.world.add(member.clone()));
+        (Arc::new(heap), members)
+    }
+
+    /// Uses the heap, inside.
+    fn read(&self) -> usize {
+        // SAFETY: loom checks that nobody writes.
+        self.objects.with(|objects| unsafe { *objects })
+    }
+
+    /// Collects until this member, and not another, has done it.
+    fn collect(&self, me: &One) {
+        loop {
+            if let Some(_stopped) = self.world.stop(me, |_| {}) {
+                // SAFETY: loom checks that nobody reads.
+                self.objects.with_mut(|objects| unsafe { *objects += 1 });
+                return;
+            }
+        }
+    }
+
+    /// Opens the allocator of a member.
+    fn open(&self, me: &One) {
+        me.limit.store(1, Ordering::Relaxed);
+        self.world.order_before_look();
+        if self.world.is_stopping() {
+            me.limit.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(model);
+}
+
+#[test]
+fn loom_nobody_is_inside_during_a_stop() {
+    explore(3, || {
+        let (heap, members) = Heap::with_members(2);
+        let (there, other) = (heap.clone(), members[1].clone());
+        let reader = thread::spawn(move || {
+            for _ in 0..2 {
+                there.world.enter(&other);
+                there.read();
+                there.world.leave(&other);
+            }
+        });
+        heap.world.enter(&members[0]);
+        heap.collect(&members[0]);
+        assert_eq!(heap.read(), 1);
+        heap.world.leave(&members[0]);
+        reader.join().unwrap();
+    });
+}
+
+#[test]
+fn loom_two_stop_at_once() {
+    explore(2, || {
+        let (heap, members) = Heap::with_members(2);
+        let (there, other) = (heap.clone(), members[1].clone());
+        let second = thread::spawn(move || {
+            there.world.enter(&other);
+            there.collect(&other);
+            there.world.leave(&other);
+        });
+        heap.world.enter(&members[0]);
+        heap.collect(&members[0]);
+        heap.world.leave(&members[0]);
+        second.join().unwrap();
+        assert_eq!(heap.read(), 2);
+    });
+}
+
+/// A member that opens its allocator does not hide a request. If it did, it would look for it for ever.
+#[test]
+fn loom_a_request_is_seen() {
+    explore(2, || {
+        let (heap, members) = Heap::with_members(2);
+        let (there, other) = (heap.clone(), members[1].clone());
+        there.world.enter(&other);
+        let allocates = thread::spawn(move || {
+            there.open(&other);
+            while other.limit.load(Ordering::Relaxed) != 0 {
+                thread::yield_now();
+            }
+            there.world.hold(&other);
+            there.world.leave(&other);
+        });
+        heap.world.enter(&members[0]);
+        heap.collect(&members[0]);
+        heap.world.leave(&members[0]);
+        allocates.join().unwrap();
+        assert_eq!(heap.read(), 1);
+    });
+}
+
+/// A member that is added during a stop comes in after it.
+#[test]
+fn loom_a_member_is_added() {
+    explore(2, || {
+        let (heap, members) = Heap::with_members(2);
+        let there = heap.clone();
+        let new = thread::spawn(move || {
+            let other = Arc::new(One { state: State::new(), limit: AtomicUsize::new(0) });
+            there.world.add(other.clone());
+            there.world.enter(&other);
+            there.read();
+            there.world.leave(&other);
+        });
+        heap.world.enter(&members[0]);
+        heap.collect(&members[0]);
+        heap.collect(&members[0]);
+        heap.world.leave(&members[0]);
+        new.join().unwrap();
+    });
+}
+
+/// Each call for help ends when all who have begun to help have ended, and nobody helps twice.
+#[test]
+fn loom_a_held_member_helps() {
+    explore(2, || {
+        let (heap, members) = Heap::with_members(2);
+        let (there, other) = (heap.clone(), members[1].clone());
+        heap.world.enter(&other);
+        let held = thread::spawn(move || {
+            there.world.hold(&other);
+            there.world.leave(&other);
+        });
+        heap.world.enter(&members[0]);
+        let stopped = heap.world.stop(&members[0], |_| {}).expect("nobody else stops");
+        let calls = Arc::new(AtomicUsize::new(0));
+        for round in 1..=2 {
+            let others = stopped.held();
+            let help = calls.clone();
+            stopped.with_help(others, &move || {
+                help.fetch_add(1, Ordering::Relaxed);
+            });
+            let called = calls.swap(0, Ordering::Relaxed);
+            assert!((1..=1 + others).contains(&called), "{called} calls in round {round}");
+        }
+        drop(stopped);
+        heap.world.leave(&members[0]);
+        held.join().unwrap();
+    });
+}

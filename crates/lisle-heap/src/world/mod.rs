@@ -1,0 +1,409 @@
+//! Stopping the threads that are inside of a heap. The protocol is in `README.md` beside this file.
+
+#[cfg(all(test, any(lisle_loom, miri)))]
+mod loom_stop;
+
+use lisle_core::internal::abort;
+use lisle_core::internal::shim::asymmetric;
+use lisle_core::internal::shim::hint::spin_loop;
+use lisle_core::internal::shim::sync::{Arc, Condvar, Mutex, MutexGuard};
+use lisle_core::internal::shim::unseen::{AtomicBool, AtomicU8, Ordering, fence};
+use std::cell::UnsafeCell;
+use std::time::Duration;
+
+/// A stop that takes so long is reported.
+const LONG: Duration = Duration::from_secs(1);
+
+/// The number of looks at the other members until the one that stops them sleeps: some 20 µs.
+const LOOKS: u32 = if cfg!(any(lisle_loom, miri)) { 0 } else { 500 };
+
+/// Whether a member may use the heap.
+pub(crate) struct State(AtomicU8);
+
+const OUTSIDE: u8 = 0;
+const INSIDE: u8 = 1;
+const HELD: u8 = 2;
+
+impl State {
+    pub(crate) fn new() -> Self {
+        Self(AtomicU8::new(OUTSIDE))
+    }
+
+    fn is(&self, state: u8) -> bool {
+        self.0.load(Ordering::Acquire) == state
+    }
+
+    fn set(&self, state: u8) {
+        self.0.store(state, Ordering::Release);
+    }
+}
+
+/// A thread that may be inside.
+pub(crate) trait Member {
+    fn state(&self) -> &State;
+
+    /// Makes the member's next safe point look whether a stop has begun.
+    fn ask_to_stop(&self);
+}
+
+/// The members, and the stop that is going on.
+pub(crate) struct World<M> {
+    /// Whether a stop is going on, of which the members are told.
+    stop: AtomicBool,
+    round: Mutex<Round>,
+    /// Changed with the lock of the round held, while no stop is going on. Read with the lock held, or by the
+    /// member that has stopped the others.
+    members: UnsafeCell<Vec<Arc<M>>>,
+    /// The member that stops the others waits here.
+    arrived: Condvar,
+    /// Held members wait here.
+    over: Condvar,
+    /// Whether the kernel can order the memory accesses of all threads, so that members need no fence.
+    asymmetric: bool,
+}
+
+// SAFETY: the accesses to the members are ordered, as the field says.
+unsafe impl<M: Send + Sync> Send for World<M> {}
+// SAFETY: as above.
+unsafe impl<M: Send + Sync> Sync for World<M> {}
+
+#[derive(Default)]
+struct Round {
+    stopping: bool,
+    /// What held members are to help with.
+    help: Option<Help>,
+    /// The number of members that help.
+    helpers: usize,
+    /// The number of calls for help, which tells them apart.
+    calls: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Help {
+    run: *const (dyn Fn() + Sync),
+    /// The number of members that may still begin.
+    wanted: usize,
+    call: u64,
+}
+
+// SAFETY: the function is `Sync`, and its owner waits for all members that have begun to call it.
+unsafe impl Send for Help {}
+
+impl<M: Member> World<M> {
+    pub(crate) fn new() -> Self {
+        Self {
+            stop: AtomicBool::new(false),
+            round: Mutex::new(Round::default()),
+            members: UnsafeCell::new(Vec::new()),
+            arrived: Condvar::new(),
+            over: Condvar::new(),
+            asymmetric: asymmetric::prepare(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Round> {
+        self.round.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Returns the lock at a moment when no stop is going on.
+    fn lock_between_stops(&self) -> MutexGuard<'_, Round> {
+        let mut round = self.lock();
+        while round.stopping {
+            round = self.over.wait(round).unwrap_or_else(|poisoned| poisoned.into_inner());
+        }
+        round
+    }
+
+    /// Adds a member, which is outside.
+    pub(crate) fn add(&self, member: Arc<M>) {
+        let _round = self.lock_between_stops();
+        // SAFETY: the lock is held, and no stop is going on.
+        unsafe { (*self.members.get()).push(member) };
+    }
+
+    /// Returns the first member for which `choose` returns `true`. No stop goes on meanwhile.
+    pub(crate) fn find(&self, choose: impl Fn(&M) -> bool) -> Option<Arc<M>> {
+        let _round = self.lock_between_stops();
+        // SAFETY: the lock is held.
+        unsafe { (*self.members.get()).iter().find(|member| choose(member)).cloned() }
+    }
+
+    /// Calls `visit` for each member.
+    pub(crate) fn each(&self, mut visit: impl FnMut(&M)) {
+        let _round = self.lock();
+        // SAFETY: the lock is held.
+        unsafe { (*self.members.get()).iter().for_each(|member| visit(member)) };
+    }
+
+    /// Orders the store of a member's state before the load of `stop`.
+    #[inline(always)]
+    fn order(&self) {
+        if self.asymmetric { asymmetric::light() } else { fence(Ordering::SeqCst) }
+    }
+
+    /// Lets the member in. Waits while a stop is going on.
+    #[inline]
+    pub(crate) fn enter(&self, member: &M) {
+        member.state().0.store(INSIDE, Ordering::Relaxed);
+        self.order();
+        if self.stop.load(Ordering::Acquire) {
+            self.hold(member);
+        }
+    }
+
+    /// Says that the member has left.
+    #[inline]
+    pub(crate) fn leave(&self, member: &M) {
+        member.state().set(OUTSIDE);
+        self.order();
+        if self.stop.load(Ordering::Relaxed) {
+            self.tell();
+        }
+    }
+
+    /// Wakes the member that waits for others to stop.
+    #[cold]
+    fn tell(&self) {
+        // The lock is taken so that this does not come between that member's look and its sleep.
+        drop(self.lock());
+        self.arrived.notify_one();
+    }
+
+    /// Returns `true` if a stop was asked for.
+    #[inline]
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Orders what a member did before, such as a store that `Member::ask_to_stop` may overwrite, before a look at
+    /// `is_stopping`.
+    pub(crate) fn order_before_look(&self) {
+        self.order();
+    }
+
+    /// A safe point: waits while a stop is going on, and helps.
+    #[cold]
+    pub(crate) fn hold(&self, member: &M) {
+        let round = self.lock();
+        if round.stopping {
+            self.hold_in(round, member);
+        }
+    }
+
+    /// Waits until the stop is over. Its end lets the member in, before the next stop can begin: a member that
+    /// entered in vain would starve.
+    fn hold_in<'a>(&'a self, mut round: MutexGuard<'a, Round>, member: &M) {
+        member.state().set(HELD);
+        self.arrived.notify_one();
+        let mut last_call = 0;
+        while member.state().is(HELD) {
+            match &mut round.help {
+                Some(help) if help.call != last_call && help.wanted > 0 => {
+                    help.wanted -= 1;
+                    last_call = help.call;
+                    let run = help.run;
+                    round.helpers += 1;
+                    drop(round);
+                    // SAFETY: the member that has called for help waits until no member helps any more.
+                    abort::if_it_unwinds("the collector of a heap has failed", || unsafe { (*run)() });
+                    round = self.lock();
+                    round.helpers -= 1;
+                    if round.helpers == 0 {
+                        self.arrived.notify_one();
+                    }
+                }
+                _ => round = self.over.wait(round).unwrap_or_else(|poisoned| poisoned.into_inner()),
+            }
+        }
+    }
+
+    /// Stops all other members: each is outside, or held, until the result is dropped. If another member has begun
+    /// to stop all, waits for its end and returns `None`.
+    ///
+    /// Calls `late` for a member that is still inside after a second.
+    pub(crate) fn stop<'a>(&'a self, me: &'a M, late: impl FnOnce(&M)) -> Option<Stopped<'a, M>> {
+        let mut round = self.lock();
+        if round.stopping {
+            self.hold_in(round, me);
+            return None;
+        }
+        round.stopping = true;
+        // SAFETY: the lock is held.
+        if unsafe { &*self.members.get() }.len() > 1 {
+            self.stop_others(round, me, late);
+        }
+        Some(Stopped { world: self, me })
+    }
+
+    fn stop_others(&self, round: MutexGuard<'_, Round>, me: &M, late: impl FnOnce(&M)) {
+        self.ask_to_stop();
+        drop(self.wait_for_others(round, |member| std::ptr::eq(member, me), late));
+    }
+
+    fn ask_to_stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if self.asymmetric {
+            if !asymmetric::heavy() {
+                abort::process(
+                    "the system refuses `membarrier`, which it had allowed before, and without which threads inside of a heap cannot be stopped",
+                );
+            }
+        } else {
+            fence(Ordering::SeqCst);
+        }
+        // SAFETY: this thread stops the members. Its own one's next safe point is not needed.
+        unsafe { (*self.members.get()).iter().for_each(|member| member.ask_to_stop()) };
+    }
+
+    /// Waits until no member is inside but those that do not count.
+    fn wait_for_others<'a>(
+        &'a self,
+        mut round: MutexGuard<'a, Round>,
+        does_not_count: impl Fn(&M) -> bool,
+        late: impl FnOnce(&M),
+    ) -> MutexGuard<'a, Round> {
+        // SAFETY: this thread stops the members.
+        let members = unsafe { &*self.members.get() };
+        let inside = || members.iter().find(|member| member.state().is(INSIDE) && !does_not_count(member));
+        if LOOKS > 0 && inside().is_some() {
+            drop(round);
+            let mut looks = 0;
+            while inside().is_some() && looks < LOOKS {
+                looks += 1;
+                spin_loop();
+            }
+            round = self.lock();
+        }
+        let mut late = Some(late);
+        while let Some(other) = inside() {
+            let (guard, waited) =
+                self.arrived.wait_timeout(round, LONG).unwrap_or_else(|poisoned| poisoned.into_inner());
+            round = guard;
+            if waited.timed_out()
+                && other.state().is(INSIDE)
+                && let Some(late) = late.take()
+            {
+                late(other);
+            }
+        }
+        round
+    }
+
+    /// Stops all members but `me` before the process is forked, and keeps the lock. Unlike [`stop`](Self::stop), this
+    /// is no safe point of `me`, which may be inside.
+    pub(crate) fn quiet(&self, me: Option<*const M>, late: impl FnOnce(&M)) -> Quiet<'_, M> {
+        let is_me = |member: &M| me.is_some_and(|me| std::ptr::eq(me, member));
+        let mut round = self.lock();
+        loop {
+            if !round.stopping {
+                round.stopping = true;
+                self.ask_to_stop();
+                let round = self.wait_for_others(round, is_me, late);
+                return Quiet { world: self, me, round, stopped: true };
+            }
+            // SAFETY: the lock is held.
+            let inside = unsafe { &*self.members.get() }.iter().filter(|member| member.state().is(INSIDE));
+            let (mine, others): (Vec<_>, Vec<_>) = inside.partition(|member| is_me(member));
+            if mine.is_empty() {
+                round = self.over.wait(round).unwrap_or_else(|poisoned| poisoned.into_inner());
+            } else if others.len() > 1 {
+                drop(round);
+                std::thread::yield_now();
+                round = self.lock();
+            } else {
+                // One other member is inside: it stops all, and cannot go on while `me` is inside.
+                return Quiet { world: self, me, round, stopped: false };
+            }
+        }
+    }
+
+    /// Ends a stop.
+    fn end(&self, mut round: MutexGuard<'_, Round>) {
+        // SAFETY: the lock is held.
+        for member in unsafe { &*self.members.get() } {
+            if member.state().is(HELD) {
+                member.state().set(INSIDE);
+            }
+        }
+        round.stopping = false;
+        self.stop.store(false, Ordering::Release);
+        drop(round);
+        self.over.notify_all();
+    }
+}
+
+/// The time in which the process is forked.
+pub(crate) struct Quiet<'a, M: Member> {
+    world: &'a World<M>,
+    me: Option<*const M>,
+    round: MutexGuard<'a, Round>,
+    /// Whether the thread that forks has stopped the others, and not one of them.
+    stopped: bool,
+}
+
+impl<M: Member> Quiet<'_, M> {
+    /// Goes on in the parent.
+    pub(crate) fn go_on(self) {
+        if self.stopped {
+            self.world.end(self.round);
+        }
+    }
+
+    /// Goes on in the child, where no other member has a thread. Calls `give_up` for each of them.
+    pub(crate) fn go_on_alone(mut self, give_up: impl Fn(&M)) {
+        // SAFETY: the lock is held.
+        for member in unsafe { &*self.world.members.get() } {
+            if self.me.is_none_or(|me| !std::ptr::eq(me, &**member)) {
+                member.state().set(OUTSIDE);
+                give_up(member);
+            }
+        }
+        self.round.helpers = 0;
+        self.world.end(self.round);
+    }
+}
+
+/// The time in which no other member is inside. Ends when it is dropped.
+pub(crate) struct Stopped<'a, M: Member> {
+    world: &'a World<M>,
+    me: &'a M,
+}
+
+impl<'a, M: Member> Stopped<'a, M> {
+    /// Returns the members.
+    pub(crate) fn members(&self) -> impl Iterator<Item = &'a M> + use<'a, M> {
+        // SAFETY: no members are added during a stop.
+        unsafe { &*self.world.members.get() }.iter().map(|member| &**member)
+    }
+
+    /// Returns the number of members that are held, and so can help.
+    pub(crate) fn held(&self) -> usize {
+        self.members().filter(|member| member.state().is(HELD)).count()
+    }
+
+    /// Calls `help` here, and in up to `others` of the members that are held.
+    pub(crate) fn with_help(&self, others: usize, help: &(dyn Fn() + Sync)) {
+        let world = self.world;
+        // SAFETY: only the lifetime changes. Nobody calls the function after this call has returned.
+        let run =
+            unsafe { std::mem::transmute::<*const (dyn Fn() + Sync + '_), *const (dyn Fn() + Sync)>(help) };
+        let mut round = world.lock();
+        round.calls += 1;
+        round.help = Some(Help { run, wanted: others, call: round.calls });
+        drop(round);
+        world.over.notify_all();
+        abort::if_it_unwinds("the collector of a heap has failed", help);
+        let mut round = world.lock();
+        round.help = None;
+        while round.helpers > 0 {
+            round = world.arrived.wait(round).unwrap_or_else(|poisoned| poisoned.into_inner());
+        }
+    }
+}
+
+impl<M: Member> Drop for Stopped<'_, M> {
+    fn drop(&mut self) {
+        debug_assert!(self.me.state().is(INSIDE));
+        self.world.end(self.world.lock());
+    }
+}
