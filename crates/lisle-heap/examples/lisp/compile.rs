@@ -5,6 +5,10 @@
 //! registers of the variables that it captures.
 
 use crate::expand::{Lambda, Node, Variable};
+use crate::value::*;
+use lisle_heap::{Array, Local, Scope};
+use std::collections::HashMap;
+use std::rc::Rc;
 
 /// An instruction. The result of an expression goes to the next free register.
 #[derive(Clone, Copy, Debug)]
@@ -21,8 +25,8 @@ pub(crate) enum Op {
     Global(u32),
     SetGlobal(u32),
     Define(u32),
-    /// Makes a closure of a template and so many captured values.
-    Closure(u32, u32),
+    /// Makes a closure of constants, the code with a number, and so many captured values.
+    Closure(u32, u32, u32),
     Jump(u32),
     JumpIfFalse(u32),
     Drop,
@@ -44,88 +48,45 @@ pub(crate) struct Code {
     pub(crate) registers: usize,
 }
 
-/// A constant of a function.
-pub(crate) enum Constant {
-    /// The constant with this number.
-    Value(usize),
-    /// The code with this number, which has constants of its own.
-    Template(usize),
-}
-
-/// All code. For each function there is code, and its constants.
-#[derive(Default)]
-pub(crate) struct Program {
-    pub(crate) codes: Vec<Code>,
-    pub(crate) constants: Vec<Vec<Constant>>,
-}
-
 /// A function that is being compiled.
-struct Function {
+#[derive(Default)]
+struct Function<'s> {
     ops: Vec<Op>,
-    constants: Vec<Constant>,
-    locals: Vec<(Variable, u32)>,
+    constants: Vec<Handle<'s>>,
+    /// The registers of the variables.
+    locals: HashMap<Variable, u32>,
     captured: Vec<Variable>,
     /// The number of registers in use, that of the function itself included, and the largest so far.
     depth: u32,
     deepest: u32,
 }
 
-enum Place {
-    Local(u32),
-    Captured(u32),
-}
-
-impl Program {
-    /// Compiles an expression as a function without parameters, and returns its number.
-    pub(crate) fn compile(&mut self, node: &Node, assigned: &[bool]) -> usize {
-        let mut compiler = Compiler { program: self, assigned };
-        let mut function = Function::new();
-        compiler.expression(&mut function, node, true);
-        compiler.end(function, 0, false).0
-    }
-}
-
-impl Function {
-    fn new() -> Self {
-        Function {
-            ops: Vec::new(),
-            constants: Vec::new(),
-            locals: Vec::new(),
-            captured: Vec::new(),
-            depth: 1,
-            deepest: 1,
-        }
+impl<'s> Function<'s> {
+    /// Adds an instruction that changes the number of registers in use by so much. Returns its number.
+    fn emit(&mut self, op: Op, change: i32) -> usize {
+        self.ops.push(op);
+        self.depth = self.depth.wrapping_add_signed(change);
+        self.deepest = self.deepest.max(self.depth);
+        self.ops.len() - 1
     }
 
-    fn place(&mut self, variable: Variable) -> Place {
-        if let Some((_, register)) = self.locals.iter().rev().find(|(local, _)| *local == variable) {
-            return Place::Local(*register);
+    /// Adds an instruction that names a constant.
+    fn emit_with(&mut self, op: impl Fn(u32) -> Op, constant: Handle<'s>, change: i32) {
+        self.emit(op(self.constants.len() as u32), change);
+        self.constants.push(constant);
+    }
+
+    /// Adds the instruction that reads a variable, or its cell.
+    fn emit_read(&mut self, variable: Variable) {
+        if let Some(register) = self.locals.get(&variable) {
+            self.emit(Op::Local(*register), 1);
+            return;
         }
         let index = self.captured.iter().position(|captured| *captured == variable).unwrap_or_else(|| {
             self.captured.push(variable);
             self.captured.len() - 1
         });
-        Place::Captured(index as u32)
-    }
-
-    fn constant(&mut self, constant: Constant) -> u32 {
-        self.constants.push(constant);
-        self.constants.len() as u32 - 1
-    }
-
-    /// Adds an instruction that changes the number of registers in use by so much.
-    fn emit(&mut self, op: Op, change: i32) {
-        self.ops.push(op);
-        self.depth = self.depth.wrapping_add_signed(change);
-        self.deepest = self.deepest.max(self.depth);
-    }
-
-    /// Adds the instruction that reads a variable, or its cell.
-    fn read(&mut self, variable: Variable) {
-        match self.place(variable) {
-            Place::Local(register) => self.emit(Op::Local(register), 1),
-            Place::Captured(index) => self.emit(Op::Captured(index), 1),
-        }
+        self.emit(Op::Captured(index as u32), 1);
     }
 
     fn here(&self) -> u32 {
@@ -133,126 +94,116 @@ impl Function {
     }
 }
 
-struct Compiler<'p> {
-    program: &'p mut Program,
-    assigned: &'p [bool],
+/// The number of a function's code, its constants, and the variables that it captures.
+type Compiled<'s> = (usize, Local<'s, Array<Value>>, Vec<Variable>);
+
+pub(crate) struct Compiler<'c, 's> {
+    pub(crate) s: &'c mut Scope<'s>,
+    /// The code of all functions.
+    pub(crate) codes: &'c mut Vec<Rc<Code>>,
+    /// For each variable, whether it is assigned.
+    pub(crate) assigned: &'c [bool],
 }
 
-impl Compiler<'_> {
-    /// Adds a function to the program. Returns its number and the variables that it captures.
-    fn end(&mut self, mut function: Function, parameters: usize, has_rest: bool) -> (usize, Vec<Variable>) {
+impl<'s> Compiler<'_, 's> {
+    pub(crate) fn function(&mut self, lambda: &Lambda<'s>) -> Compiled<'s> {
+        let mut function = Function::default();
+        let variables = lambda.parameters.iter().chain(&lambda.rest);
+        function.depth = 1 + variables.clone().count() as u32;
+        for (variable, register) in variables.zip(1..) {
+            self.bind(&mut function, *variable, register);
+        }
+        self.expression(&mut function, &lambda.body, true);
         function.emit(Op::Return, -1);
-        self.program.codes.push(Code {
-            ops: function.ops,
-            parameters,
-            has_rest,
-            registers: function.deepest as usize + 4,
-        });
-        self.program.constants.push(function.constants);
-        (self.program.codes.len() - 1, function.captured)
+        let (parameters, has_rest) = (lambda.parameters.len(), lambda.rest.is_some());
+        let registers = function.deepest as usize + 4;
+        self.codes.push(Rc::new(Code { ops: function.ops, parameters, has_rest, registers }));
+        (self.codes.len() - 1, array(self.s, &function.constants), function.captured)
+    }
+
+    /// Says that a variable has a register from here on, and puts its value into a cell if it is assigned.
+    fn bind(&self, function: &mut Function<'s>, variable: Variable, register: u32) {
+        if self.assigned[variable] {
+            function.emit(Op::Wrap(register), 0);
+        }
+        function.locals.insert(variable, register);
     }
 
     /// Compiles an expression. `is_last` says that the function returns its value.
-    fn expression(&mut self, function: &mut Function, node: &Node, is_last: bool) {
+    fn expression(&mut self, function: &mut Function<'s>, node: &Node<'s>, is_last: bool) {
         match node {
-            Node::Constant(constant) => {
-                let constant = function.constant(Constant::Value(*constant));
-                function.emit(Op::Constant(constant), 1);
-            }
+            Node::Constant(constant) => function.emit_with(Op::Constant, *constant, 1),
             Node::Local(variable) => {
-                function.read(*variable);
+                function.emit_read(*variable);
                 if self.assigned[*variable] {
                     function.emit(Op::Unwrap, 0);
                 }
             }
             Node::SetLocal(variable, value) => {
-                function.read(*variable);
+                function.emit_read(*variable);
                 self.expression(function, value, false);
                 function.emit(Op::Store, -1);
             }
-            Node::Global(symbol) => {
-                let symbol = function.constant(Constant::Value(*symbol));
-                function.emit(Op::Global(symbol), 1);
-            }
+            Node::Global(symbol) => function.emit_with(Op::Global, *symbol, 1),
             Node::SetGlobal(symbol, value) | Node::Define(symbol, value) => {
                 self.expression(function, value, false);
-                let symbol = function.constant(Constant::Value(*symbol));
-                let is_definition = matches!(node, Node::Define(..));
-                function.emit(if is_definition { Op::Define(symbol) } else { Op::SetGlobal(symbol) }, 0);
+                let op = if matches!(node, Node::Define(..)) { Op::Define } else { Op::SetGlobal };
+                function.emit_with(op, *symbol, 0);
             }
             Node::If(parts) => {
                 let [condition, then, otherwise] = &**parts;
                 self.expression(function, condition, false);
-                let to_otherwise = function.here();
-                function.emit(Op::JumpIfFalse(0), -1);
+                let to_otherwise = function.emit(Op::JumpIfFalse(0), -1);
                 self.expression(function, then, is_last);
-                let to_end = function.here();
-                function.emit(Op::Jump(0), -1);
-                function.ops[to_otherwise as usize] = Op::JumpIfFalse(function.here());
+                let to_end = function.emit(Op::Jump(0), -1);
+                function.ops[to_otherwise] = Op::JumpIfFalse(function.here());
                 self.expression(function, otherwise, is_last);
-                function.ops[to_end as usize] = Op::Jump(function.here());
+                function.ops[to_end] = Op::Jump(function.here());
             }
             Node::Let(bindings, body) => {
-                let (before, locals) = (function.depth, function.locals.len());
                 for (variable, value) in bindings {
                     let register = function.depth;
                     self.expression(function, value, false);
-                    if self.assigned[*variable] {
-                        function.emit(Op::Wrap(register), 0);
-                    }
-                    function.locals.push((*variable, register));
+                    self.bind(function, *variable, register);
                 }
                 self.expression(function, body, is_last);
-                function.locals.truncate(locals);
-                let below = function.depth - before - 1;
-                function.emit(Op::Slide(below), -(below as i32));
+                if !bindings.is_empty() {
+                    function.emit(Op::Slide(bindings.len() as u32), -(bindings.len() as i32));
+                }
             }
-            Node::Sequence(nodes) => {
-                for (index, node) in nodes.iter().enumerate() {
-                    let last = index + 1 == nodes.len();
-                    self.expression(function, node, is_last && last);
-                    if !last {
+            Node::Sequence(nodes) => match &nodes[..] {
+                [] => function.emit_with(Op::Constant, self.s.local(ValueView::Unspecified), 1),
+                [before @ .., last] => {
+                    for node in before {
+                        self.expression(function, node, false);
                         function.emit(Op::Drop, -1);
                     }
+                    self.expression(function, last, is_last);
                 }
+            },
+            Node::Lambda(lambda) => {
+                let (code, constants, captured) = self.function(lambda);
+                for variable in &captured {
+                    function.emit_read(*variable);
+                }
+                let count = captured.len();
+                let op = |constants| Op::Closure(constants, code as u32, count as u32);
+                function.emit_with(op, self.s.local(constants), 1 - count as i32);
             }
-            Node::Lambda(lambda) => self.lambda(function, lambda),
-            Node::Call(nodes) => {
-                let arguments = nodes.len() as u32 - 1;
-                let frame = function.here();
-                if !is_last {
-                    function.emit(Op::Frame(0), 2);
+            Node::Call(called, arguments) => {
+                let frame = (!is_last).then(|| function.emit(Op::Frame(0), 2));
+                self.expression(function, called, false);
+                for argument in arguments {
+                    self.expression(function, argument, false);
                 }
-                for node in nodes {
-                    self.expression(function, node, false);
-                }
-                if is_last {
-                    function.emit(Op::TailCall(arguments), -(arguments as i32));
+                let count = arguments.len() as i32;
+                if let Some(frame) = frame {
+                    function.emit(Op::Call(count as u32), -count - 2);
+                    function.ops[frame] = Op::Frame(function.here());
                 } else {
-                    function.emit(Op::Call(arguments), -(arguments as i32) - 2);
-                    function.ops[frame as usize] = Op::Frame(function.here());
+                    function.emit(Op::TailCall(count as u32), -count);
                 }
             }
         }
-    }
-
-    fn lambda(&mut self, outer: &mut Function, lambda: &Lambda) {
-        let mut function = Function::new();
-        for variable in lambda.parameters.iter().chain(&lambda.rest) {
-            function.locals.push((*variable, function.depth));
-            function.depth += 1;
-        }
-        for (variable, register) in function.locals.clone() {
-            if self.assigned[variable] {
-                function.emit(Op::Wrap(register), 0);
-            }
-        }
-        self.expression(&mut function, &lambda.body, true);
-        let (code, captured) = self.end(function, lambda.parameters.len(), lambda.rest.is_some());
-        for variable in &captured {
-            outer.read(*variable);
-        }
-        let template = outer.constant(Constant::Template(code));
-        outer.emit(Op::Closure(template, captured.len() as u32), 1 - captured.len() as i32);
     }
 }

@@ -1,36 +1,30 @@
 //! Which values are the same, which are equal, and hashes that fit that.
 
-use crate::value::{PairRef as _, ValueView};
+use crate::value::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Returns `true` for the same object, and for equal numbers of the same kind.
 pub(crate) fn is_eqv(one: ValueView<'_>, other: ValueView<'_>) -> bool {
     match (one, other) {
-        (ValueView::Float(one), ValueView::Float(other)) => one.value == other.value,
+        (ValueView::Float(one), ValueView::Float(other)) => one.0 == other.0,
         _ => one == other,
     }
 }
 
 /// Returns `true` for values that print alike.
-pub(crate) fn is_equal(one: ValueView<'_>, other: ValueView<'_>) -> bool {
+pub(crate) fn is_equal(mut one: ValueView<'_>, mut other: ValueView<'_>) -> bool {
+    while let (ValueView::Pair(pair), ValueView::Pair(other_pair)) = (one, other) {
+        if !is_equal(pair.car(), other_pair.car()) {
+            return false;
+        }
+        (one, other) = (pair.cdr(), other_pair.cdr());
+    }
     match (one, other) {
-        (ValueView::Pair(mut one), ValueView::Pair(mut other)) => loop {
-            if !is_equal(one.car(), other.car()) {
-                return false;
-            }
-            match (one.cdr(), other.cdr()) {
-                (ValueView::Pair(next), ValueView::Pair(other_next)) => (one, other) = (next, other_next),
-                (one, other) => return is_equal(one, other),
-            }
-        },
         (ValueView::Vector(one), ValueView::Vector(other)) => {
             one.len() == other.len()
                 && one.iter().zip(other).all(|(one, other)| is_equal(one.get(), other.get()))
         }
-        (ValueView::Text(one), ValueView::Text(other)) => {
-            let one = one.text.lock().expect("no use of a text panics").clone();
-            one == *other.text.lock().expect("no use of a text panics")
-        }
+        (ValueView::Text(one), ValueView::Text(other)) => one.0 == other.0,
         _ => is_eqv(one, other),
     }
 }
@@ -43,8 +37,8 @@ pub(crate) fn hash(value: ValueView<'_>) -> u64 {
             ValueView::Char(letter) => letter.hash(hasher),
             ValueView::Bool(truth) => truth.hash(hasher),
             ValueView::Symbol(symbol) => symbol.id.hash(hasher),
-            ValueView::Float(float) => float.value.to_bits().hash(hasher),
-            ValueView::Text(text) => text.text.lock().expect("no use of a text panics").hash(hasher),
+            ValueView::Float(float) => float.0.to_bits().hash(hasher),
+            ValueView::Text(text) => text.0.hash(hasher),
             ValueView::Pair(pair) if depth < 8 => {
                 add(pair.car(), hasher, depth + 1);
                 add(pair.cdr(), hasher, depth + 1);

@@ -1,259 +1,225 @@
 //! `syntax-rules`: patterns and templates.
 
-use crate::expand::Expander;
-use crate::scopes::{Env, name_id};
-use crate::value::{Alias, PairRef as _, Result, Value, ValueView, cons, elements, error, handles, show};
-use lisle_heap::{Global, Local, Scope};
+use crate::equal::is_equal;
+use crate::read::Symbols;
+use crate::scopes::{Env, Scopes, name_id};
+use crate::value::*;
+use lisle_heap::{Global, Scope};
 use std::collections::HashMap;
+use std::rc::Rc;
 
+/// A macro.
 pub(crate) struct Rules {
     /// The names that stand for themselves.
     literals: Vec<u32>,
-    /// A list of pairs of patterns and templates.
-    rules: Global<Value>,
+    /// Patterns, without the name of the macro at their head, and templates.
+    rules: Vec<(Global<Value>, Global<Value>)>,
     /// Where the macro was defined.
     env: Env,
 }
 
 /// What a variable of a pattern has matched.
+#[derive(Clone)]
 enum Matched<'s> {
-    One(Local<'s, Value>),
-    Many(Vec<Matches<'s>>),
+    One(Handle<'s>),
+    /// Before an ellipsis: what it and the variables beside it have matched in each round.
+    Many(Rc<[Matches<'s>]>),
 }
 
 type Matches<'s> = HashMap<u32, Matched<'s>>;
+
+/// An expansion of a macro.
+pub(crate) struct Expansion<'e, 's> {
+    rules: &'e Rules,
+    scopes: &'e Scopes,
+    symbols: &'e mut Symbols,
+    /// Where the macro is used.
+    env: Env,
+    /// The aliases of the names that the template inserts.
+    aliases: HashMap<u32, Handle<'s>>,
+}
 
 fn is_named(value: ValueView<'_>, name: &str) -> bool {
     matches!(value, ValueView::Symbol(symbol) if symbol.name == name)
 }
 
 impl Rules {
-    pub(crate) fn new(s: &mut Scope<'_>, form: Local<'_, Value>, env: Env) -> Result<Self> {
+    pub(crate) fn new(s: &mut Scope<'_>, form: Handle<'_>, env: Env) -> Result<Self> {
         let parts = elements(form.get(s))?;
-        let [_, literals, ..] = parts[..] else {
-            return error(format!(
-                "expected `(syntax-rules (literal …) (pattern template) …)`, found {}",
-                show(form.get(s))
-            ));
+        let [_, literals, rules @ ..] = &parts[..] else {
+            let found = show(form.get(s));
+            return Err(format!("expected `(syntax-rules (literal …) (pattern template) …)`, found {found}"));
         };
-        let literals = elements(literals)?.into_iter().filter_map(name_id).collect();
-        let ValueView::Pair(form) = form.get(s) else { return error("not rules") };
-        let ValueView::Pair(rest) = form.cdr() else { return error("not rules") };
-        Ok(Self { literals, rules: s.global(rest.cdr()), env })
+        let literals = elements(*literals)?.into_iter().filter_map(name_id).collect();
+        let rules = rules.iter().map(|rule| match elements(*rule)?[..] {
+            [pattern, template] => Ok((s.global(pair(pattern)?.cdr()), s.global(template))),
+            _ => Err(format!("a rule has a pattern and a template: {}", show(*rule))),
+        });
+        Ok(Self { literals, rules: rules.collect::<Result<_>>()?, env })
+    }
+
+    /// Returns the variables of a pattern.
+    fn variables(&self, pattern: ValueView<'_>) -> Vec<u32> {
+        match name_id(pattern) {
+            Some(id) if self.literals.contains(&id) || is_named(pattern, "...") || is_named(pattern, "_") => {
+                Vec::new()
+            }
+            Some(id) => vec![id],
+            None => {
+                let (mut elements, end) = parts(pattern, usize::MAX);
+                elements.extend(name_id(end).map(|_| end));
+                elements.into_iter().flat_map(|element| self.variables(element)).collect()
+            }
+        }
+    }
+}
+
+impl<'e, 's> Expansion<'e, 's> {
+    pub(crate) fn new(rules: &'e Rules, scopes: &'e Scopes, symbols: &'e mut Symbols, env: Env) -> Self {
+        Self { rules, scopes, symbols, env, aliases: HashMap::new() }
     }
 
     /// Expands a use of the macro.
-    pub(crate) fn expand<'s>(
-        &self,
-        expander: &mut Expander,
-        s: &mut Scope<'s>,
-        form: Local<'_, Value>,
-        env: Env,
-    ) -> Result<Local<'s, Value>> {
-        let mut result = None;
-        let expanded = s.escape(|s| {
-            let rules = s.local::<Value>(&self.rules);
-            let rules = match handles(s, rules) {
-                Ok(rules) => rules,
-                Err(why) => {
-                    result = Some(why);
-                    return s.local(ValueView::Nil);
-                }
-            };
-            for rule in rules {
-                let Ok([pattern, template]) =
-                    handles(s, rule).map_or(Err(()), |parts| <[_; 2]>::try_from(parts).map_err(drop))
-                else {
-                    continue;
-                };
-                let mut matches = Matches::new();
-                // The first element of a pattern is the name of the macro.
-                let (ValueView::Pair(pattern), ValueView::Pair(arguments)) = (pattern.get(s), form.get(s))
-                else {
-                    continue;
-                };
-                let (pattern, arguments) =
-                    (s.local::<Value>(pattern.cdr()), s.local::<Value>(arguments.cdr()));
-                if self.matches(expander, s, pattern, arguments, env, &mut matches) {
-                    let mut aliases = HashMap::new();
-                    match self.fill(expander, s, template, &[&matches], &mut aliases) {
-                        Ok(expanded) => return expanded,
-                        Err(why) => {
-                            result = Some(why);
-                            return s.local(ValueView::Nil);
-                        }
-                    }
-                }
+    pub(crate) fn expand(mut self, s: &mut Scope<'s>, form: Handle<'s>) -> Result<Handle<'s>> {
+        for (pattern, template) in &self.rules.rules {
+            let mut matches = Matches::new();
+            let (pattern, template) = (s.local::<Value>(pattern), s.local::<Value>(template));
+            if self.matches(s, pattern.get(s), pair(form.get(s))?.cdr(), &mut matches) {
+                return self.fill(s, template, &matches);
             }
-            result = Some(crate::value::Error(format!("no rule of the macro matches {}", show(form.get(s)))));
-            s.local(ValueView::Nil)
-        });
-        result.map_or(Ok(expanded), Err)
+        }
+        Err(format!("no rule of the macro matches {}", show(form.get(s))))
     }
 
-    fn matches<'s>(
+    /// Matches a pattern with a form, and adds what its variables have matched.
+    fn matches(
         &self,
-        expander: &Expander,
         s: &Scope<'s>,
-        pattern: Local<'s, Value>,
-        form: Local<'s, Value>,
-        env: Env,
+        pattern: ValueView<'_>,
+        form: ValueView<'_>,
         matches: &mut Matches<'s>,
     ) -> bool {
-        if let Some(id) = name_id(pattern.get(s)) {
-            if self.literals.contains(&id) {
-                let meaning = expander.scopes.meaning(form.get(s), env);
-                return meaning.is_some() && meaning == expander.scopes.meaning(pattern.get(s), self.env);
+        if let Some(id) = name_id(pattern) {
+            if self.rules.literals.contains(&id) {
+                let meaning = self.scopes.meaning(form, self.env);
+                return meaning.is_some() && meaning == self.scopes.meaning(pattern, self.rules.env);
             }
-            if !is_named(pattern.get(s), "_") {
-                matches.insert(id, Matched::One(form));
+            if !is_named(pattern, "_") {
+                matches.insert(id, Matched::One(s.local(form)));
             }
             return true;
         }
-        match pattern.get(s) {
-            ValueView::Pair(pair) => {
-                let (first, rest) = (s.local::<Value>(pair.car()), s.local::<Value>(pair.cdr()));
-                if let ValueView::Pair(next) = rest.get(s)
-                    && is_named(next.car(), "...")
-                {
-                    let after = s.local::<Value>(next.cdr());
-                    return self.matches_many(expander, s, first, after, form, env, matches);
-                }
-                let ValueView::Pair(pair) = form.get(s) else { return false };
-                let (car, cdr) = (s.local::<Value>(pair.car()), s.local::<Value>(pair.cdr()));
-                self.matches(expander, s, first, car, env, matches)
-                    && self.matches(expander, s, rest, cdr, env, matches)
-            }
-            ValueView::Nil => matches!(form.get(s), ValueView::Nil),
-            constant => crate::equal::is_equal(constant, form.get(s)),
+        let (patterns, pattern_end) = parts(pattern, usize::MAX);
+        if patterns.is_empty() {
+            return is_equal(pattern, form);
         }
-    }
-
-    /// Matches a pattern with an ellipsis, and the patterns after it.
-    #[expect(clippy::too_many_arguments, reason = "two patterns, a form and where they are")]
-    fn matches_many<'s>(
-        &self,
-        expander: &Expander,
-        s: &Scope<'s>,
-        pattern: Local<'s, Value>,
-        after: Local<'s, Value>,
-        mut form: Local<'s, Value>,
-        env: Env,
-        matches: &mut Matches<'s>,
-    ) -> bool {
-        let pairs = |mut value: ValueView<'_>| {
-            let mut count = 0;
-            while let ValueView::Pair(pair) = value {
-                count += 1;
-                value = pair.cdr();
-            }
-            count
+        // A pattern with an ellipsis matches all forms but those for the patterns before and after it.
+        let ellipsis = patterns.iter().skip(1).position(|pattern| is_named(*pattern, "..."));
+        let (before, repeated, after) = match ellipsis {
+            Some(at) => (&patterns[..at], Some(patterns[at]), &patterns[at + 2..]),
+            None => (&patterns[..], None, &[][..]),
         };
-        let (all, last) = (pairs(form.get(s)), pairs(after.get(s)));
-        let mut many = Vec::new();
-        for _ in last..all {
-            let ValueView::Pair(pair) = form.get(s) else { return false };
-            let element = s.local::<Value>(pair.car());
-            form = s.local::<Value>(pair.cdr());
-            let mut one = Matches::new();
-            if !self.matches(expander, s, pattern, element, env, &mut one) {
+        let (forms, form_end) = parts(form, if repeated.is_some() { usize::MAX } else { patterns.len() });
+        let Some(count) = forms.len().checked_sub(before.len() + after.len()) else { return false };
+        if is_vector(pattern) != is_vector(form) || (repeated.is_none() && count > 0) {
+            return false;
+        }
+        let (first, rest) = forms.split_at(before.len());
+        let (middle, last) = rest.split_at(count);
+        if let Some(repeated) = repeated {
+            let mut rounds = vec![Matches::new(); count];
+            if !rounds.iter_mut().zip(middle).all(|(round, form)| self.matches(s, repeated, *form, round)) {
                 return false;
             }
-            many.push(one);
+            let (names, rounds) = (self.rules.variables(repeated), Matched::Many(rounds.into()));
+            matches.extend(names.into_iter().map(|name| (name, rounds.clone())));
         }
-        let mut names = Vec::new();
-        self.variables(pattern.get(s), &mut names);
-        for name in names {
-            let each = many.iter_mut().map(|one| {
-                one.remove(&name).map(|matched| Matches::from([(name, matched)])).unwrap_or_default()
-            });
-            matches.insert(name, Matched::Many(each.collect()));
-        }
-        self.matches(expander, s, after, form, env, matches)
+        let mut pairs = before.iter().zip(first).chain(after.iter().zip(last));
+        pairs.all(|(pattern, form)| self.matches(s, *pattern, *form, matches))
+            && self.matches(s, pattern_end, form_end, matches)
     }
 
-    /// Collects the variables of a pattern.
-    fn variables(&self, pattern: ValueView<'_>, names: &mut Vec<u32>) {
-        if let Some(id) = name_id(pattern) {
-            if !self.literals.contains(&id) && !is_named(pattern, "...") && !is_named(pattern, "_") {
-                names.push(id);
-            }
-        } else if let ValueView::Pair(pair) = pattern {
-            self.variables(pair.car(), names);
-            self.variables(pair.cdr(), names);
-        }
-    }
-
-    /// Fills in a template. The innermost matches come last.
-    fn fill<'s>(
-        &self,
-        expander: &mut Expander,
-        s: &mut Scope<'s>,
-        template: Local<'_, Value>,
-        matches: &[&Matches<'s>],
-        aliases: &mut HashMap<u32, Local<'s, Alias>>,
-    ) -> Result<Local<'s, Value>> {
+    /// Fills in a template.
+    fn fill(&mut self, s: &mut Scope<'s>, template: Handle<'s>, matches: &Matches<'s>) -> Result<Handle<'s>> {
         if let Some(id) = name_id(template.get(s)) {
-            return match matches.iter().rev().find_map(|matches| matches.get(&id)) {
+            return match matches.get(&id) {
                 Some(Matched::One(form)) => Ok(*form),
                 Some(Matched::Many(_)) => {
-                    error(format!("`{}` stands without its ellipsis", show(template.get(s))))
+                    Err(format!("`{}` stands without its ellipsis", show(template.get(s))))
                 }
-                None => {
-                    let alias = match aliases.get(&id) {
-                        Some(alias) => *alias,
-                        None => {
-                            let fresh = expander.symbols.fresh();
-                            let alias = s.alloc::<Alias>(Alias::init(fresh, self.env, template));
-                            aliases.insert(id, alias);
-                            alias
-                        }
-                    };
-                    Ok(s.local(alias.get(s)))
-                }
+                None => Ok(*self.aliases.entry(id).or_insert_with(|| {
+                    let alias = s.alloc::<Alias>(Alias::init(self.symbols.fresh(), self.rules.env, template));
+                    s.local(alias)
+                })),
             };
         }
-        let ValueView::Pair(pair) = template.get(s) else { return Ok(s.local(template.get(s))) };
-        let (first, mut rest) = (s.local::<Value>(pair.car()), s.local::<Value>(pair.cdr()));
-        if is_named(first.get(s), "...")
-            && let ValueView::Pair(escaped) = rest.get(s)
-        {
+        let (elements, end) = handles_of_parts(s, template);
+        match elements[..] {
+            [] => return Ok(template),
             // `(... ...)` is an ellipsis.
-            return Ok(s.local(escaped.car()));
+            [first, escaped, ..] if is_named(first.get(s), "...") => return Ok(escaped),
+            _ => {}
         }
-        if let ValueView::Pair(next) = rest.get(s)
-            && is_named(next.car(), "...")
-        {
-            rest = s.local(next.cdr());
-            let mut names = Vec::new();
-            self.variables(first.get(s), &mut names);
-            let many = |matches: &[&'_ Matches<'s>]| {
-                names
-                    .iter()
-                    .filter_map(|name| match matches.iter().rev().find_map(|matches| matches.get(name)) {
-                        Some(Matched::Many(many)) => Some(many.len()),
-                        _ => None,
-                    })
-                    .max()
-            };
-            let Some(len) = many(matches) else { return error("an ellipsis after what does not repeat") };
-            let mut filled = Vec::new();
-            for index in 0..len {
-                let inner: Vec<&Matches<'s>> = names
-                    .iter()
-                    .filter_map(|name| match matches.iter().rev().find_map(|matches| matches.get(name)) {
-                        Some(Matched::Many(many)) => many.get(index),
-                        _ => None,
-                    })
-                    .collect();
-                let all: Vec<&Matches<'s>> = matches.iter().copied().chain(inner).collect();
-                filled.push(self.fill(expander, s, first, &all, aliases)?);
+        let mut filled = Vec::new();
+        let mut elements = elements.into_iter().peekable();
+        while let Some(element) = elements.next() {
+            if elements.next_if(|next| is_named(next.get(s), "...")).is_none() {
+                filled.push(self.fill(s, element, matches)?);
+            } else {
+                for round in self.rounds(element.get(s), matches)? {
+                    filled.push(self.fill(s, element, &round)?);
+                }
             }
-            let rest = self.fill(expander, s, rest, matches, aliases)?;
-            return Ok(crate::value::list(s, &filled, rest));
         }
-        let first = self.fill(expander, s, first, matches, aliases)?;
-        let rest = self.fill(expander, s, rest, matches, aliases)?;
-        Ok(cons(s, first, rest))
+        let end = self.fill(s, end, matches)?;
+        Ok(rebuild(s, template, &filled, end))
     }
+
+    /// Returns the matches for each repetition of a template before an ellipsis.
+    fn rounds(&self, template: ValueView<'_>, matches: &Matches<'s>) -> Result<Vec<Matches<'s>>> {
+        let mut repeated = Vec::new();
+        for name in self.rules.variables(template) {
+            if let Some(Matched::Many(rounds)) = matches.get(&name) {
+                repeated.push(rounds);
+            }
+        }
+        let Some(count) = repeated.iter().map(|rounds| rounds.len()).max() else {
+            return Err("an ellipsis after what does not repeat".into());
+        };
+        let mut all = vec![matches.clone(); count];
+        for rounds in repeated {
+            all.iter_mut().zip(rounds.iter()).for_each(|(round, matched)| round.extend(matched.clone()));
+        }
+        Ok(all)
+    }
+}
+
+/// Returns the parts of a datum as handles.
+fn handles_of_parts<'s>(s: &Scope<'s>, datum: Handle<'_>) -> (Vec<Handle<'s>>, Handle<'s>) {
+    let (elements, end) = parts(datum.get(s), usize::MAX);
+    (elements.into_iter().map(|element| s.local(element)).collect(), s.local(end))
+}
+
+/// Returns a datum like another one, with other parts.
+fn rebuild<'s>(s: &mut Scope<'s>, like: Handle<'_>, elements: &[Handle<'_>], end: Handle<'_>) -> Handle<'s> {
+    if is_vector(like.get(s)) {
+        let vector = array(s, elements);
+        return s.local(vector);
+    }
+    list(s, elements.iter().copied(), end)
+}
+
+/// Returns a datum without aliases: each name is its symbol.
+pub(crate) fn strip<'s>(s: &mut Scope<'s>, datum: Handle<'s>) -> Handle<'s> {
+    if let ValueView::Alias(alias) = datum.get(s) {
+        let name = s.local(alias.of());
+        return strip(s, name);
+    }
+    let (elements, end) = handles_of_parts(s, datum);
+    if elements.is_empty() {
+        return datum;
+    }
+    let elements: Vec<_> = elements.into_iter().map(|element| strip(s, element)).collect();
+    let end = strip(s, end);
+    rebuild(s, datum, &elements, end)
 }

@@ -1,5 +1,55 @@
 ; What Scheme has beyond the special forms of the expander and the functions of Rust.
 
+(define-syntax define
+  (syntax-rules ()
+    ((_ (name . parameters) body ...) (%define name (lambda parameters body ...)))
+    ((_ name value) (%define name value))
+    ((_ . wrong) (syntax-error "a definition has a name and a value:" (define . wrong)))))
+
+(define-syntax let
+  (syntax-rules ()
+    ((_ ((name value) ...) body ...) ((lambda (name ...) body ...) value ...))
+    ((_ loop ((name value) ...) body ...)
+     ((let () (define loop (lambda (name ...) body ...)) loop) value ...))
+    ((_ . wrong) (syntax-error "a binding has a name and a value:" (let . wrong)))))
+
+(define-syntax letrec*
+  (syntax-rules ()
+    ((_ ((name value) ...) body ...) (let () (define name value) ... (let () body ...)))
+    ((_ . wrong) (syntax-error "a binding has a name and a value:" (letrec* . wrong)))))
+
+; All values are computed, as temporary variables, before a name gets its value.
+(define-syntax letrec
+  (syntax-rules ()
+    ((_ ((name value) ...) body ...) (%letrec ((name value) ...) () body ...))
+    ((_ . wrong) (syntax-error "a binding has a name and a value:" (letrec . wrong)))))
+(define-syntax %letrec
+  (syntax-rules ()
+    ((_ () ((name value computed) ...) body ...)
+     (let () (define computed value) ... (define name computed) ... (let () body ...)))
+    ((_ ((name value) more ...) (done ...) body ...)
+     (%letrec (more ...) (done ... (name value computed)) body ...))))
+
+(define-syntax let-syntax
+  (syntax-rules ()
+    ((_ ((name rules) ...) body ...) (let () (define-syntax name rules) ... (let () body ...)))))
+(define-syntax letrec-syntax
+  (syntax-rules () ((_ part ...) (let-syntax part ...))))
+
+; The marks after the datum are the quasiquotes around it.
+(define-syntax quasiquote
+  (syntax-rules (quasiquote unquote unquote-splicing)
+    ((_ (unquote x)) x)
+    ((_ (unquote-splicing x))
+     (syntax-error "`,@` where no list is in" (quasiquote (unquote-splicing x))))
+    ((_ ((unquote-splicing x) . rest)) (append x (quasiquote rest)))
+    ((_ (quasiquote x) mark ...) (list 'quasiquote (quasiquote x mark ... deeper)))
+    ((_ (unquote x) mark more ...) (list 'unquote (quasiquote x more ...)))
+    ((_ (unquote-splicing x) mark more ...) (list 'unquote-splicing (quasiquote x more ...)))
+    ((_ (x . rest) mark ...) (cons (quasiquote x mark ...) (quasiquote rest mark ...)))
+    ((_ #(x ...) mark ...) (list->vector (quasiquote (x ...) mark ...)))
+    ((_ x mark ...) 'x)))
+
 (define-syntax and
   (syntax-rules ()
     ((_) #t)
@@ -111,6 +161,7 @@
   (cond ((null? list) '()) ((keep (car list)) (cons (car list) (filter keep (cdr list)))) (else (filter keep (cdr list)))))
 (define (fold f start list) (if (null? list) start (fold f (f (car list) start) (cdr list))))
 
+(define (values . list) (%list->values list))
 (define (call-with-values producer consumer) (apply consumer (%values->list (producer))))
 
 ; The winds that are entered, the innermost first. A continuation leaves and enters those between its
@@ -139,14 +190,14 @@
   (%call/cc
    (lambda (k)
      (let ((winds %winds))
-       (f (lambda values
+       (f (lambda list
             (unless (eq? winds %winds) (%rewind winds))
-            (apply k values)))))))
+            (k (%list->values list))))))))
 (define call/cc call-with-current-continuation)
 (define (dynamic-wind before thunk after)
   (before)
   (set! %winds (cons (cons before after) %winds))
-  (let ((values-of-thunk (%values->list (thunk))))
+  (let ((values-of-thunk (thunk)))
     (set! %winds (cdr %winds))
     (after)
-    (apply values values-of-thunk)))
+    values-of-thunk))

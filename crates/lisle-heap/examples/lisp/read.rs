@@ -1,11 +1,10 @@
 //! The reader: from text to data.
 
-use crate::value::{Error, Float, Result, Symbol, Text, Value, ValueView, error, list};
+use crate::value::*;
 use lisle_heap::{Global, Local, Scope};
 use std::collections::HashMap;
-use std::iter::Peekable;
+use std::iter::{Peekable, from_fn, once};
 use std::str::Chars;
-use std::sync::Mutex;
 
 /// The symbols by their names.
 #[derive(Default)]
@@ -34,158 +33,125 @@ impl Symbols {
 }
 
 /// Reads data from a text.
-pub(crate) struct Reader<'t> {
-    text: Peekable<Chars<'t>>,
+pub(crate) struct Reader<'r, 't> {
+    pub(crate) text: &'r mut Peekable<Chars<'t>>,
+    pub(crate) symbols: &'r mut Symbols,
 }
 
-fn ends_a_word(letter: char) -> bool {
-    letter.is_whitespace() || "()\";'`,".contains(letter)
-}
-
-impl<'t> Reader<'t> {
-    pub(crate) fn new(text: &'t str) -> Self {
-        Self { text: text.chars().peekable() }
-    }
-
+impl Reader<'_, '_> {
     fn skip(&mut self) {
-        while let Some(&letter) = self.text.peek() {
+        while let Some(letter) = self.text.next_if(|letter| letter.is_whitespace() || *letter == ';') {
             if letter == ';' {
                 while self.text.next().is_some_and(|letter| letter != '\n') {}
-            } else if letter.is_whitespace() {
-                self.text.next();
-            } else {
-                return;
             }
         }
     }
 
     /// Reads the next datum, or returns `None` at the end of the text.
-    pub(crate) fn read<'s>(
-        &mut self,
-        s: &mut Scope<'s>,
-        symbols: &mut Symbols,
-    ) -> Result<Option<Local<'s, Value>>> {
+    pub(crate) fn read<'s>(&mut self, s: &mut Scope<'s>) -> Result<Option<Handle<'s>>> {
         self.skip();
         let Some(letter) = self.text.next() else { return Ok(None) };
         let short = match letter {
-            '(' => return self.rest_of_list(s, symbols).map(Some),
-            ')' => return error("a `)` without its `(`"),
+            '(' => return self.rest_of_list(s).map(Some),
+            ')' => return Err("a `)` without its `(`".into()),
             '"' => return self.text(s).map(Some),
             '\'' => "quote",
             '`' => "quasiquote",
             ',' if self.text.next_if_eq(&'@').is_some() => "unquote-splicing",
             ',' => "unquote",
-            '#' if self.text.peek() == Some(&'(') => {
-                self.text.next();
-                let list = self.rest_of_list(s, symbols)?;
-                return vector(s, list).map(Some);
+            '#' if self.text.next_if_eq(&'(').is_some() => {
+                let list = self.rest_of_list(s)?;
+                let vector = array(s, &handles(s, list.get(s))?);
+                return Ok(Some(s.local(vector)));
             }
             '#' if self.text.next_if_eq(&'\\').is_some() => return self.letter(s).map(Some),
-            _ => return self.word(s, symbols, letter).map(Some),
+            _ => return self.word(s, letter).map(Some),
         };
-        let Some(datum) = self.read(s, symbols)? else { return error(format!("nothing follows `{letter}`")) };
-        let name = symbols.intern(s, short);
-        let (name, nil) = (s.local(name.get(s)), s.local(ValueView::Nil));
-        Ok(Some(list(s, &[name, datum], nil)))
+        let Some(datum) = self.read(s)? else { return Err(format!("nothing follows `{letter}`")) };
+        let (name, nil) = (self.symbols.intern(s, short), s.local(ValueView::Nil));
+        Ok(Some(list(s, [s.local(name), datum].into_iter(), nil)))
     }
 
-    fn rest_of_list<'s>(&mut self, s: &mut Scope<'s>, symbols: &mut Symbols) -> Result<Local<'s, Value>> {
+    fn rest_of_list<'s>(&mut self, s: &mut Scope<'s>) -> Result<Handle<'s>> {
         let mut elements = Vec::new();
         loop {
             self.skip();
             if self.text.next_if_eq(&')').is_some() {
                 let nil = s.local(ValueView::Nil);
-                return Ok(list(s, &elements, nil));
+                return Ok(list(s, elements.into_iter(), nil));
             }
-            let Some(element) = self.read(s, symbols)? else { return error("a `(` without its `)`") };
+            let Some(element) = self.read(s)? else { return Err("a `(` without its `)`".into()) };
             if matches!(element.get(s), ValueView::Symbol(symbol) if symbol.name == ".") {
-                let Some(end) = self.read(s, symbols)? else { return error("nothing follows `.`") };
+                let Some(end) = self.read(s)? else { return Err("nothing follows `.`".into()) };
                 self.skip();
                 if self.text.next() != Some(')') {
-                    return error("more than one datum follows `.`");
+                    return Err("more than one datum follows `.`".into());
                 }
-                return Ok(list(s, &elements, end));
+                return Ok(list(s, elements.into_iter(), end));
             }
             elements.push(element);
         }
     }
 
-    fn text<'s>(&mut self, s: &mut Scope<'s>) -> Result<Local<'s, Value>> {
+    fn text<'s>(&mut self, s: &mut Scope<'s>) -> Result<Handle<'s>> {
         let mut text = String::new();
-        loop {
-            match self.text.next() {
-                None => return error("a text without its closing `\"`"),
-                Some('"') => break,
-                Some('\\') => match self.text.next() {
+        while let Some(letter) = self.text.next() {
+            match letter {
+                '"' => {
+                    let text = s.alloc::<Text>(Text::init(text));
+                    return Ok(s.local(text));
+                }
+                '\\' => match self.text.next() {
                     Some('n') => text.push('\n'),
                     Some('t') => text.push('\t'),
                     Some(other) => text.push(other),
-                    None => return error("nothing follows a `\\`"),
+                    None => return Err("nothing follows a `\\`".into()),
                 },
-                Some(other) => text.push(other),
+                other => text.push(other),
             }
         }
-        let text = s.alloc::<Text>(Text::init(Mutex::new(text)));
-        Ok(s.local(text.get(s)))
+        Err("a text without its closing `\"`".into())
     }
 
-    fn letter<'s>(&mut self, s: &mut Scope<'s>) -> Result<Local<'s, Value>> {
-        let Some(first) = self.text.next() else { return error("nothing follows `#\\`") };
-        let mut name = String::from(first);
-        while let Some(letter) = self.text.next_if(|letter| !ends_a_word(*letter)) {
-            name.push(letter);
-        }
-        match name.as_str() {
+    /// Returns the word that begins with a letter.
+    fn rest_of_word(&mut self, first: char) -> String {
+        let rest = || self.text.next_if(|letter| !letter.is_whitespace() && !"()\";'`,".contains(*letter));
+        once(first).chain(from_fn(rest)).collect()
+    }
+
+    fn letter<'s>(&mut self, s: &Scope<'s>) -> Result<Handle<'s>> {
+        let Some(first) = self.text.next() else { return Err("nothing follows `#\\`".into()) };
+        match self.rest_of_word(first).as_str() {
             "space" => Ok(s.local::<Value>(' ')),
             "newline" => Ok(s.local::<Value>('\n')),
-            _ if name.chars().count() == 1 => Ok(s.local::<Value>(first)),
-            _ => error(format!("there is no character `#\\{name}`")),
+            name if name.chars().count() == 1 => Ok(s.local::<Value>(first)),
+            name => Err(format!("there is no character `#\\{name}`")),
         }
     }
 
-    fn word<'s>(
-        &mut self,
-        s: &mut Scope<'s>,
-        symbols: &mut Symbols,
-        first: char,
-    ) -> Result<Local<'s, Value>> {
-        let mut word = String::from(first);
-        while let Some(letter) = self.text.next_if(|letter| !ends_a_word(*letter)) {
-            word.push(letter);
-        }
-        match word.as_str() {
-            "#t" => return Ok(s.local::<Value>(true)),
-            "#f" => return Ok(s.local::<Value>(false)),
-            _ => {}
-        }
+    fn word<'s>(&mut self, s: &mut Scope<'s>, first: char) -> Result<Handle<'s>> {
+        let word = self.rest_of_word(first);
         if let Ok(number) = word.parse::<i64>() {
-            return if Value::fits_int(number) {
-                Ok(s.local::<Value>(number))
-            } else {
-                error(format!("the integer {number} is too large"))
-            };
+            if !Value::fits_int(number) {
+                return Err(format!("the integer {number} is too large"));
+            }
+            return Ok(s.local::<Value>(number));
         }
-        if word.starts_with(|letter: char| letter.is_ascii_digit() || "+-.".contains(letter))
-            && word.contains(|letter: char| letter.is_ascii_digit())
+        // Words such as `inf` are numbers in Rust, and names here.
+        if word.trim_start_matches(['+', '-', '.']).starts_with(|letter: char| letter.is_ascii_digit())
             && let Ok(value) = word.parse::<f64>()
         {
             let float = s.alloc::<Float>(Float::init(value));
-            return Ok(s.local(float.get(s)));
+            return Ok(s.local(float));
         }
-        if word.starts_with('#') {
-            return Err(Error(format!("cannot read `{word}`")));
+        match word.as_str() {
+            "#t" => Ok(s.local::<Value>(true)),
+            "#f" => Ok(s.local::<Value>(false)),
+            _ if word.starts_with('#') => Err(format!("cannot read `{word}`")),
+            _ => {
+                let symbol = self.symbols.intern(s, &word);
+                Ok(s.local(symbol))
+            }
         }
-        let symbol = symbols.intern(s, &word);
-        Ok(s.local(symbol.get(s)))
     }
-}
-
-/// Returns the vector of a list's elements.
-pub(crate) fn vector<'s>(s: &mut Scope<'s>, list: Local<'_, Value>) -> Result<Local<'s, Value>> {
-    let len = crate::value::elements(list.get(s))?.len();
-    let vector = s.array::<Value>(len, Value::unspecified());
-    for (slot, element) in vector.get(s).iter().zip(crate::value::elements(list.get(s))?) {
-        slot.set(s, element);
-    }
-    Ok(s.local(vector.get(s)))
 }

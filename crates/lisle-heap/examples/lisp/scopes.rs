@@ -1,10 +1,9 @@
-//! The scopes of names.
+//! Names, and the scopes in which they have a meaning.
 
-use crate::expand::{Special, Variable};
-use crate::macros::Rules;
-use crate::value::{AliasRef as _, ValueView};
+use crate::expand::Variable;
+use crate::value::*;
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::iter::successors;
 
 /// A scope, by its number.
 pub(crate) type Env = usize;
@@ -13,35 +12,51 @@ pub(crate) type Env = usize;
 pub(crate) const TOP: Env = 0;
 
 /// What a name means.
-#[derive(Clone)]
+#[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Meaning {
     Variable(Variable),
-    Special(Special),
-    Macro(Rc<Rules>),
+    /// The special form with this name.
+    Special(&'static str),
+    /// The macro with this number.
+    Macro(usize),
     /// The global variable of the symbol with this number.
     Global(u32),
 }
 
-impl PartialEq for Meaning {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Variable(one), Self::Variable(other)) => one == other,
-            (Self::Special(one), Self::Special(other)) => one == other,
-            (Self::Macro(one), Self::Macro(other)) => Rc::ptr_eq(one, other),
-            (Self::Global(one), Self::Global(other)) => one == other,
-            _ => false,
-        }
+/// All scopes.
+pub(crate) struct Scopes {
+    /// The scope around each.
+    parents: Vec<Option<Env>>,
+    meanings: HashMap<(Env, u32), Meaning>,
+}
+
+impl Scopes {
+    pub(crate) fn new() -> Self {
+        Self { parents: vec![None], meanings: HashMap::new() }
+    }
+
+    /// Begins a scope within another.
+    pub(crate) fn child(&mut self, parent: Env) -> Env {
+        self.parents.push(Some(parent));
+        self.parents.len() - 1
+    }
+
+    /// Gives a name a meaning in a scope.
+    pub(crate) fn bind(&mut self, env: Env, name: u32, meaning: Meaning) {
+        self.meanings.insert((env, name), meaning);
+    }
+
+    /// Returns the meaning of a name, or `None` if the value is no name.
+    pub(crate) fn meaning(&self, name: ValueView<'_>, env: Env) -> Option<Meaning> {
+        let id = name_id(name)?;
+        let mut envs = successors(Some(env), |env| self.parents[*env]);
+        let found = envs.find_map(|env| self.meanings.get(&(env, id)).copied());
+        found.or_else(|| match name {
+            ValueView::Alias(alias) => self.meaning(alias.of(), alias.env),
+            _ => Some(Meaning::Global(id)),
+        })
     }
 }
-
-#[derive(Default)]
-struct Frame {
-    parent: Option<Env>,
-    names: HashMap<u32, Meaning>,
-}
-
-/// All scopes.
-pub(crate) struct Scopes(Vec<Frame>);
 
 /// Returns the number of a name, if the value is one.
 pub(crate) fn name_id(value: ValueView<'_>) -> Option<u32> {
@@ -52,37 +67,7 @@ pub(crate) fn name_id(value: ValueView<'_>) -> Option<u32> {
     }
 }
 
-impl Scopes {
-    pub(crate) fn new() -> Self {
-        Self(vec![Frame::default()])
-    }
-
-    /// Begins a scope within another.
-    pub(crate) fn child(&mut self, parent: Env) -> Env {
-        self.0.push(Frame { parent: Some(parent), names: HashMap::new() });
-        self.0.len() - 1
-    }
-
-    /// Gives a name a meaning in a scope.
-    pub(crate) fn bind(&mut self, env: Env, name: u32, meaning: Meaning) {
-        self.0[env].names.insert(name, meaning);
-    }
-
-    /// Returns the meaning of a name.
-    pub(crate) fn meaning(&self, mut name: ValueView<'_>, mut env: Env) -> Option<Meaning> {
-        loop {
-            let id = name_id(name)?;
-            let mut next = Some(env);
-            while let Some(frame) = next.map(|env| &self.0[env]) {
-                if let Some(meaning) = frame.names.get(&id) {
-                    return Some(meaning.clone());
-                }
-                next = frame.parent;
-            }
-            match name {
-                ValueView::Alias(alias) => (name, env) = (alias.of(), alias.env),
-                _ => return Some(Meaning::Global(id)),
-            }
-        }
-    }
+/// Returns the number of a name.
+pub(crate) fn name_of(value: ValueView<'_>) -> Result<u32> {
+    name_id(value).ok_or_else(|| format!("not a name: {}", show(value)))
 }

@@ -1,8 +1,7 @@
 //! The values of Scheme: one word each.
 
-use lisle_heap::{Array, Gc, Local, Object, Ref, Scope, Slot, Value};
-use std::fmt;
-use std::sync::Mutex;
+use lisle_heap::{Array, Gc, IntoArg, Local, Object, Ref, Scope, Slot, Value};
+use std::sync::atomic::AtomicUsize;
 
 #[derive(Value)]
 pub(crate) enum Value {
@@ -25,7 +24,6 @@ pub(crate) enum Value {
     Vector(Gc<Array<Value>>),
     Table(Gc<Table>),
     Many(Gc<Many>),
-    Template(Gc<Template>),
     Continuation(Gc<Continuation>),
     Alias(Gc<Alias>),
 }
@@ -53,43 +51,30 @@ pub(crate) struct Alias {
 }
 
 #[derive(Object)]
-pub(crate) struct Cell {
-    pub(crate) value: Slot<Value>,
-}
+pub(crate) struct Cell(pub(crate) Slot<Value>);
 
 #[derive(Object)]
-pub(crate) struct Float {
-    pub(crate) value: f64,
-}
+pub(crate) struct Float(pub(crate) f64);
 
 #[derive(Object)]
-pub(crate) struct Text {
-    pub(crate) text: Mutex<String>,
-}
+pub(crate) struct Text(pub(crate) String);
 
 /// A hash table: lists of pairs of keys and values, by the hash of the key.
 #[derive(Object)]
 pub(crate) struct Table {
     pub(crate) buckets: Slot<Array<Value>>,
-    pub(crate) count: Slot<Value>,
+    pub(crate) count: AtomicUsize,
 }
 
 /// Several values that an expression returns.
 #[derive(Object)]
-pub(crate) struct Many {
-    pub(crate) values: Gc<Value>,
-}
+pub(crate) struct Many(pub(crate) Gc<Value>);
 
-/// The code of a `lambda`, by its number, and its constants.
-#[derive(Object)]
-pub(crate) struct Template {
-    pub(crate) code: usize,
-    pub(crate) constants: Gc<Array<Value>>,
-}
-
+/// A function: its code, by the number of it, the constants of the code, and the captured variables.
 #[derive(Object)]
 pub(crate) struct Closure {
-    pub(crate) template: Gc<Template>,
+    pub(crate) code: usize,
+    pub(crate) constants: Gc<Array<Value>>,
     pub(crate) captured: Gc<Array<Value>>,
 }
 
@@ -100,76 +85,100 @@ pub(crate) struct Continuation {
     pub(crate) below: Gc<Option<Continuation>>,
 }
 
-/// Why a program cannot go on.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Error(pub String);
+/// A value that the heap keeps alive to the end of a scope.
+pub(crate) type Handle<'s> = Local<'s, Value>;
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+/// A result, or why the program cannot go on.
+pub(crate) type Result<T> = std::result::Result<T, String>;
+
+/// Functions that return what a value of one type holds. They say so if a value is of another type.
+macro_rules! expect {
+    ($($function:ident: $variant:ident($held:ty), $what:literal;)*) => { $(
+        #[inline]
+        pub(crate) fn $function(value: ValueView<'_>) -> Result<$held> {
+            match value {
+                ValueView::$variant(held) => Ok(held),
+                other => Err(format!(concat!("not ", $what, ": {}"), show(other))),
+            }
+        }
+    )* };
+}
+
+expect! {
+    letter: Char(char), "a character";
+    int: Int(i64), "an integer";
+    pair: Pair(Ref<'_, Pair>), "a pair";
+    symbol: Symbol(Ref<'_, Symbol>), "a symbol";
+    text: Text(Ref<'_, Text>), "a text";
+    vector: Vector(Ref<'_, Array<Value>>), "a vector";
+    table: Table(Ref<'_, Table>), "a table";
+    cell: Cell(Ref<'_, Cell>), "a variable";
+    closure: Closure(Ref<'_, Closure>), "a closure";
+}
+
+/// Returns the first elements of a list, at most so many, and the rest of it.
+pub(crate) fn split(mut list: ValueView<'_>, most: usize) -> (Vec<ValueView<'_>>, ValueView<'_>) {
+    let mut elements = Vec::new();
+    while let ValueView::Pair(pair) = list
+        && elements.len() < most
+    {
+        elements.push(pair.car());
+        list = pair.cdr();
     }
-}
-
-pub(crate) type Result<T> = std::result::Result<T, Error>;
-
-pub(crate) fn error<T>(text: impl Into<String>) -> Result<T> {
-    Err(Error(text.into()))
-}
-
-pub(crate) fn is_true(value: ValueView<'_>) -> bool {
-    value != ValueView::Bool(false)
-}
-
-/// Returns the parts of a pair.
-pub(crate) fn pair(value: ValueView<'_>) -> Result<Ref<'_, Pair>> {
-    match value {
-        ValueView::Pair(pair) => Ok(pair),
-        other => error(format!("not a pair: {}", show(other))),
-    }
+    (elements, list)
 }
 
 /// Returns the elements of a list.
-pub(crate) fn elements<'a>(mut list: ValueView<'a>) -> Result<Vec<ValueView<'a>>> {
-    let mut elements = Vec::new();
-    loop {
-        match list {
-            ValueView::Nil => return Ok(elements),
-            ValueView::Pair(pair) => {
-                elements.push(pair.car());
-                list = pair.cdr();
-            }
-            other => return error(format!("not a list: it ends in {}", show(other))),
-        }
+pub(crate) fn elements(list: ValueView<'_>) -> Result<Vec<ValueView<'_>>> {
+    match split(list, usize::MAX) {
+        (elements, ValueView::Nil) => Ok(elements),
+        (_, end) => Err(format!("not a list: it ends in {}", show(end))),
     }
 }
 
 /// Returns the elements of a list as handles.
-pub(crate) fn handles<'s>(s: &Scope<'s>, list: Local<'_, Value>) -> Result<Vec<Local<'s, Value>>> {
-    Ok(elements(list.get(s))?.into_iter().map(|element| s.local(element)).collect())
+pub(crate) fn handles<'s>(s: &Scope<'s>, list: ValueView<'_>) -> Result<Vec<Handle<'s>>> {
+    Ok(elements(list)?.into_iter().map(|element| s.local(element)).collect())
 }
 
-pub(crate) fn cons<'s>(s: &mut Scope<'s>, car: Local<'_, Value>, cdr: Local<'_, Value>) -> Local<'s, Value> {
-    let pair = s.alloc::<Pair>(Pair::init(car, cdr));
-    s.local(pair.get(s))
+pub(crate) fn is_vector(value: ValueView<'_>) -> bool {
+    matches!(value, ValueView::Vector(_))
+}
+
+/// Returns the elements of a vector, or at most so many elements of a list and the rest of it. Another value has no
+/// elements, and is the rest.
+pub(crate) fn parts(value: ValueView<'_>, most: usize) -> (Vec<ValueView<'_>>, ValueView<'_>) {
+    match value {
+        ValueView::Vector(vector) => (vector.iter().map(Slot::get).collect(), ValueView::Nil),
+        list => split(list, most),
+    }
 }
 
 /// Returns a list of these elements, which ends in `end`.
-pub(crate) fn list<'s>(
+pub(crate) fn list<'s, 'x, E: IntoArg<'x, Value>>(
     s: &mut Scope<'s>,
-    elements: &[Local<'_, Value>],
-    end: Local<'_, Value>,
-) -> Local<'s, Value> {
+    elements: impl DoubleEndedIterator<Item = E>,
+    end: Handle<'_>,
+) -> Handle<'s> {
     s.escape(|s| {
         let mut list = s.root::<Value>(end);
-        for element in elements.iter().rev() {
+        for element in elements.rev().map(IntoArg::into_arg) {
             s.scope(|s| {
-                let rest = s.local(list.get(s));
-                let longer = cons(s, *element, rest);
+                let longer = s.alloc::<Pair>(Pair::init(element, &list));
                 list.set(s, longer);
             });
         }
-        s.local(list.get(s))
+        s.local(&list)
     })
+}
+
+/// Returns an array of these elements.
+pub(crate) fn array<'s>(s: &mut Scope<'s>, elements: &[Handle<'_>]) -> Local<'s, Array<Value>> {
+    let array = s.array::<Value>(elements.len(), Value::nil());
+    for (slot, element) in array.get(s).iter().zip(elements) {
+        slot.set(s, *element);
+    }
+    array
 }
 
 /// Returns the value as `write` prints it.
@@ -179,72 +188,61 @@ pub(crate) fn show(value: ValueView<'_>) -> String {
     out
 }
 
+/// Returns what is wrong: the first part as `display` prints it, and the others as `write` does.
+pub(crate) fn message<'a>(parts: impl IntoIterator<Item = ValueView<'a>>) -> String {
+    let mut said = String::new();
+    for (number, part) in parts.into_iter().enumerate() {
+        said += if number > 0 { " " } else { "" };
+        print(&mut said, part, number > 0, 0);
+    }
+    said
+}
+
 /// Prints a value: as `write` does, or as `display` does.
 pub(crate) fn print(out: &mut String, value: ValueView<'_>, quoted: bool, depth: usize) {
-    use std::fmt::Write as _;
     if depth > 200 {
-        return out.push_str("...");
+        return *out += "...";
     }
-    let _ = match value {
-        ValueView::Nil => write!(out, "()"),
-        ValueView::Unspecified => write!(out, "#<unspecified>"),
-        ValueView::Unassigned => write!(out, "#<unassigned>"),
-        ValueView::Bool(truth) => write!(out, "{}", if truth { "#t" } else { "#f" }),
-        ValueView::Char(' ') if quoted => write!(out, "#\\space"),
-        ValueView::Char('\n') if quoted => write!(out, "#\\newline"),
-        ValueView::Char(letter) if quoted => write!(out, "#\\{letter}"),
-        ValueView::Char(letter) => write!(out, "{letter}"),
-        ValueView::Int(number) => write!(out, "{number}"),
-        ValueView::Float(float) if float.value.fract() == 0.0 && float.value.abs() < 1e15 => {
-            write!(out, "{:.1}", float.value)
+    match value {
+        ValueView::Nil => *out += "()",
+        ValueView::Unspecified => *out += "#<unspecified>",
+        ValueView::Unassigned => *out += "#<unassigned>",
+        ValueView::Bool(truth) => *out += if truth { "#t" } else { "#f" },
+        ValueView::Char(' ') if quoted => *out += "#\\space",
+        ValueView::Char('\n') if quoted => *out += "#\\newline",
+        ValueView::Char(letter) => {
+            *out += if quoted { "#\\" } else { "" };
+            out.push(letter);
         }
-        ValueView::Float(float) => write!(out, "{}", float.value),
-        ValueView::Symbol(symbol) => write!(out, "{}", symbol.name),
-        ValueView::Alias(alias) => {
-            print(out, alias.of(), quoted, depth + 1);
-            Ok(())
+        ValueView::Int(number) => *out += &number.to_string(),
+        ValueView::Float(float) if float.0.fract() == 0.0 && float.0.abs() < 1e15 => {
+            *out += &format!("{:.1}", float.0);
         }
-        ValueView::Text(text) => {
-            let text = text.text.lock().expect("no printing of a text panics");
-            if quoted { write!(out, "{:?}", *text) } else { write!(out, "{text}") }
-        }
-        ValueView::Pair(_) => {
-            let (mut rest, mut before, mut count) = (value, "(", 0);
-            while let ValueView::Pair(pair) = rest {
-                out.push_str(before);
-                before = " ";
-                count += 1;
-                if count > 10_000 {
-                    out.push_str("...");
-                    break;
+        ValueView::Float(float) => *out += &float.0.to_string(),
+        ValueView::Symbol(symbol) => *out += &symbol.name,
+        ValueView::Alias(alias) => print(out, alias.of(), quoted, depth + 1),
+        ValueView::Text(text) if quoted => *out += &format!("{:?}", text.0),
+        ValueView::Text(text) => *out += &text.0,
+        ValueView::Pair(_) | ValueView::Vector(_) => {
+            let (elements, end) = parts(value, 10_000);
+            *out += if is_vector(value) { "#(" } else { "(" };
+            for (index, element) in elements.into_iter().enumerate() {
+                *out += if index > 0 { " " } else { "" };
+                print(out, element, quoted, depth + 1);
+            }
+            match end {
+                ValueView::Nil => {}
+                ValueView::Pair(_) => *out += " ...",
+                end => {
+                    *out += " . ";
+                    print(out, end, quoted, depth + 1);
                 }
-                print(out, pair.car(), quoted, depth + 1);
-                rest = pair.cdr();
             }
-            if !matches!(rest, ValueView::Nil | ValueView::Pair(_)) {
-                out.push_str(" . ");
-                print(out, rest, quoted, depth + 1);
-            }
-            write!(out, ")")
+            *out += ")";
         }
-        ValueView::Vector(vector) => {
-            out.push_str("#(");
-            for (index, slot) in vector.iter().enumerate() {
-                if index > 0 {
-                    out.push(' ');
-                }
-                print(out, slot.get(), quoted, depth + 1);
-            }
-            write!(out, ")")
-        }
-        ValueView::Many(many) => {
-            print(out, many.values(), quoted, depth + 1);
-            Ok(())
-        }
-        ValueView::Closure(_) | ValueView::Native(_) | ValueView::Continuation(_) => {
-            write!(out, "#<procedure>")
-        }
-        ValueView::Table(_) => write!(out, "#<table>"),
-        ValueView::Cell(_) | ValueView::Template(_) => write!(out, "#<internal>"),
-    };
+        ValueView::Many(many) => print(out, many.get().0.get(), quoted, depth + 1),
+        ValueView::Closure(_) | ValueView::Native(_) | ValueView::Continuation(_) => *out += "#<procedure>",
+        ValueView::Table(_) => *out += "#<table>",
+        ValueView::Cell(_) => *out += "#<internal>",
+    }
 }
