@@ -61,9 +61,8 @@ impl Rules {
     /// Returns the variables of a pattern.
     fn variables(&self, pattern: ValueView<'_>) -> Vec<u32> {
         match name_id(pattern) {
-            Some(id) if self.literals.contains(&id) || is_named(pattern, "...") || is_named(pattern, "_") => {
-                Vec::new()
-            }
+            Some(id) if self.literals.contains(&id) => Vec::new(),
+            Some(_) if is_named(pattern, "...") || is_named(pattern, "_") => Vec::new(),
             Some(id) => vec![id],
             None => {
                 let (mut elements, end) = parts(pattern, usize::MAX);
@@ -153,7 +152,7 @@ impl<'e, 's> Expansion<'e, 's> {
                 })),
             };
         }
-        let (elements, end) = handles_of_parts(s, template);
+        let (elements, end) = handles_of_parts(s, template.get(s));
         match elements[..] {
             [] => return Ok(template),
             // `(... ...)` is an ellipsis.
@@ -194,12 +193,6 @@ impl<'e, 's> Expansion<'e, 's> {
     }
 }
 
-/// Returns the parts of a datum as handles.
-fn handles_of_parts<'s>(s: &Scope<'s>, datum: Handle<'_>) -> (Vec<Handle<'s>>, Handle<'s>) {
-    let (elements, end) = parts(datum.get(s), usize::MAX);
-    (elements.into_iter().map(|element| s.local(element)).collect(), s.local(end))
-}
-
 /// Returns a datum like another one, with other parts.
 fn rebuild<'s>(s: &mut Scope<'s>, like: Handle<'_>, elements: &[Handle<'_>], end: Handle<'_>) -> Handle<'s> {
     if is_vector(like.get(s)) {
@@ -215,7 +208,7 @@ pub(crate) fn strip<'s>(s: &mut Scope<'s>, datum: Handle<'s>) -> Handle<'s> {
         let name = s.local(alias.of());
         return strip(s, name);
     }
-    let (elements, end) = handles_of_parts(s, datum);
+    let (elements, end) = handles_of_parts(s, datum.get(s));
     if elements.is_empty() {
         return datum;
     }

@@ -144,8 +144,8 @@ natives! {
     "vector" 0 ANY, |c, s| { let vector = c.machine.array(s, c.args.clone()); c.give(s, vector) };
     "list->vector" 1 1, |c, s| { let elements = handles(s, c.view(s, 0))?; let vector = array(s, &elements); c.give(s, vector) };
     "vector->list" 1 1, |c, s| {
-        let elements: Vec<_> = vector(c.view(s, 0))?.iter().map(|slot| s.local::<Value>(slot.get())).collect();
-        let nil = s.local(ValueView::Nil);
+        vector(c.view(s, 0))?;
+        let (elements, nil) = handles_of_parts(s, c.view(s, 0));
         let list = list(s, elements.into_iter(), nil);
         c.give(s, list)
     };
@@ -179,7 +179,6 @@ natives! {
     };
     "display" 1 1, |c, s| { print(&mut c.machine.out, c.machine.regs.get(s, c.args.start), false, 0); c.give(s, ValueView::Unspecified) };
     "write" 1 1, |c, s| { print(&mut c.machine.out, c.machine.regs.get(s, c.args.start), true, 0); c.give(s, ValueView::Unspecified) };
-    "newline" 0 0, |c, s| { c.machine.out.push('\n'); c.give(s, ValueView::Unspecified) };
     "error" 1 ANY, |c, s| Err(message((0..c.args.len()).map(|n| c.view(s, n))));
     "collect" 0 0, |c, s| { s.collect(Kind::Full); c.give(s, ValueView::Unspecified) };
 }

@@ -116,6 +116,7 @@
 
 (define (force promise) (promise))
 
+(define (newline) (display "\n"))
 (define (not value) (if value #f #t))
 (define (zero? n) (= n 0))
 (define (positive? n) (> n 0))

@@ -154,6 +154,12 @@ pub(crate) fn parts(value: ValueView<'_>, most: usize) -> (Vec<ValueView<'_>>, V
     }
 }
 
+/// Returns the parts of a value as handles.
+pub(crate) fn handles_of_parts<'s>(s: &Scope<'s>, value: ValueView<'_>) -> (Vec<Handle<'s>>, Handle<'s>) {
+    let (elements, end) = parts(value, usize::MAX);
+    (elements.into_iter().map(|element| s.local(element)).collect(), s.local(end))
+}
+
 /// Returns a list of these elements, which ends in `end`.
 pub(crate) fn list<'s, 'x, E: IntoArg<'x, Value>>(
     s: &mut Scope<'s>,
