@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 /// The number of collections that a test waits for.
-const MINORS: u64 = if cfg!(miri) { 2 } else { 100 };
+const MINORS: u64 = if cfg!(miri) { 1 } else { 100 };
 
 /// Waits, inside, by polling: other threads that are inside may collect meanwhile.
 fn poll_until(s: &mut Scope<'_>, meeting: &Meeting, condition: impl Fn() -> bool) {
@@ -158,7 +158,7 @@ fn share_work(threads: usize, lists: usize, meet_inside: bool) -> u64 {
 /// More places do not make more collections: they share the nursery.
 fn eight_as_two(meet_inside: bool) {
     let _watched = watched();
-    let lists = if cfg!(miri) { 16 } else { 2_000 };
+    let lists = if cfg!(miri) { 8 } else { 2_000 };
     let (two, eight) = (share_work(2, lists, meet_inside), share_work(8, lists, meet_inside));
     assert!(eight <= 2 * two + 8, "{eight} collections for 8 threads, and {two} for 2");
 }

@@ -32,12 +32,12 @@ pub(crate) fn small() -> Heap {
 }
 
 /// A list of these numbers is alive where a test looks at what is.
-pub(crate) const LIST: i64 = if cfg!(miri) { 30 } else { 1_000 };
+pub(crate) const LIST: i64 = if cfg!(miri) { 12 } else { 1_000 };
 pub(crate) const SUM: i64 = LIST * (LIST - 1) / 2;
 
-/// Returns a heap whose nursery has blocks for several places.
+/// Returns a heap whose nursery has blocks for several places, if not for Miri, which takes its time.
 pub(crate) fn crowded() -> Heap {
-    Heap::builder().nursery(1 << 18).build()
+    Heap::builder().nursery(if cfg!(miri) { 1 << 16 } else { 1 << 18 }).build()
 }
 
 /// Makes and forgets a list.
