@@ -10,6 +10,7 @@ use crate::verify::Fault;
 use lisle_core::event::step::Forbidden;
 use std::panic::Location;
 use std::sync::Arc;
+use std::time::Duration;
 use std::{fmt, io};
 
 /// A garbage-collected heap.
@@ -84,8 +85,8 @@ impl Builder {
         self
     }
 
-    /// Sets how much the old space may grow until it is collected: to `ratio` times the size that the last
-    /// collection has left. The default is 1.8. A larger ratio takes more memory and less time.
+    /// Sets how far the old space should grow until the next mark is complete: to `ratio` times the size that the last cycle has
+    /// left. The default is 1.8. A larger ratio takes more memory and less time.
     ///
     /// # Panics
     ///
@@ -224,6 +225,32 @@ impl Heap {
     #[track_caller]
     pub fn collect(&self, kind: Kind) {
         self.enter(|s| s.collect(kind));
+    }
+
+    /// Goes on with a cycle of the old space for about so long, and returns `true` if more is left to do. A step may
+    /// take some 0.2 ms longer than asked for, and as long as a minor collection where a phase of the cycle begins or ends.
+    ///
+    /// Without steps the threads that allocate do this work in slices of at most some 0.2 ms.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle_heap::Heap;
+    /// use std::time::Duration;
+    ///
+    /// let heap = Heap::new();
+    /// for _frame in 0..3 {
+    ///     // The frame's work, and then what time there is:
+    ///     heap.step(Duration::from_millis(2));
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// As [`enter`](Self::enter).
+    #[track_caller]
+    pub fn step(&self, time: Duration) -> bool {
+        self.enter(|s| s.step(time))
     }
 
     /// Returns what the heap has done so far.

@@ -2,7 +2,7 @@
 
 use crate::place::{Here, Place};
 use crate::session::Session;
-use crate::space::{Marker, Nursery, Old};
+use crate::space::{Cycle, Nursery, Old};
 use crate::stats::Stats;
 use crate::table::Table;
 use crate::world::World;
@@ -23,18 +23,12 @@ pub(crate) struct Inner {
     pub(crate) nursery: Nursery,
     /// The threads of a collection borrow its blocks, and large objects are born in it.
     pub(crate) old: Mutex<Old>,
-    pub(crate) collector: Mutex<Collector>,
+    pub(crate) stats: Mutex<Stats>,
+    pub(crate) cycle: Cycle,
     /// The number of threads that may move objects in the next collection: for so many the old space has reserved blocks.
     pub(crate) movers: AtomicUsize,
     /// The number of processors.
     pub(crate) processors: usize,
-}
-
-/// What the thread that collects uses.
-#[derive(Default)]
-pub(crate) struct Collector {
-    pub(crate) marker: Marker,
-    pub(crate) stats: Stats,
 }
 
 /// A heap as `Builder` describes it.
@@ -50,6 +44,7 @@ pub(crate) struct Parts {
 impl Inner {
     pub(crate) fn new(parts: Parts) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
+        let processors = affinity::processors();
         let Parts { name, ratio, limit, stress, nursery, old } = parts;
         Self {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
@@ -57,12 +52,13 @@ impl Inner {
             limit,
             stress,
             globals: Arc::new(Table::new(name)),
-            world: World::new(),
+            world: World::new(processors),
             nursery,
             old: Mutex::new(old),
-            collector: Mutex::default(),
+            stats: Mutex::default(),
+            cycle: Cycle::default(),
             movers: AtomicUsize::new(1),
-            processors: affinity::processors(),
+            processors,
         }
     }
 

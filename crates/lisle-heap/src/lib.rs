@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 // Under loom only the protocols are built, not their users.
-#![cfg_attr(lisle_loom, allow(dead_code, unreachable_pub))]
+#![cfg_attr(lisle_loom, allow(dead_code, unreachable_pub, unused_imports))]
 
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("lisle-heap needs words of 64 bits");

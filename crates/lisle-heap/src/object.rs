@@ -5,7 +5,7 @@ use std::any::TypeId;
 use std::fmt;
 use std::mem::{align_of, size_of};
 use std::ptr;
-use std::sync::atomic::AtomicPtr;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The size of a word in bytes.
 pub(crate) const WORD: usize = size_of::<usize>();
@@ -163,16 +163,47 @@ const MOVED: usize = 1;
 /// In a header: the colour of an object of the old space.
 const COLOUR: usize = 0b110;
 
-/// The colour of an object: whether a mark has reached it in this cycle.
+/// The colour of an object of the old space: whether a mark has reached it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Colour(usize);
 
-impl Colour {
-    pub(crate) const FIRST: Self = Self(0b010);
+/// What the three colours mean in this cycle.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Colours {
+    /// Objects that a mark has reached, and those that were born while it goes on.
+    pub(crate) marked: Colour,
+    /// Objects that no mark has reached yet.
+    pub(crate) unmarked: Colour,
+    /// Objects that the last mark has not reached, which are dead.
+    pub(crate) dead: Colour,
+}
 
-    /// Returns the colour of the next cycle.
-    pub(crate) fn other(self) -> Self {
-        Self(self.0 ^ COLOUR)
+impl Default for Colours {
+    fn default() -> Self {
+        Self { marked: Colour(0b010), unmarked: Colour(0b100), dead: Colour(0b110) }
+    }
+}
+
+impl Colours {
+    /// Returns the colours of the next cycle. There are no dead objects left.
+    pub(crate) fn rotated(self) -> Self {
+        Self { marked: self.dead, unmarked: self.marked, dead: self.unmarked }
+    }
+}
+
+impl Colour {
+    /// The colour of young objects, which says nothing.
+    pub(crate) const YOUNG: Self = Self(0b010);
+
+    /// Returns the colour as a number that is not 0.
+    pub(crate) fn number(self) -> usize {
+        self.0
+    }
+
+    /// Returns the colour with this number.
+    #[inline]
+    pub(crate) fn of_number(number: usize) -> Self {
+        Self(number)
     }
 }
 
@@ -233,8 +264,8 @@ impl Header {
 /// `payload` is that of an object, or of a free cell.
 #[inline]
 pub(crate) unsafe fn header_of(payload: Raw) -> Header {
-    // SAFETY: the header is the word before the payload.
-    Header(unsafe { payload.cast::<Raw>().sub(1).read() })
+    // SAFETY: passed on to the caller.
+    Header(unsafe { header_cell(payload) }.load(Ordering::Relaxed))
 }
 
 /// Returns the header of the object with this payload as a variable that several threads use.
@@ -252,18 +283,18 @@ pub(crate) unsafe fn header_cell<'a>(payload: Raw) -> &'a Cell {
 ///
 /// # Safety
 ///
-/// `payload` is that of an object, or of a free cell, and no other thread uses the object.
+/// `payload` is that of an object, or of a free cell. Other threads do no more than read or mark the object.
 #[inline]
 pub(crate) unsafe fn set_header(payload: Raw, header: Header) {
-    // SAFETY: the header is the word before the payload.
-    unsafe { payload.cast::<Raw>().sub(1).write(header.0) }
+    // SAFETY: passed on to the caller.
+    unsafe { header_cell(payload) }.store(header.0, Ordering::Relaxed);
 }
 
 /// A field, an array's element or a root, as the collector sees it.
 pub(crate) type Cell = AtomicPtr<u8>;
 
 /// Calls `visit` for each heap word of an object, from the element `from` on, and for at most `most`
-/// elements of an array. Returns the next element if there are more.
+/// elements of an array.
 ///
 /// # Safety
 ///
@@ -275,7 +306,7 @@ pub(crate) unsafe fn each_word(
     from: usize,
     most: usize,
     mut visit: impl FnMut(&Cell),
-) -> Option<usize> {
+) {
     // SAFETY: the description says where the words are, and the caller that it is the object's.
     unsafe {
         match desc.shape {
@@ -283,17 +314,28 @@ pub(crate) unsafe fn each_word(
                 for offset in offsets {
                     visit(&*payload.add(usize::from(*offset) * WORD).cast::<Cell>());
                 }
-                None
             }
             Shape::Array => {
                 let (len, elements) = (length(payload), payload.cast::<Cell>().add(1));
-                let end = from.saturating_add(most).min(len);
-                for index in from..end {
+                for index in from..from.saturating_add(most).min(len) {
                     visit(&*elements.add(index));
                 }
-                (end < len).then_some(end)
             }
-            Shape::Bytes => None,
+            Shape::Bytes => {}
         }
+    }
+}
+
+/// Returns the element after `most` elements from `from` on, if the object is an array with more.
+///
+/// # Safety
+///
+/// As for `each_word`.
+#[inline]
+pub(crate) unsafe fn rest_of(desc: &'static Desc, payload: Raw, from: usize, most: usize) -> Option<usize> {
+    match desc.shape {
+        // SAFETY: passed on to the caller.
+        Shape::Array => Some(from + most).filter(|next| *next < unsafe { length(payload) }),
+        Shape::Fields(_) | Shape::Bytes => None,
     }
 }

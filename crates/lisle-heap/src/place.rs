@@ -14,6 +14,8 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+/// Its thread writes to it at each allocation, so it shares no cache line.
+#[repr(align(128))]
 pub(crate) struct Place {
     state: State,
     pub(crate) young: Young,
@@ -161,7 +163,7 @@ impl Place {
         };
         let place = inner.world.find(take).unwrap_or_else(|| {
             let place = Arc::new(Self::new(inner));
-            inner.world.add(place.clone());
+            inner.world.add(place.clone(), |place| place.young.set_shade(inner.cycle.shade()));
             place
         });
         let current = thread::current();

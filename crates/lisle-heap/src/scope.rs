@@ -18,6 +18,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The right to use a heap, here and now.
 ///
@@ -157,8 +158,8 @@ impl<'s> Scope<'s> {
             Some(payload) => payload,
             None => self.room_at_safe_point(words)?,
         };
-        // SAFETY: the payload has just been taken. The colour of a young object says nothing.
-        unsafe { set_header(payload, Header::new(desc, Colour::FIRST)) };
+        // SAFETY: the payload has just been taken.
+        unsafe { set_header(payload, Header::new(desc, Colour::YOUNG)) };
         Ok(payload)
     }
 
@@ -264,6 +265,15 @@ impl<'s> Scope<'s> {
     pub fn collect(&mut self, kind: Kind) {
         // SAFETY: this thread is inside, and the borrow of the scope ends all references to objects.
         unsafe { self.inner().collect(self.place(), kind) };
+    }
+
+    /// Goes on with a cycle of the old space for about so long: marks and sweeps, so that later allocations have less of that
+    /// to do. Returns `true` if more is left. For programs with frames, which have time at the end of one.
+    ///
+    /// Does nothing if no cycle is due. See [`Heap::step`](crate::Heap::step).
+    pub fn step(&mut self, time: Duration) -> bool {
+        // SAFETY: this thread is inside, and the borrow of the scope ends all references to objects.
+        unsafe { self.inner().step(self.place(), time) }
     }
 
     /// Returns what the heap has done so far.

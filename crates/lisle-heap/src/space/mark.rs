@@ -1,13 +1,28 @@
-//! Marking the objects of the old space that are reachable. The nursery is empty meanwhile.
+//! Marking the objects of the old space that are reachable, while the program goes on.
+//!
+//! A mark begins while all threads are stopped, with the objects to which roots refer. From then on each thread marks some objects
+//! now and then. What is reachable when the mark begins is marked in the end, since a store marks the old word of a slot before it
+//! is lost (`young.rs`), and new objects are born marked: a *snapshot at the beginning*. So a thread that reads references needs
+//! no barrier.
+//!
+//! Marks are plain stores: two threads may mark an object at once, and both look at its words. The objects that are marked, and
+//! whose words have not been looked at, are in the stack of the thread that marks. After each slice it leaves them in a queue,
+//! so that at each stop all work is in the queue.
 
-use crate::object::{Cell, Colour, each_word, header_of, set_header};
+use crate::object::{Cell, Colours, each_word, header_of, rest_of, set_header};
 use crate::raw::{Raw, is_pointer, untagged};
-use crate::space::old::Old;
-use std::sync::atomic::Ordering;
+use crate::space::nursery::Range;
+use crate::space::old::{Old, lock};
+use std::mem::take;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// At most so many elements of an array are looked at in one step, so that its elements do not fill the
 /// stack all at once.
 const STEP: usize = 1 << 10;
+
+/// A stack with so many objects is left in two parts, for two threads.
+const LONG: usize = 1 << 8;
 
 /// An object that is marked, and whose words, or elements from `from` on, have not been looked at.
 struct Pending {
@@ -15,72 +30,135 @@ struct Pending {
     from: usize,
 }
 
+// SAFETY: objects are `Send`.
+unsafe impl Send for Pending {}
+
 #[derive(Default)]
 pub(crate) struct Marker {
-    stack: Vec<Pending>,
-    /// The system had no memory for the stack to grow, so a marked object is missing from it.
-    incomplete: bool,
+    queue: Mutex<Vec<Vec<Pending>>>,
+    /// The system had no memory for a stack to grow, so a marked object is missing from all.
+    incomplete: AtomicBool,
 }
 
-// SAFETY: the objects are `Send`, and the thread that has the value is the only one that marks.
-unsafe impl Send for Marker {}
-
 impl Marker {
+    /// Returns `true` if the queue has no work. While all threads are stopped, and have handed over what their stores
+    /// have marked, all is marked then that can be reached from what is listed.
+    pub(crate) fn is_empty(&self) -> bool {
+        lock(&self.queue).is_empty()
+    }
+
+    pub(crate) fn stack(&self, colours: Colours, nursery: Range) -> Stack<'_> {
+        Stack { marker: self, colours, nursery, pending: Vec::new(), words: 0 }
+    }
+
+    /// Marks all that is left, while all threads are stopped.
+    pub(crate) fn finish(&self, old: &Old, nursery: Range) {
+        let mut stack = self.stack(old.colours, nursery);
+        loop {
+            stack.work(usize::MAX);
+            if !self.incomplete.swap(false, Ordering::Relaxed) {
+                return;
+            }
+            // Each round marks at least the objects that did not find room in a stack.
+            old.each_object(|payload| {
+                // SAFETY: the object is in the old space.
+                if unsafe { header_of(payload) }.colour() == old.colours.marked {
+                    stack.look_at(Pending { payload, from: 0 });
+                    stack.work(usize::MAX);
+                }
+            });
+        }
+    }
+}
+
+/// The stack of a thread that marks. What is left is put into the queue when it is dropped.
+pub(crate) struct Stack<'a> {
+    marker: &'a Marker,
+    colours: Colours,
+    nursery: Range,
+    pending: Vec<Pending>,
+    /// The number of words that were looked at.
+    words: usize,
+}
+
+impl Stack<'_> {
     /// Marks the object to which the word points.
     #[inline]
-    pub(crate) fn reach(&mut self, cell: &Cell, live: Colour) {
-        let raw = cell.load(Ordering::Relaxed);
-        if is_pointer(raw) {
+    pub(crate) fn reach(&mut self, cell: &Cell) {
+        let raw = cell.load(Ordering::Acquire);
+        // A young object is born after the begin of the mark.
+        if is_pointer(raw) && !self.nursery.contains(raw) {
             let payload = untagged(raw);
             // SAFETY: the word points to an object.
             unsafe {
                 let header = header_of(payload);
-                if header.colour() != live {
-                    set_header(payload, header.with_colour(live));
+                if header.colour() == self.colours.unmarked {
+                    set_header(payload, header.with_colour(self.colours.marked));
                     self.push(payload, 0);
                 }
             }
         }
     }
 
-    fn push(&mut self, payload: Raw, from: usize) {
-        if self.stack.len() == self.stack.capacity() && self.stack.try_reserve(1).is_err() {
-            self.incomplete = true;
+    /// Adds an object that is marked.
+    pub(crate) fn push(&mut self, payload: Raw, from: usize) {
+        if self.pending.len() == self.pending.capacity() && self.pending.try_reserve(1).is_err() {
+            self.marker.incomplete.store(true, Ordering::Relaxed);
         } else {
-            self.stack.push(Pending { payload, from });
+            self.pending.push(Pending { payload, from });
         }
     }
 
-    /// Marks all that can be reached from the objects that are marked.
-    pub(crate) fn finish(&mut self, old: &Old) {
-        loop {
-            while let Some(Pending { payload, from }) = self.stack.pop() {
-                self.look_at(payload, from, old.colour);
+    /// Marks until so many words were looked at, or no work is left. Returns the number of words.
+    pub(crate) fn work(&mut self, words: usize) -> usize {
+        self.words = 0;
+        while self.words < words {
+            match self.pending.pop() {
+                Some(pending) => self.look_at(pending),
+                None => match lock(&self.marker.queue).pop() {
+                    Some(stack) => self.pending = stack,
+                    None => break,
+                },
             }
-            if !std::mem::take(&mut self.incomplete) {
-                return;
-            }
-            // Each round marks at least the objects that did not find room in the stack.
-            old.each_object(|payload| {
-                // SAFETY: the object is in the old space.
-                if unsafe { header_of(payload) }.colour() == old.colour {
-                    self.look_at(payload, 0, old.colour);
-                    while let Some(Pending { payload, from }) = self.stack.pop() {
-                        self.look_at(payload, from, old.colour);
-                    }
-                }
-            });
         }
+        self.words
     }
 
-    fn look_at(&mut self, payload: Raw, from: usize, live: Colour) {
+    fn look_at(&mut self, pending: Pending) {
+        let Pending { payload, from } = pending;
         // SAFETY: the object is in the old space, and its header is not changed but for its colour.
         unsafe {
             let desc = header_of(payload).desc();
             // The rest of an array lies under its elements in the stack.
-            if let Some(next) = each_word(desc, payload, from, STEP, |cell| self.reach(cell, live)) {
+            if let Some(next) = rest_of(desc, payload, from, STEP) {
                 self.push(payload, next);
             }
+            let mut words = 1;
+            each_word(desc, payload, from, STEP, |cell| {
+                words += 1;
+                self.reach(cell);
+            });
+            self.words += words;
         }
+    }
+}
+
+impl Drop for Stack<'_> {
+    fn drop(&mut self) {
+        let rest = take(&mut self.pending);
+        if rest.is_empty() {
+            return;
+        }
+        let mut queue = lock(&self.marker.queue);
+        if queue.try_reserve(2).is_err() {
+            self.marker.incomplete.store(true, Ordering::Relaxed);
+            return;
+        }
+        let mut rest = rest;
+        if rest.len() >= LONG && queue.is_empty() {
+            let half = rest.split_off(rest.len() / 2);
+            queue.push(half);
+        }
+        queue.push(rest);
     }
 }

@@ -1,5 +1,6 @@
 //! The memory of objects, and what moves and marks them. It knows neither sessions nor roots.
 
+mod cycle;
 mod mark;
 mod minor;
 mod nursery;
@@ -7,8 +8,8 @@ pub(crate) mod old;
 mod pages;
 mod young;
 
-pub(crate) use mark::Marker;
+pub(crate) use cycle::{Cycle, Phase};
 pub(crate) use minor::{Mover, Pool};
 pub(crate) use nursery::{BLOCK, Nursery};
 pub(crate) use old::{LARGEST_CELL, Old, blocks_for, lock};
-pub(crate) use young::{Logged, Young};
+pub(crate) use young::{Logged, NO_SHADE, Young, shade_of};

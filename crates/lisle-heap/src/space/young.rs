@@ -8,9 +8,13 @@
 //! need not be logged again, since it is in a log already: the logs are emptied only by the collection
 //! after which no word is young. So the logs have an entry for each change from old to young. When a log
 //! has become long, the same slots are taken out of it.
+//!
+//! While a mark goes on, a store also marks the object whose reference it overwrites. A slot has the reference of the begin of the
+//! mark until the first store into it. The thread of that store has read this reference, since what it reads is older than what it
+//! stores. So it is marked, whatever other threads store at the same time.
 
-use crate::object::{Cell, WORD};
-use crate::raw::{Raw, is_pointer};
+use crate::object::{Cell, Colour, Colours, WORD, header_of, set_header};
+use crate::raw::{Raw, is_pointer, untagged};
 use crate::space::nursery::{BLOCK, Nursery, Range};
 use std::cell::{Cell as Variable, UnsafeCell};
 use std::ptr::{self, NonNull};
@@ -49,6 +53,19 @@ pub(crate) struct Young {
     droppable: UnsafeCell<Vec<NonNull<u8>>>,
     /// The number of logged stores since the heap was made.
     logged: AtomicU64,
+    /// The colours between which a store changes an object whose reference it overwrites, or `NO_SHADE` while no mark goes
+    /// on. Written while the thread is stopped.
+    shade: AtomicUsize,
+    /// The objects that stores have marked since the last slice.
+    shaded: UnsafeCell<Vec<NonNull<u8>>>,
+}
+
+/// Says that no mark goes on.
+pub(crate) const NO_SHADE: usize = 0;
+
+/// Returns the value of `shade` for these colours.
+pub(crate) fn shade_of(colours: Colours) -> usize {
+    colours.unmarked.number() | colours.marked.number() << 8
 }
 
 impl Young {
@@ -63,6 +80,8 @@ impl Young {
             long: Variable::new(LONG),
             droppable: UnsafeCell::default(),
             logged: AtomicU64::new(0),
+            shade: AtomicUsize::new(NO_SHADE),
+            shaded: UnsafeCell::default(),
         }
     }
 
@@ -160,12 +179,52 @@ impl Young {
     /// The write barrier. Called before a word is stored into a slot.
     #[inline]
     pub(crate) fn before_store(&self, slot: &Cell, new: Raw) {
-        if self.is_young(new) && is_pointer(new) && !self.is_young(ptr::from_ref(slot).cast_mut().cast()) {
+        if self.is_young(ptr::from_ref(slot).cast_mut().cast()) {
+            return;
+        }
+        if self.is_young(new) && is_pointer(new) {
             let old = slot.load(Ordering::Relaxed);
             if !(self.is_young(old) && is_pointer(old)) {
                 self.log(Logged::Slot(NonNull::from(slot)));
             }
         }
+        let shade = self.shade.load(Ordering::Relaxed);
+        if shade != NO_SHADE {
+            self.mark_overwritten(slot, shade);
+        }
+    }
+
+    /// Marks the old object to which a slot refers, before the reference is lost.
+    #[cold]
+    fn mark_overwritten(&self, slot: &Cell, shade: usize) {
+        let raw = slot.load(Ordering::Acquire);
+        if !is_pointer(raw) || self.is_young(raw) {
+            return;
+        }
+        let payload = untagged(raw);
+        // SAFETY: the word points to an object. Only this thread uses the list meanwhile.
+        unsafe {
+            let header = header_of(payload);
+            if header.colour() == Colour::of_number(shade & 0xff) {
+                set_header(payload, header.with_colour(Colour::of_number(shade >> 8)));
+                (*self.shaded.get()).push(NonNull::new_unchecked(payload));
+            }
+        }
+    }
+
+    /// Begins or ends the marking of overwritten references.
+    pub(crate) fn set_shade(&self, shade: usize) {
+        self.shade.store(shade, Ordering::Relaxed);
+    }
+
+    /// Takes the objects that stores have marked.
+    ///
+    /// # Safety
+    ///
+    /// The thread has stopped, or is this one.
+    pub(crate) unsafe fn take_shaded(&self, mut take: impl FnMut(Raw)) {
+        // SAFETY: passed on to the caller.
+        unsafe { &mut *self.shaded.get() }.drain(..).for_each(|payload| take(payload.as_ptr()));
     }
 
     #[cold]

@@ -1,7 +1,7 @@
 //! The check of a heap.
 
 use crate::inner::Inner;
-use crate::object::{Cell, Header, WORD, each_word, header_of};
+use crate::object::{Cell, WORD, each_word, header_of};
 use crate::place::Place;
 use crate::raw::{Raw, is_pointer, untagged};
 use crate::space::{Logged, lock};
@@ -108,13 +108,18 @@ impl Inner {
                 }
             }
             let (mut olds, mut bytes) = (Vec::new(), 0);
-            old.each_object(|payload| olds.push(payload));
+            let dead = old.colours.dead;
+            old.each_object(|payload| {
+                if header_of(payload).colour() != dead {
+                    olds.push(payload);
+                }
+            });
             check.objects.extend(young.iter().chain(&olds).map(|payload| payload.addr()));
             let free: HashSet<Raw> = old.free_cells().map(|(_, payload)| payload).collect();
             if free.len() != old.free_cells().count() {
                 check.fail(|| "a free cell is listed twice".into());
             }
-            old.each_cell(|words, payload| {
+            old.each_cell(|words, payload, swept| {
                 let header = header_of(payload);
                 if header.is_free() {
                     if !free.contains(&payload) {
@@ -128,14 +133,13 @@ impl Inner {
                     if needed > words {
                         check.fail(|| format!("an object of {needed} words is in a cell of {words}"));
                     }
+                    if swept && header.colour() == dead {
+                        check.fail(|| format!("an old object at {payload:p} has the colour of dead ones"));
+                    }
                     bytes += words * WORD;
                 }
             });
             for &payload in &olds {
-                let header: Header = header_of(payload);
-                if header.colour() != old.colour {
-                    check.fail(|| format!("an old object at {payload:p} has the colour of dead ones"));
-                }
                 check.object(payload, true);
             }
             for &payload in &young {

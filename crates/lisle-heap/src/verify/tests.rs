@@ -107,7 +107,7 @@ fn case_10_each_fault_is_found() {
             "has the colour of dead ones",
             after(|s, o| unsafe {
                 let header = header_of(payload(s, o.old));
-                set_header(payload(s, o.old), header.with_colour(header.colour().other()));
+                set_header(payload(s, o.old), header.with_colour(lock(&s.inner().old).colours.dead));
             }),
         ),
         ("a free cell at", after(|s, o| unsafe { set_header(payload(s, o.old), Header::FREE) })),

@@ -36,10 +36,10 @@ unsafe impl Send for Heap {}
 
 impl Heap {
     fn with_members(count: usize) -> (Arc<Self>, Vec<Arc<One>>) {
-        let heap = Self { world: World::new(), objects: UnsafeCell::new(0) };
+        let heap = Self { world: World::new(2), objects: UnsafeCell::new(0) };
         let member = || Arc::new(One { state: State::new(), limit: AtomicUsize::new(0) });
         let members: Vec<_> = (0..count).map(|_| member()).collect();
-        members.iter().for_each(|member| heap.world.add(member.clone()));
+        members.iter().for_each(|member| heap.world.add(member.clone(), |_| {}));
         (Arc::new(heap), members)
     }
 
@@ -145,7 +145,7 @@ fn loom_a_member_is_added() {
         let there = heap.clone();
         let new = thread::spawn(move || {
             let other = Arc::new(One { state: State::new(), limit: AtomicUsize::new(0) });
-            there.world.add(other.clone());
+            there.world.add(other.clone(), |_| {});
             there.world.enter(&other);
             there.read();
             there.world.leave(&other);

@@ -3,19 +3,26 @@
 #[cfg(all(test, any(lisle_loom, miri)))]
 mod loom_stop;
 
+mod quiet;
+
 use lisle_core::internal::abort;
 use lisle_core::internal::shim::asymmetric;
 use lisle_core::internal::shim::hint::spin_loop;
 use lisle_core::internal::shim::sync::{Arc, Condvar, Mutex, MutexGuard};
-use lisle_core::internal::shim::unseen::{AtomicBool, AtomicU8, Ordering, fence};
+use lisle_core::internal::shim::unseen::{AtomicBool, AtomicU8, AtomicUsize, Ordering, fence};
 use std::cell::UnsafeCell;
 use std::time::Duration;
+
+pub(crate) use quiet::Quiet;
 
 /// A stop that takes so long is reported.
 const LONG: Duration = Duration::from_secs(1);
 
 /// The number of looks at the other members until the one that stops them sleeps: some 20 µs.
 const LOOKS: u32 = if cfg!(any(lisle_loom, miri)) { 0 } else { 500 };
+
+/// The number of looks of a held member before it sleeps: some 100 µs.
+const LOOKS_HELD: u32 = if cfg!(any(lisle_loom, miri)) { 0 } else { 3_000 };
 
 /// Whether a member may use the heap.
 pub(crate) struct State(AtomicU8);
@@ -58,8 +65,12 @@ pub(crate) struct World<M> {
     arrived: Condvar,
     /// Held members wait here.
     over: Condvar,
+    /// The number of calls for help: a held member that does not sleep looks at it.
+    calls: AtomicUsize,
     /// Whether the kernel can order the memory accesses of all threads, so that members need no fence.
     asymmetric: bool,
+    /// If there are more members, held ones sleep at once.
+    processors: usize,
 }
 
 // SAFETY: the accesses to the members are ordered, as the field says.
@@ -74,8 +85,8 @@ struct Round {
     help: Option<Help>,
     /// The number of members that help.
     helpers: usize,
-    /// The number of calls for help, which tells them apart.
-    calls: u64,
+    /// The number of held members that sleep.
+    asleep: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -83,21 +94,24 @@ struct Help {
     run: *const (dyn Fn() + Sync),
     /// The number of members that may still begin.
     wanted: usize,
-    call: u64,
+    /// The number of calls for help before this one and with it.
+    call: usize,
 }
 
 // SAFETY: the function is `Sync`, and its owner waits for all members that have begun to call it.
 unsafe impl Send for Help {}
 
 impl<M: Member> World<M> {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(processors: usize) -> Self {
         Self {
             stop: AtomicBool::new(false),
             round: Mutex::new(Round::default()),
             members: UnsafeCell::new(Vec::new()),
             arrived: Condvar::new(),
             over: Condvar::new(),
+            calls: AtomicUsize::new(0),
             asymmetric: asymmetric::prepare(),
+            processors,
         }
     }
 
@@ -114,9 +128,10 @@ impl<M: Member> World<M> {
         round
     }
 
-    /// Adds a member, which is outside.
-    pub(crate) fn add(&self, member: Arc<M>) {
+    /// Adds a member, which is outside. Calls `prepare` for it at a moment when no stop is going on.
+    pub(crate) fn add(&self, member: Arc<M>, prepare: impl FnOnce(&M)) {
         let _round = self.lock_between_stops();
+        prepare(&member);
         // SAFETY: the lock is held, and no stop is going on.
         unsafe { (*self.members.get()).push(member) };
     }
@@ -195,10 +210,12 @@ impl<M: Member> World<M> {
     fn hold_in<'a>(&'a self, mut round: MutexGuard<'a, Round>, member: &M) {
         member.state().set(HELD);
         self.arrived.notify_one();
-        let mut last_call = 0;
+        let (mut last_call, mut looks) = (0, 0);
+        // SAFETY: the lock is held.
+        let may_look = unsafe { &*self.members.get() }.len() <= self.processors;
         while member.state().is(HELD) {
             match &mut round.help {
-                Some(help) if help.call != last_call && help.wanted > 0 => {
+                Some(help) if help.call > last_call && help.wanted > 0 => {
                     help.wanted -= 1;
                     last_call = help.call;
                     let run = help.run;
@@ -212,7 +229,23 @@ impl<M: Member> World<M> {
                         self.arrived.notify_one();
                     }
                 }
-                _ => round = self.over.wait(round).unwrap_or_else(|poisoned| poisoned.into_inner()),
+                _ if may_look && looks < LOOKS_HELD => {
+                    let calls = self.calls.load(Ordering::Relaxed);
+                    drop(round);
+                    while member.state().is(HELD)
+                        && self.calls.load(Ordering::Relaxed) == calls
+                        && looks < LOOKS_HELD
+                    {
+                        looks += 1;
+                        spin_loop();
+                    }
+                    round = self.lock();
+                }
+                _ => {
+                    round.asleep += 1;
+                    round = self.over.wait(round).unwrap_or_else(|poisoned| poisoned.into_inner());
+                    round.asleep -= 1;
+                }
             }
         }
     }
@@ -289,34 +322,6 @@ impl<M: Member> World<M> {
         round
     }
 
-    /// Stops all members but `me` before the process is forked, and keeps the lock. Unlike [`stop`](Self::stop), this
-    /// is no safe point of `me`, which may be inside.
-    pub(crate) fn quiet(&self, me: Option<*const M>, late: impl FnOnce(&M)) -> Quiet<'_, M> {
-        let is_me = |member: &M| me.is_some_and(|me| std::ptr::eq(me, member));
-        let mut round = self.lock();
-        loop {
-            if !round.stopping {
-                round.stopping = true;
-                self.ask_to_stop();
-                let round = self.wait_for_others(round, is_me, late);
-                return Quiet { world: self, me, round, stopped: true };
-            }
-            // SAFETY: the lock is held.
-            let inside = unsafe { &*self.members.get() }.iter().filter(|member| member.state().is(INSIDE));
-            let (mine, others): (Vec<_>, Vec<_>) = inside.partition(|member| is_me(member));
-            if mine.is_empty() {
-                round = self.over.wait(round).unwrap_or_else(|poisoned| poisoned.into_inner());
-            } else if others.len() > 1 {
-                drop(round);
-                std::thread::yield_now();
-                round = self.lock();
-            } else {
-                // One other member is inside: it stops all, and cannot go on while `me` is inside.
-                return Quiet { world: self, me, round, stopped: false };
-            }
-        }
-    }
-
     /// Ends a stop.
     fn end(&self, mut round: MutexGuard<'_, Round>) {
         // SAFETY: the lock is held.
@@ -329,37 +334,6 @@ impl<M: Member> World<M> {
         self.stop.store(false, Ordering::Release);
         drop(round);
         self.over.notify_all();
-    }
-}
-
-/// The time in which the process is forked.
-pub(crate) struct Quiet<'a, M: Member> {
-    world: &'a World<M>,
-    me: Option<*const M>,
-    round: MutexGuard<'a, Round>,
-    /// Whether the thread that forks has stopped the others, and not one of them.
-    stopped: bool,
-}
-
-impl<M: Member> Quiet<'_, M> {
-    /// Goes on in the parent.
-    pub(crate) fn go_on(self) {
-        if self.stopped {
-            self.world.end(self.round);
-        }
-    }
-
-    /// Goes on in the child, where no other member has a thread. Calls `give_up` for each of them.
-    pub(crate) fn go_on_alone(mut self, give_up: impl Fn(&M)) {
-        // SAFETY: the lock is held.
-        for member in unsafe { &*self.world.members.get() } {
-            if self.me.is_none_or(|me| !std::ptr::eq(me, &**member)) {
-                member.state().set(OUTSIDE);
-                give_up(member);
-            }
-        }
-        self.round.helpers = 0;
-        self.world.end(self.round);
     }
 }
 
@@ -388,10 +362,14 @@ impl<'a, M: Member> Stopped<'a, M> {
         let run =
             unsafe { std::mem::transmute::<*const (dyn Fn() + Sync + '_), *const (dyn Fn() + Sync)>(help) };
         let mut round = world.lock();
-        round.calls += 1;
-        round.help = Some(Help { run, wanted: others, call: round.calls });
+        let call = world.calls.load(Ordering::Relaxed) + 1;
+        round.help = Some(Help { run, wanted: others, call });
+        world.calls.store(call, Ordering::Relaxed);
+        let asleep = round.asleep;
         drop(round);
-        world.over.notify_all();
+        if asleep > 0 {
+            world.over.notify_all();
+        }
         abort::if_it_unwinds("the collector of a heap has failed", help);
         let mut round = world.lock();
         round.help = None;

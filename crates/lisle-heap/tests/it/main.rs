@@ -2,6 +2,7 @@
 
 #[cfg(not(miri))] // Miri follows no switch of stacks
 mod coroutines;
+mod cycles;
 mod depth;
 mod derives;
 mod entering;

@@ -19,7 +19,10 @@ use std::thread;
 pub(crate) use pool::Pool;
 
 /// After so many objects the others are called. To wake them takes as long as to move a thousand.
-const ALONE: usize = 2_000;
+const ALONE: usize = 1_000;
+
+/// At most so many objects are given away at once.
+const SHARED: usize = 64;
 
 /// Moves objects.
 ///
@@ -159,7 +162,7 @@ impl<'a> Mover<'a> {
             let mut looks = 0_u32;
             while !self.pending.is_null() {
                 looks = looks.wrapping_add(1);
-                if looks.is_multiple_of(16) && pool.wants() {
+                if looks.is_multiple_of(32) && pool.wants() {
                     self.share(pool);
                 }
                 // SAFETY: the object is pending.
@@ -180,14 +183,33 @@ impl<'a> Mover<'a> {
         }
     }
 
-    /// Gives away the pending objects but for the first.
+    /// Gives away each second one of the first pending objects. The later ones in the list were found earlier, so more can be
+    /// reached from them; both threads get some of these.
     fn share(&mut self, pool: &Pool) {
-        // SAFETY: the first word of a pending object is the next one.
+        let (mut given, mut kept) = (ptr::null_mut(), self.pending);
+        // SAFETY: these objects are pending.
         unsafe {
-            let first = self.pending.cast::<Raw>();
-            let rest = first.read();
-            if !rest.is_null() && pool.give(rest) {
-                first.write(ptr::null_mut());
+            for _ in 0..SHARED {
+                let second = next_of(kept);
+                if second.is_null() {
+                    break;
+                }
+                let third = next_of(second);
+                kept.cast::<Raw>().write(third);
+                second.cast::<Raw>().write(given);
+                given = second;
+                if third.is_null() {
+                    break;
+                }
+                kept = third;
+            }
+            if !given.is_null() && !pool.give(given) {
+                // Nobody waits any more.
+                while !given.is_null() {
+                    let next = next_of(given);
+                    self.add_pending(given);
+                    given = next;
+                }
             }
         }
     }
@@ -198,11 +220,22 @@ impl<'a> Mover<'a> {
         let from = self.pending;
         // SAFETY: a pending object has moved, and its first word is the next pending object.
         unsafe {
-            self.pending = from.cast::<Raw>().read();
+            self.pending = next_of(from);
             let to = header_of(from).new_place().expect("a pending object has moved");
             self.correct_all_beside::<OTHERS>(to);
         }
     }
+}
+
+/// Returns the pending object after this one, or null.
+///
+/// # Safety
+///
+/// The object is pending.
+#[inline]
+unsafe fn next_of(pending: Raw) -> Raw {
+    // SAFETY: its first word is the next one.
+    unsafe { pending.cast::<Raw>().read() }
 }
 
 /// Waits until another thread has moved the object, and returns its header.

@@ -1,15 +1,15 @@
 //! The work that the threads of a collection share: lists of pending objects.
 //!
-//! A thread without work waits here. A thread with work looks now and then whether one waits, and gives it all its pending
-//! objects but one. The collection is over when all threads wait.
+//! A thread without work waits here. A thread with work looks now and then whether one waits, and gives it half of its
+//! pending objects. The collection is over when all threads wait.
 
 use crate::raw::Raw;
 use lisle_core::internal::shim::hint::spin_loop;
 use lisle_core::internal::shim::sync::{Condvar, Mutex, MutexGuard};
 use lisle_core::internal::shim::unseen::{AtomicUsize, Ordering};
 
-/// The number of looks before a thread without work sleeps: some 5 µs.
-const LOOKS: u32 = if cfg!(any(lisle_loom, miri)) { 0 } else { 200 };
+/// The number of looks before a thread without work sleeps: some 30 µs.
+const LOOKS: u32 = if cfg!(any(lisle_loom, miri)) { 0 } else { 1_000 };
 
 /// The number of lists that can wait for a thread.
 const ROOM: usize = 16;
@@ -27,6 +27,8 @@ struct Lists {
     /// The number of threads with work.
     busy: usize,
     waiting: usize,
+    /// The number of threads among them that sleep.
+    asleep: usize,
 }
 
 // SAFETY: the thread that takes a list is the only one that uses its objects.
@@ -34,7 +36,7 @@ unsafe impl Send for Lists {}
 
 impl Pool {
     pub(crate) fn new() -> Self {
-        let lists = Lists { lists: [std::ptr::null_mut(); ROOM], len: 0, busy: 0, waiting: 0 };
+        let lists = Lists { lists: [std::ptr::null_mut(); ROOM], len: 0, busy: 0, waiting: 0, asleep: 0 };
         Self { lists: Mutex::new(lists), wants: AtomicUsize::new(0), more: Condvar::new() }
     }
 
@@ -63,8 +65,10 @@ impl Pool {
         lists.lists[len] = list;
         lists.len += 1;
         self.wants.store(lists.waiting - lists.len, Ordering::Relaxed);
-        drop(lists);
-        self.more.notify_one();
+        if lists.asleep > 0 {
+            drop(lists);
+            self.more.notify_one();
+        }
         true
     }
 
@@ -79,8 +83,12 @@ impl Pool {
         let mut lists = self.lock();
         lists.busy -= 1;
         if lists.busy == 0 && lists.len == 0 {
-            drop(lists);
-            self.more.notify_all();
+            // Those that do not sleep look whether work is wanted.
+            self.wants.store(0, Ordering::Relaxed);
+            if lists.asleep > 0 {
+                drop(lists);
+                self.more.notify_all();
+            }
         }
     }
 
@@ -110,7 +118,9 @@ impl Pool {
                 }
                 lists = self.lock();
             } else {
+                lists.asleep += 1;
                 lists = self.more.wait(lists).unwrap_or_else(|poisoned| poisoned.into_inner());
+                lists.asleep -= 1;
             }
         }
     }

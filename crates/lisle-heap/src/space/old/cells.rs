@@ -11,20 +11,18 @@ use std::ptr;
 use std::sync::Mutex;
 
 /// A block that a collector takes cells from.
-#[derive(Clone, Copy)]
 struct Borrowed {
     /// The first free cell, or null.
     free: Raw,
     /// The next cell that was never taken, and the end of the last one.
     next: Raw,
     end: Raw,
-    /// The number of the block in its class.
-    index: usize,
+    block: Option<Block>,
 }
 
 impl Borrowed {
     const NONE: Self =
-        Self { free: ptr::null_mut(), next: ptr::null_mut(), end: ptr::null_mut(), index: usize::MAX };
+        Self { free: ptr::null_mut(), next: ptr::null_mut(), end: ptr::null_mut(), block: None };
 }
 
 /// The blocks from which one thread of the collector takes cells: one of each size at most.
@@ -39,7 +37,7 @@ pub(crate) struct Cells<'a> {
 
 impl<'a> Cells<'a> {
     pub(crate) fn new(old: &'a Mutex<Old>) -> Self {
-        Self { old, borrowed: [Borrowed::NONE; CLASSES], bytes: 0, colour: lock(old).colour }
+        Self { old, borrowed: [Borrowed::NONE; CLASSES], bytes: 0, colour: lock(old).born }
     }
 
     /// Takes a cell for an object of `words` words, the header included, which are at most
@@ -72,7 +70,7 @@ impl<'a> Cells<'a> {
     #[cold]
     fn next_block(&mut self, class: usize) {
         let mut old = lock(self.old);
-        old.return_block(class, &self.borrowed[class]);
+        old.return_block(class, &mut self.borrowed[class]);
         self.borrowed[class] = old.borrow_block(class);
     }
 }
@@ -80,7 +78,7 @@ impl<'a> Cells<'a> {
 impl Drop for Cells<'_> {
     fn drop(&mut self) {
         let mut old = lock(self.old);
-        for (class, borrowed) in self.borrowed.iter().enumerate() {
+        for (class, borrowed) in self.borrowed.iter_mut().enumerate() {
             old.return_block(class, borrowed);
         }
         old.bytes += self.bytes;
@@ -94,23 +92,19 @@ impl Old {
     ///
     /// If there is no free block. `reserve` has made sure of that.
     fn borrow_block(&mut self, class: usize) -> Borrowed {
-        let class = &mut self.classes[class];
-        let index = class.with_room.pop().unwrap_or_else(|| {
+        let block = self.classes[class].with_room.pop().unwrap_or_else(|| {
             let memory = self.blocks.take().expect("the collector has reserved enough blocks");
-            class.blocks.push(Block::new(memory, class.words));
-            class.blocks.len() - 1
+            Block::new(memory, words_of_class(class))
         });
-        let block = &class.blocks[index];
         let (next, end) = block.untaken();
-        Borrowed { free: block.free, next, end, index }
+        Borrowed { free: block.free, next, end, block: Some(block) }
     }
 
     /// Takes a block back.
-    fn return_block(&mut self, class: usize, borrowed: &Borrowed) {
-        let Some(block) = self.classes[class].blocks.get_mut(borrowed.index) else { return };
-        block.note_left(borrowed.free, borrowed.next);
-        if block.has_room() {
-            self.classes[class].with_room.push(borrowed.index);
+    fn return_block(&mut self, class: usize, borrowed: &mut Borrowed) {
+        if let Some(mut block) = borrowed.block.take() {
+            block.note_left(borrowed.free, borrowed.next);
+            self.add(class, block);
         }
     }
 }

@@ -1,49 +1,62 @@
 //! The old space: objects that have survived a collection, and large ones.
 //!
-//! Small objects lie in [blocks] of cells of one size. A collection of the whole heap marks what is
-//! reachable, by a colour in the header, and then frees the cells of the other colour. Colours
-//! change their meaning with each cycle, so no mark needs to be taken away. An object with more words
-//! than the largest cell is *large*, and has an allocation of its own.
+//! Small objects lie in [blocks] of cells of one size. A cycle marks what is reachable, by a colour in the header, and then
+//! [sweeps](sweep) the cells of the other colour, block by block. [Colours](Colours) change their meaning with each cycle, so
+//! no mark needs to be taken away. An object with more words than the largest cell is *large*, and has an allocation of its own.
 
 pub(crate) mod blocks;
 mod cells;
 mod sizes;
+mod sweep;
 
-use crate::object::{Colour, Header, WORD, header_of, set_header};
+use crate::object::{Colour, Colours, WORD, header_of};
 use crate::raw::Raw;
 use blocks::{BLOCK, Block, Blocks};
 use sizes::{CLASSES, words_of_class};
 use std::alloc::{Layout, alloc, dealloc};
-use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) use cells::Cells;
 pub(crate) use sizes::LARGEST_CELL;
 
-/// The cells of one size.
+/// The blocks with cells of one size, but for those that a collector has borrowed or that a thread sweeps.
+#[derive(Default)]
 struct Class {
-    words: usize,
-    blocks: Vec<Block>,
-    /// The blocks with free cells that no collector has borrowed.
-    with_room: Vec<usize>,
+    with_room: Vec<Block>,
+    full: Vec<Block>,
+    /// Those that may have dead objects, and from which no cells are taken.
+    unswept: Vec<Block>,
 }
 
-struct Large {
+pub(crate) struct Large {
     /// The address of the header.
     begin: Raw,
     layout: Layout,
 }
 
+impl Large {
+    fn payload(&self) -> Raw {
+        // SAFETY: the allocation has the header and a payload.
+        unsafe { self.begin.add(WORD) }
+    }
+}
+
 pub(crate) struct Old {
     classes: [Class; CLASSES],
     large: Vec<Large>,
+    unswept_large: Vec<Large>,
+    /// No class before this one has a block that is not swept.
+    first_unswept: usize,
+    /// The number of blocks and large objects that threads sweep now.
+    in_sweep: usize,
     blocks: Blocks,
     /// The bytes of the cells that have an object, and of large objects.
     bytes: usize,
-    /// The bytes at which the old space is to be collected.
+    /// The bytes at which the next cycle begins.
     pub(crate) threshold: usize,
-    /// The colour of live objects. New ones get it.
-    pub(crate) colour: Colour,
+    pub(crate) colours: Colours,
+    /// The colour of new objects.
+    pub(crate) born: Colour,
 }
 
 // SAFETY: the memory is the heap's own. Objects are `Send` and `Sync`.
@@ -63,14 +76,18 @@ pub(crate) fn lock<T>(old: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Old {
     pub(crate) fn new(threshold: usize) -> Self {
-        let class = |class| Class { words: words_of_class(class), blocks: Vec::new(), with_room: Vec::new() };
+        let colours = Colours::default();
         Self {
-            classes: std::array::from_fn(class),
+            classes: std::array::from_fn(|_| Class::default()),
             large: Vec::new(),
+            unswept_large: Vec::new(),
+            first_unswept: CLASSES,
+            in_sweep: 0,
             blocks: Blocks::default(),
             bytes: 0,
             threshold,
-            colour: Colour::FIRST,
+            colours,
+            born: colours.unmarked,
         }
     }
 
@@ -85,7 +102,7 @@ impl Old {
 
     /// Returns the bytes of large objects.
     pub(crate) fn large_bytes(&self) -> usize {
-        self.large.iter().map(|large| large.layout.size()).sum()
+        self.each_large().map(|large| large.layout.size()).sum()
     }
 
     /// Makes sure that the next collection has `blocks` free blocks. Returns `false` if the system has no
@@ -110,14 +127,27 @@ impl Old {
             return None;
         }
         self.bytes += layout.size();
-        self.large.push(Large { begin, layout });
-        // SAFETY: the allocation has the header and a payload.
-        Some(unsafe { begin.add(WORD) })
+        let large = Large { begin, layout };
+        let payload = large.payload();
+        self.large.push(large);
+        Some(payload)
     }
 
-    /// Calls `visit` for the payload of each object.
+    fn each_large(&self) -> impl Iterator<Item = &Large> {
+        self.large.iter().chain(&self.unswept_large)
+    }
+
+    /// Returns all blocks, with the number of the class of each, and whether it is swept.
+    fn each_block(&self) -> impl Iterator<Item = (usize, &Block, bool)> {
+        self.classes.iter().enumerate().flat_map(|(index, class)| {
+            let swept = class.with_room.iter().chain(&class.full).map(move |block| (index, block, true));
+            swept.chain(class.unswept.iter().map(move |block| (index, block, false)))
+        })
+    }
+
+    /// Calls `visit` for the payload of each object, the dead ones included that are not swept.
     pub(crate) fn each_object(&self, mut visit: impl FnMut(Raw)) {
-        for block in self.classes.iter().flat_map(|class| &class.blocks) {
+        for (_, block, _) in self.each_block() {
             for payload in block.cells() {
                 // SAFETY: each cell that was taken has a header, or is free.
                 if !unsafe { header_of(payload) }.is_free() {
@@ -125,95 +155,29 @@ impl Old {
                 }
             }
         }
-        for large in &self.large {
-            // SAFETY: the allocation has the header and a payload.
-            visit(unsafe { large.begin.add(WORD) });
-        }
-    }
-
-    /// Frees all objects that have not the colour of live ones. Calls `destroy` for each of them that
-    /// has a destructor.
-    pub(crate) fn sweep(&mut self, mut destroy: impl FnMut(Raw)) {
-        let live = self.colour;
-        let mut bytes = 0;
-        let Self { classes, blocks, large, .. } = self;
-        for class in classes {
-            let cell = class.words * WORD;
-            class.blocks.retain_mut(|block| {
-                let (mut free, mut alive) = (ptr::null_mut(), 0);
-                for payload in block.cells() {
-                    // SAFETY: each cell that was taken has a header, or is free.
-                    unsafe {
-                        let header = header_of(payload);
-                        if !header.is_free() && header.colour() == live {
-                            alive += 1;
-                            continue;
-                        }
-                        if !header.is_free() {
-                            if header.desc().drop.is_some() {
-                                destroy(payload);
-                            }
-                            set_header(payload, Header::FREE);
-                        }
-                        payload.cast::<Raw>().write(free);
-                        free = payload;
-                    }
-                }
-                bytes += alive * cell;
-                block.free = free;
-                if alive == 0 {
-                    // It may get cells of another size.
-                    blocks.put_back(block.memory());
-                }
-                alive > 0
-            });
-            class.with_room.clear();
-            // The first is taken first.
-            let has_room = |index: &usize| class.blocks[*index].has_room();
-            class.with_room.extend((0..class.blocks.len()).rev().filter(has_room));
-        }
-        large.retain(|large| {
-            // SAFETY: the allocation has the header and a payload.
-            unsafe {
-                let payload = large.begin.add(WORD);
-                let header = header_of(payload);
-                let alive = header.colour() == live;
-                if alive {
-                    bytes += large.layout.size();
-                } else {
-                    if header.desc().drop.is_some() {
-                        destroy(payload);
-                    }
-                    dealloc(large.begin, large.layout);
-                }
-                alive
-            }
-        });
-        self.bytes = bytes;
+        self.each_large().for_each(|large| visit(large.payload()));
     }
 
     /// Returns the free cells that are listed: the size of each in words, and its payload. For the check of
     /// the heap.
     pub(crate) fn free_cells(&self) -> impl Iterator<Item = (usize, Raw)> {
-        self.classes.iter().flat_map(|class| {
-            class.blocks.iter().flat_map(Block::free_cells).map(|payload| (class.words, payload))
+        self.each_block().flat_map(|(class, block, _)| {
+            block.free_cells().map(move |payload| (words_of_class(class), payload))
         })
     }
 
-    /// Calls `visit` for each cell that was ever taken: its size in words, and its payload. For the check
-    /// of the heap.
-    pub(crate) fn each_cell(&self, mut visit: impl FnMut(usize, Raw)) {
-        for class in &self.classes {
-            for block in &class.blocks {
-                block.cells().for_each(|payload| visit(class.words, payload));
-            }
+    /// Calls `visit` for each cell that was ever taken: its size in words, its payload, and whether it is swept. For the
+    /// check of the heap.
+    pub(crate) fn each_cell(&self, mut visit: impl FnMut(usize, Raw, bool)) {
+        for (class, block, swept) in self.each_block() {
+            block.cells().for_each(|payload| visit(words_of_class(class), payload, swept));
         }
     }
 }
 
 impl Drop for Old {
     fn drop(&mut self) {
-        for large in self.large.drain(..) {
+        for large in self.large.drain(..).chain(self.unswept_large.drain(..)) {
             // SAFETY: the allocation is the heap's own, which is not used any more.
             unsafe { dealloc(large.begin, large.layout) };
         }

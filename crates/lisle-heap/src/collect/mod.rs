@@ -1,16 +1,17 @@
 //! Collections.
 //!
-//! A *minor* collection moves the young objects that are reachable to the old space (`space/minor`). A *full*
-//! collection is a minor one, after which the nursery is empty; then it marks all reachable objects
-//! (`space/mark.rs`), and sweeps the old space.
+//! A *minor* collection moves the young objects that are reachable to the old space (`space/minor`), and goes on with the
+//! [cycle](cycle) of the old space. A *full* collection is a minor one and a whole cycle in one stop.
 //!
 //! A collection stops the other threads (`world`). It sees the roots of all open sessions. Those of threads that are
 //! in `outside` do not change meanwhile, since such a thread comes in when the collection is over. Held threads help to move
 //! objects. Destructors run on the thread that collects, which is inside, so that they cannot enter the heap.
 
-use crate::full::Full;
-use crate::inner::{Collector, Inner};
-use crate::object::{Cell, Desc, Header, WORD, header_of, set_header};
+mod cycle;
+mod room;
+
+use crate::inner::Inner;
+use crate::object::{Cell, header_of};
 use crate::place::Place;
 use crate::raw::Raw;
 use crate::space::{Logged, Mover, Pool, blocks_for, lock};
@@ -61,7 +62,7 @@ impl Inner {
             ));
         };
         let stopped = self.world.stop(place, late)?;
-        let stats = &mut lock(&self.collector).stats;
+        let mut stats = lock(&self.stats);
         stats.longest_stop = stats.longest_stop.max(begun.elapsed());
         Some(stopped)
     }
@@ -96,92 +97,11 @@ impl Inner {
     }
 
     fn collections(&self, kind: Kind) -> u64 {
-        let stats = &lock(&self.collector).stats;
+        let stats = lock(&self.stats);
         match kind {
             Kind::Minor => stats.minor_collections,
             Kind::Full => stats.full_collections,
         }
-    }
-
-    /// Takes `words` words for a young object, the header included, at a safe point. Returns the payload.
-    ///
-    /// # Errors
-    ///
-    /// If the limit, or the system, has no room for more objects.
-    ///
-    /// # Safety
-    ///
-    /// As for `collect`.
-    #[cold]
-    pub(crate) unsafe fn room(&self, place: &Place, words: usize) -> Result<Raw, Full> {
-        // SAFETY: passed on to the caller.
-        unsafe {
-            if self.stress {
-                self.make_room(place, words, true)?;
-            }
-            loop {
-                if self.world.is_stopping() {
-                    self.world.hold(place);
-                }
-                if let Some(payload) = place.young.take_at_safe_point(words) {
-                    self.open(place);
-                    return Ok(payload);
-                }
-                if !place.young.next_block(&self.nursery) {
-                    self.make_room(place, words, false)?;
-                }
-            }
-        }
-    }
-
-    /// Lets the thread allocate to the end of its block, if no stop was asked for.
-    fn open(&self, place: &Place) {
-        if self.stress {
-            return;
-        }
-        place.young.open();
-        self.world.order_before_look();
-        if self.world.is_stopping() {
-            place.young.close();
-        }
-    }
-
-    /// A safe point, for code that allocates nothing.
-    ///
-    /// # Safety
-    ///
-    /// As for `collect`.
-    #[cold]
-    pub(crate) unsafe fn poll(&self, place: &Place) {
-        if self.stress {
-            // SAFETY: passed on to the caller.
-            unsafe { self.collect(place, Kind::Minor) };
-        } else if self.world.is_stopping() {
-            self.world.hold(place);
-        }
-        self.open(place);
-    }
-
-    /// Collects so that the nursery has blocks, and their objects room in the old space. Does nothing if it has some, unless
-    /// it is `forced`.
-    unsafe fn make_room(&self, place: &Place, words: usize, forced: bool) -> Result<(), Full> {
-        let Some(stopped) = self.stop(place) else { return Ok(()) };
-        if self.nursery.has_blocks() && !forced {
-            return Ok(());
-        }
-        let young = self.young_bytes(&stopped);
-        let due = {
-            let old = lock(&self.old);
-            old.bytes() + young >= old.threshold
-        };
-        // SAFETY: passed on to the caller.
-        unsafe {
-            self.collect_stopped(&stopped, if due { Kind::Full } else { Kind::Minor });
-            if !self.nursery.has_blocks() {
-                self.collect_stopped(&stopped, Kind::Full);
-            }
-        }
-        if self.nursery.has_blocks() { Ok(()) } else { Err(self.full(words * WORD, self.nursery.size())) }
     }
 
     /// Opens the nursery if what it may contain has room in the old space.
@@ -198,66 +118,19 @@ impl Inner {
         stopped.members().count().min(self.processors)
     }
 
-    /// Makes the error for `asked` bytes, which take `more` bytes in the old space.
-    fn full(&self, asked: usize, more: usize) -> Full {
-        let live = lock(&self.old).bytes();
-        let within = live.saturating_add(more) <= self.limit;
-        Full { asked, live, limit: (!within).then_some(self.limit) }
-    }
-
-    /// Makes room for a large object of `words` words, the header included, and writes the header.
-    ///
-    /// # Safety
-    ///
-    /// As for `collect`.
-    pub(crate) unsafe fn large_room(
-        &self,
-        place: &Place,
-        words: usize,
-        desc: &'static Desc,
-    ) -> Result<Raw, Full> {
-        // An array may be as long as memory is; its size must not overflow.
-        let bytes = words.saturating_mul(WORD);
-        let due = {
-            let old = lock(&self.old);
-            self.stress || old.bytes().saturating_add(bytes) >= old.threshold
-        };
-        if due {
-            // SAFETY: passed on to the caller.
-            unsafe { self.collect(place, Kind::Full) };
-        }
-        for last in [false, true] {
-            let mut old = lock(&self.old);
-            let needed = old.bytes().saturating_add(self.nursery.size()).saturating_add(bytes);
-            let payload = if needed <= self.limit { old.take_large(words) } else { None };
-            if let Some(payload) = payload {
-                // SAFETY: it has just been taken.
-                unsafe { set_header(payload, Header::new(desc, old.colour)) };
-                drop(old);
-                lock(&self.collector).stats.allocated_bytes += bytes as u64;
-                return Ok(payload);
-            }
-            drop(old);
-            if !last {
-                // SAFETY: passed on to the caller.
-                unsafe { self.collect(place, Kind::Full) };
-            }
-        }
-        Err(self.full(bytes, bytes.saturating_add(self.nursery.size())))
-    }
-
     /// Collects while all others have stopped.
     unsafe fn collect_stopped(&self, stopped: &Stopped<'_, Place>, kind: Kind) {
         let begun = Instant::now();
         // SAFETY: passed on to the caller.
         unsafe {
-            self.minor(stopped);
-            if kind == Kind::Full {
-                self.full_collection(stopped);
+            let moved = self.minor(stopped);
+            match kind {
+                Kind::Minor => self.go_on_with_cycle(stopped, moved),
+                Kind::Full => self.whole_cycle(stopped),
             }
         }
         self.open_nursery(stopped);
-        let stats = &mut lock(&self.collector).stats;
+        let mut stats = lock(&self.stats);
         let took = begun.elapsed();
         stats.collection_time += took;
         stats.longest_pause = stats.longest_pause.max(took);
@@ -268,7 +141,8 @@ impl Inner {
         self.nursery.used() + stopped.members().map(|place| place.young.used()).sum::<usize>()
     }
 
-    unsafe fn minor(&self, stopped: &Stopped<'_, Place>) {
+    /// Moves the young objects that are reachable. Returns the number of bytes that were moved.
+    unsafe fn minor(&self, stopped: &Stopped<'_, Place>) -> usize {
         let (used, before) = (self.young_bytes(stopped), lock(&self.old).bytes());
         // SAFETY: passed on to the caller.
         unsafe {
@@ -294,10 +168,11 @@ impl Inner {
             self.nursery.restart(self.stress);
         }
         let promoted = lock(&self.old).bytes() - before;
-        let stats = &mut lock(&self.collector).stats;
+        let mut stats = lock(&self.stats);
         stats.minor_collections += 1;
         stats.allocated_bytes += used as u64;
         stats.promoted_bytes += promoted as u64;
+        promoted
     }
 
     /// Moves all that can be reached from the objects that have moved. The held threads help if there is much.
@@ -322,28 +197,10 @@ impl Inner {
         });
     }
 
-    /// Collects the old space. The nursery is empty.
-    unsafe fn full_collection(&self, stopped: &Stopped<'_, Place>) {
-        let (old, collector) = (&mut *lock(&self.old), &mut *lock(&self.collector));
-        let Collector { marker, stats } = collector;
-        old.colour = old.colour.other();
-        // SAFETY: passed on to the caller. The references to the old space and the collector are used for no other call into
-        // the heap: destructors cannot enter it.
-        unsafe {
-            self.each_root(stopped, |root| marker.reach(root, old.colour));
-            marker.finish(old);
-            old.sweep(|payload| destroy(payload));
-        }
-        old.give_back(blocks_for(self.nursery.size(), self.most_movers(stopped)));
-        stats.full_collections += 1;
-        stats.live_bytes = old.bytes();
-        let grown = (old.bytes() as f64 * self.ratio) as usize;
-        old.threshold = grown.max(4 * self.nursery.size());
-    }
-
     /// Returns what the heap has done so far.
     pub(crate) fn stats(&self) -> Stats {
-        let mut stats = lock(&self.collector).stats.clone();
+        let mut stats = lock(&self.stats).clone();
+        stats.slice_time = self.cycle.slice_time();
         stats.allocated_bytes += self.nursery.used() as u64;
         self.world.each(|place| {
             stats.places += 1;

@@ -1,0 +1,225 @@
+//! The cycles of the old space: a mark, and a sweep.
+//!
+//! | [phase](Phase) | begins | meanwhile |
+//! |---|---|---|
+//! | idle | when all is swept | |
+//! | marking | in the stop of a minor collection, when the old space has reached its threshold | threads that allocate mark in slices |
+//! | sweeping | in the stop of a minor collection, when all is marked | threads that allocate sweep in slices |
+//!
+//! So a cycle stops the program no longer than its minor collections do: the first marks the roots, the last turns the colours
+//! round. A slice comes with each block that a thread takes from the nursery, and its length is such that the mark is complete when the
+//! old space has grown to the ratio that [`Builder::ratio`](crate::Builder::ratio) sets.
+//!
+//! A full collection does all that is left in one stop, and then a whole cycle.
+
+use super::{Kind, destroy};
+use crate::inner::Inner;
+use crate::place::Place;
+use crate::space::{BLOCK, NO_SHADE, Old, Phase, blocks_for, lock, shade_of};
+use crate::world::Stopped;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// The least and the largest number of bytes that a slice marks. The latter takes some 200 µs.
+const SLICES: (usize, usize) = (1 << 15, 1 << 18);
+
+/// The number of blocks, or large objects, that a slice sweeps.
+const SWEPT_AT_ONCE: usize = 8;
+
+/// A cycle begins when so much of the growth that the ratio allows is used. The rest is for the time of the mark.
+const BEGIN: f64 = 0.7;
+
+impl Inner {
+    /// Does a part of the cycle, if one goes on: as much as is due for so many blocks of the nursery.
+    ///
+    /// # Safety
+    ///
+    /// This thread is inside, in this place.
+    pub(crate) unsafe fn slice(&self, place: &Place, blocks: usize) {
+        let phase = self.cycle.phase();
+        if phase == Phase::Idle {
+            return;
+        }
+        let begun = Instant::now();
+        // SAFETY: passed on to the caller.
+        unsafe {
+            match phase {
+                Phase::Idle => {}
+                Phase::Marking => self.mark_slice(place, blocks * self.cycle.pace.load(Ordering::Relaxed)),
+                Phase::Sweeping => self.sweep_slice(blocks * SWEPT_AT_ONCE),
+            }
+        }
+        let took = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.cycle.slices.fetch_add(took, Ordering::Relaxed);
+    }
+
+    unsafe fn mark_slice(&self, place: &Place, bytes: usize) {
+        let colours = lock(&self.old).colours;
+        let mut stack = self.cycle.marker.stack(colours, self.nursery.range());
+        // SAFETY: passed on to the caller.
+        unsafe { place.young.take_shaded(|payload| stack.push(payload, 0)) };
+        let words = stack.work(bytes / size_of::<usize>());
+        let left = self.cycle.left.load(Ordering::Relaxed);
+        self.cycle.left.store(left.saturating_sub(words * size_of::<usize>()), Ordering::Relaxed);
+    }
+
+    fn sweep_slice(&self, parts: usize) {
+        for _ in 0..parts {
+            // A destructor may run meanwhile, so nothing is locked.
+            let (part, dead) = {
+                let mut old = lock(&self.old);
+                (old.take_unswept(), old.colours.dead)
+            };
+            let Some(part) = part else { return };
+            // SAFETY: the object is dead, and its destructor has not run.
+            let swept = part.sweep(dead, |payload| unsafe { destroy(payload) });
+            let mut old = lock(&self.old);
+            if old.put_back(swept) {
+                self.is_swept(&mut old);
+            }
+        }
+    }
+
+    /// Ends a cycle.
+    fn is_swept(&self, old: &mut Old) {
+        old.give_back(blocks_for(self.nursery.size(), self.movers.load(Ordering::Relaxed)));
+        let live = old.bytes();
+        let growth = live as f64 * (self.ratio - 1.0);
+        let least = 4 * self.nursery.size();
+        old.threshold = (live + (growth * BEGIN) as usize).max(least);
+        self.cycle.goal.store((live + growth as usize).max(least + least / 4), Ordering::Relaxed);
+        self.cycle.set_phase(Phase::Idle);
+        lock(&self.stats).live_bytes = live;
+    }
+
+    /// Goes on to the next phase, if it is time, and sets the pace of slices. In the stop of a minor collection that has moved so many
+    /// bytes.
+    ///
+    /// # Safety
+    ///
+    /// The nursery is empty.
+    pub(crate) unsafe fn go_on_with_cycle(&self, stopped: &Stopped<'_, Place>, moved: usize) {
+        // SAFETY: passed on to the caller.
+        unsafe {
+            match self.cycle.phase() {
+                Phase::Idle => {
+                    let old = lock(&self.old);
+                    if self.stress || old.bytes() >= old.threshold {
+                        drop(old);
+                        self.begin_mark(stopped);
+                    }
+                }
+                Phase::Marking => {
+                    self.collect_shaded(stopped);
+                    if self.cycle.marker.is_empty() {
+                        self.end_mark(stopped);
+                    }
+                }
+                Phase::Sweeping => {}
+            }
+        }
+        let bytes = lock(&self.old).bytes();
+        let grows = self.cycle.goal.load(Ordering::Relaxed).saturating_sub(bytes);
+        let minors = (grows / moved.max(self.nursery.size() / 64)).max(1);
+        let slices = minors * (self.nursery.size() / BLOCK);
+        let pace = self.cycle.left.load(Ordering::Relaxed) / slices;
+        self.cycle.pace.store(pace.clamp(SLICES.0, SLICES.1), Ordering::Relaxed);
+    }
+
+    /// Begins a mark with the objects to which roots refer.
+    unsafe fn begin_mark(&self, stopped: &Stopped<'_, Place>) {
+        let mut old = lock(&self.old);
+        old.born = old.colours.marked;
+        self.set_shade(stopped, shade_of(old.colours));
+        let mut stack = self.cycle.marker.stack(old.colours, self.nursery.range());
+        // SAFETY: passed on to the caller.
+        unsafe { self.each_root(stopped, |root| stack.reach(root)) };
+        self.cycle.left.store(old.bytes(), Ordering::Relaxed);
+        self.cycle.set_phase(Phase::Marking);
+    }
+
+    fn set_shade(&self, stopped: &Stopped<'_, Place>, shade: usize) {
+        self.cycle.shade.store(shade, Ordering::Relaxed);
+        stopped.members().for_each(|place| place.young.set_shade(shade));
+    }
+
+    /// Puts the objects that stores have marked into the queue.
+    unsafe fn collect_shaded(&self, stopped: &Stopped<'_, Place>) {
+        let mut stack = self.cycle.marker.stack(lock(&self.old).colours, self.nursery.range());
+        for place in stopped.members() {
+            // SAFETY: the threads of all places are stopped.
+            unsafe { place.young.take_shaded(|payload| stack.push(payload, 0)) };
+        }
+    }
+
+    /// Ends a mark, after which nothing is left to mark, and begins to sweep.
+    unsafe fn end_mark(&self, stopped: &Stopped<'_, Place>) {
+        let mut old = lock(&self.old);
+        // Usually nothing is left. But a stack may have been lost for want of memory.
+        self.cycle.marker.finish(&old, self.nursery.range());
+        self.set_shade(stopped, NO_SHADE);
+        old.colours = old.colours.rotated();
+        old.born = old.colours.unmarked;
+        old.put_aside();
+        self.cycle.set_phase(Phase::Sweeping);
+        lock(&self.stats).full_collections += 1;
+        if old.is_swept() {
+            self.is_swept(&mut old);
+        }
+    }
+
+    /// Completes the cycle that goes on, and then a whole one. The nursery is empty.
+    ///
+    /// # Safety
+    ///
+    /// All threads have stopped.
+    pub(crate) unsafe fn whole_cycle(&self, stopped: &Stopped<'_, Place>) {
+        // SAFETY: passed on to the caller.
+        unsafe {
+            self.complete_cycle(stopped);
+            self.begin_mark(stopped);
+            self.complete_cycle(stopped);
+        }
+    }
+
+    unsafe fn complete_cycle(&self, stopped: &Stopped<'_, Place>) {
+        // SAFETY: passed on to the caller.
+        unsafe {
+            if self.cycle.phase() == Phase::Marking {
+                self.collect_shaded(stopped);
+                self.end_mark(stopped);
+            }
+        }
+        self.sweep_slice(usize::MAX);
+        debug_assert_eq!(self.cycle.phase(), Phase::Idle);
+    }
+
+    /// Marks and sweeps for so long. Returns `true` if more is left to do.
+    ///
+    /// # Safety
+    ///
+    /// This thread is inside, in this place, and no reference to an object is used afterwards.
+    pub(crate) unsafe fn step(&self, place: &Place, time: Duration) -> bool {
+        let begun = Instant::now();
+        // SAFETY: passed on to the caller.
+        unsafe {
+            loop {
+                match self.cycle.phase() {
+                    Phase::Idle => {
+                        let old = lock(&self.old);
+                        if old.bytes() < old.threshold {
+                            return false;
+                        }
+                        drop(old);
+                        self.collect(place, Kind::Minor);
+                    }
+                    Phase::Marking if self.cycle.marker.is_empty() => self.collect(place, Kind::Minor),
+                    Phase::Marking | Phase::Sweeping => self.slice(place, 1),
+                }
+                if begun.elapsed() >= time {
+                    return self.cycle.phase() != Phase::Idle;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Room for new objects, at safe points: a block of the nursery, or a collection that empties it.
+
+use super::Kind;
+use crate::full::Full;
+use crate::inner::Inner;
+use crate::object::{Desc, Header, WORD, set_header};
+use crate::place::Place;
+use crate::raw::Raw;
+use crate::space::{BLOCK, Phase, lock};
+
+impl Inner {
+    /// Takes `words` words for a young object, the header included, at a safe point. Returns the payload.
+    ///
+    /// # Errors
+    ///
+    /// If the limit, or the system, has no room for more objects.
+    ///
+    /// # Safety
+    ///
+    /// As for `collect`.
+    #[cold]
+    pub(crate) unsafe fn room(&self, place: &Place, words: usize) -> Result<Raw, Full> {
+        // SAFETY: passed on to the caller.
+        unsafe {
+            if self.stress {
+                self.make_room(place, words, true)?;
+                self.slice(place, 1);
+            }
+            loop {
+                if self.world.is_stopping() {
+                    self.world.hold(place);
+                }
+                if let Some(payload) = place.young.take_at_safe_point(words) {
+                    self.open(place);
+                    return Ok(payload);
+                }
+                if place.young.next_block(&self.nursery) {
+                    self.slice(place, 1);
+                } else {
+                    self.make_room(place, words, false)?;
+                }
+            }
+        }
+    }
+
+    /// Lets the thread allocate to the end of its block, if no stop was asked for.
+    fn open(&self, place: &Place) {
+        if self.stress {
+            return;
+        }
+        place.young.open();
+        self.world.order_before_look();
+        if self.world.is_stopping() {
+            place.young.close();
+        }
+    }
+
+    /// A safe point, for code that allocates nothing.
+    ///
+    /// # Safety
+    ///
+    /// As for `collect`.
+    #[cold]
+    pub(crate) unsafe fn poll(&self, place: &Place) {
+        if self.stress {
+            // SAFETY: passed on to the caller.
+            unsafe { self.collect(place, Kind::Minor) };
+        } else if self.world.is_stopping() {
+            self.world.hold(place);
+        }
+        self.open(place);
+    }
+
+    /// Collects so that the nursery has blocks, and their objects room in the old space. Does nothing if it has some, unless
+    /// it is `forced`.
+    unsafe fn make_room(&self, place: &Place, words: usize, forced: bool) -> Result<(), Full> {
+        let Some(stopped) = self.stop(place) else { return Ok(()) };
+        if self.nursery.has_blocks() && !forced {
+            return Ok(());
+        }
+        // SAFETY: passed on to the caller.
+        unsafe {
+            self.collect_stopped(&stopped, Kind::Minor);
+            if !self.nursery.has_blocks() {
+                self.collect_stopped(&stopped, Kind::Full);
+            }
+        }
+        if self.nursery.has_blocks() { Ok(()) } else { Err(self.full(words * WORD, self.nursery.size())) }
+    }
+
+    /// Makes the error for `asked` bytes, which take `more` bytes in the old space.
+    fn full(&self, asked: usize, more: usize) -> Full {
+        let live = lock(&self.old).bytes();
+        let within = live.saturating_add(more) <= self.limit;
+        Full { asked, live, limit: (!within).then_some(self.limit) }
+    }
+
+    /// Makes room for a large object of `words` words, the header included, and writes the header.
+    ///
+    /// # Safety
+    ///
+    /// As for `collect`.
+    pub(crate) unsafe fn large_room(
+        &self,
+        place: &Place,
+        words: usize,
+        desc: &'static Desc,
+    ) -> Result<Raw, Full> {
+        // An array may be as long as memory is; its size must not overflow.
+        let bytes = words.saturating_mul(WORD);
+        // SAFETY: passed on to the caller.
+        unsafe { self.before_large(place, bytes) };
+        for last in [false, true] {
+            let mut old = lock(&self.old);
+            let needed = old.bytes().saturating_add(self.nursery.size()).saturating_add(bytes);
+            let payload = if needed <= self.limit { old.take_large(words) } else { None };
+            if let Some(payload) = payload {
+                // SAFETY: it has just been taken.
+                unsafe { set_header(payload, Header::new(desc, old.born)) };
+                drop(old);
+                lock(&self.stats).allocated_bytes += bytes as u64;
+                return Ok(payload);
+            }
+            drop(old);
+            if !last {
+                // SAFETY: passed on to the caller.
+                unsafe { self.collect(place, Kind::Full) };
+            }
+        }
+        Err(self.full(bytes, bytes.saturating_add(self.nursery.size())))
+    }
+
+    /// Goes on with the cycle as far as is due for a large object, which takes no block of the nursery.
+    unsafe fn before_large(&self, place: &Place, bytes: usize) {
+        let due = match self.cycle.phase() {
+            Phase::Idle => {
+                let old = lock(&self.old);
+                old.bytes().saturating_add(bytes) >= old.threshold
+            }
+            Phase::Marking | Phase::Sweeping => {
+                // SAFETY: passed on to the caller.
+                unsafe { self.slice(place, (bytes / BLOCK).clamp(1, 64)) };
+                self.cycle.phase() == Phase::Marking && self.cycle.marker.is_empty()
+            }
+        };
+        if due || self.stress {
+            // SAFETY: passed on to the caller.
+            unsafe { self.collect(place, Kind::Minor) };
+        }
+    }
+}
