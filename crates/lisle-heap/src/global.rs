@@ -42,6 +42,11 @@ pub struct Global<W: Word> {
 }
 
 impl<W: Word> Global<W> {
+    /// Returns the handle to the word with this number in the table, which is one of type `W`.
+    pub(crate) fn of_index(table: Arc<Table>, index: usize) -> Self {
+        Self { table, index, _word: PhantomData }
+    }
+
     /// Returns the word, if the handle is one of the heap with this table.
     fn load(&self, here: &Table) -> Option<Raw> {
         std::ptr::eq(&*self.table, here).then(|| self.table.load(self.index))
@@ -94,7 +99,7 @@ impl<'s> Scope<'s> {
     pub fn global<'a, W: Word>(&'a self, value: impl Source<'a, W>) -> Global<W> {
         let table = self.table().clone();
         let index = table.add(value.raw(&table));
-        Global { table, index, _word: PhantomData }
+        Global::of_index(table, index)
     }
 
     /// Makes a local handle of a global one, which ends.

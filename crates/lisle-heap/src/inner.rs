@@ -1,5 +1,6 @@
 //! The state of a heap, and how performers enter and leave it.
 
+use crate::guarded::Guards;
 use crate::place::{Here, Place};
 use crate::session::Session;
 use crate::space::{Cycle, Nursery, Old};
@@ -25,6 +26,7 @@ pub(crate) struct Inner {
     pub(crate) old: Mutex<Old>,
     pub(crate) stats: Mutex<Stats>,
     pub(crate) cycle: Cycle,
+    pub(crate) guards: Guards,
     /// The number of threads that may move objects in the next collection: for so many the old space has reserved blocks.
     pub(crate) movers: AtomicUsize,
     /// The number of processors.
@@ -57,6 +59,7 @@ impl Inner {
             old: Mutex::new(old),
             stats: Mutex::default(),
             cycle: Cycle::default(),
+            guards: Guards::default(),
             movers: AtomicUsize::new(1),
             processors,
         }

@@ -32,6 +32,10 @@ mod full;
 #[cfg(not(lisle_loom))]
 mod global;
 #[cfg(not(lisle_loom))]
+mod guard;
+#[cfg(not(lisle_loom))]
+mod guarded;
+#[cfg(not(lisle_loom))]
 mod heap;
 #[cfg(not(lisle_loom))]
 mod inner;
@@ -56,6 +60,8 @@ mod stats;
 mod table;
 #[cfg(not(lisle_loom))]
 mod verify;
+#[cfg(not(lisle_loom))]
+mod weak;
 #[cfg(not(lisle_loom))]
 mod word;
 mod world;
@@ -84,6 +90,8 @@ pub use scope::Scope;
 pub use stats::Stats;
 #[cfg(not(lisle_loom))]
 pub use verify::Fault;
+#[cfg(not(lisle_loom))]
+pub use weak::{Ephemeron, Weak};
 #[cfg(not(lisle_loom))]
 pub use word::{Holds, HoldsImmediate, Immediate, Pointer, Ref, Source, Word};
 

@@ -70,6 +70,10 @@ pub(crate) enum Shape {
     Array,
     /// A length in bytes, and so many bytes.
     Bytes,
+    /// A heap word that keeps no object alive.
+    Weak,
+    /// A key and a value: heap words of which the second is alive as long as the first.
+    Ephemeron,
 }
 
 /// The description of a type of objects. Each header points to one.
@@ -138,6 +142,8 @@ impl Desc {
             Shape::Array => 1 + unsafe { length(payload) },
             // SAFETY: as above.
             Shape::Bytes => 1 + unsafe { length(payload) }.div_ceil(WORD),
+            Shape::Weak => 1,
+            Shape::Ephemeron => 2,
         }
     }
 }
@@ -294,7 +300,7 @@ pub(crate) unsafe fn set_header(payload: Raw, header: Header) {
 pub(crate) type Cell = AtomicPtr<u8>;
 
 /// Calls `visit` for each heap word of an object, from the element `from` on, and for at most `most`
-/// elements of an array.
+/// elements of an array. The word of a weak object is none of them; those of an ephemeron are.
 ///
 /// # Safety
 ///
@@ -321,7 +327,8 @@ pub(crate) unsafe fn each_word(
                     visit(&*elements.add(index));
                 }
             }
-            Shape::Bytes => {}
+            Shape::Ephemeron => ephemeron(payload).iter().for_each(visit),
+            Shape::Bytes | Shape::Weak => {}
         }
     }
 }
@@ -336,6 +343,28 @@ pub(crate) unsafe fn rest_of(desc: &'static Desc, payload: Raw, from: usize, mos
     match desc.shape {
         // SAFETY: passed on to the caller.
         Shape::Array => Some(from + most).filter(|next| *next < unsafe { length(payload) }),
-        Shape::Fields(_) | Shape::Bytes => None,
+        Shape::Fields(_) | Shape::Bytes | Shape::Weak | Shape::Ephemeron => None,
     }
+}
+
+/// Returns the key and the value of an ephemeron.
+///
+/// # Safety
+///
+/// `payload` is that of an ephemeron, which neither moves nor goes for `'a`.
+#[inline]
+pub(crate) unsafe fn ephemeron<'a>(payload: Raw) -> &'a [Cell; 2] {
+    // SAFETY: passed on to the caller.
+    unsafe { &*payload.cast::<[Cell; 2]>() }
+}
+
+/// Returns the word of a weak object.
+///
+/// # Safety
+///
+/// `payload` is that of a weak object, which neither moves nor goes for `'a`.
+#[inline]
+pub(crate) unsafe fn weak_word<'a>(payload: Raw) -> &'a Cell {
+    // SAFETY: passed on to the caller.
+    unsafe { &*payload.cast::<Cell>() }
 }

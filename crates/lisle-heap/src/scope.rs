@@ -14,6 +14,7 @@ use crate::stats::Stats;
 use crate::table::Table;
 use crate::verify::Fault;
 use crate::word::{Source, Word};
+use lisle_core::Event;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -249,6 +250,33 @@ impl<'s> Scope<'s> {
     /// coroutine.
     pub fn outside<R>(&mut self, f: impl FnOnce() -> R) -> R {
         self.inner().outside(self.session(), self.place(), f)
+    }
+
+    /// Waits for an event, outside: others collect meanwhile. So objects may move, as in a call that may collect.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Event::sync`]. A fiber that is cancelled here leaves the heap, and the objects that only its session has kept alive die in
+    /// the next cycle.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle_core::{Event, channel::unbounded, choose, time::after};
+    /// use lisle_heap::{Bytes, Global, Heap};
+    /// use std::time::Duration;
+    ///
+    /// let (tx, rx) = unbounded::<Global<Bytes>>();
+    /// Heap::new().enter(|s| {
+    ///     let text = s.bytes(b"to myself");
+    ///     tx.send(s.global::<Bytes>(text)).unwrap();
+    ///     let in_time = choose((rx.recv_evt().wrap(Result::ok), after(Duration::from_secs(60)).wrap(|()| None)));
+    ///     let text = s.wait(&in_time).unwrap();
+    ///     assert_eq!(s.take(text).get(s).as_slice(), b"to myself");
+    /// });
+    /// ```
+    pub fn wait<E: Event>(&mut self, event: &E) -> E::Output {
+        self.outside(|| event.sync())
     }
 
     /// Lets other threads collect if one of them wants to. For loops that run long and allocate nothing: they would make all other

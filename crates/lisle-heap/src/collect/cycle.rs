@@ -152,11 +152,12 @@ impl Inner {
         }
     }
 
-    /// Ends a mark, after which nothing is left to mark, and begins to sweep.
+    /// Ends a mark, after which nothing is left to mark but what ephemerons and guards keep alive, and begins to sweep.
     unsafe fn end_mark(&self, stopped: &Stopped<'_, Place>) {
         let mut old = lock(&self.old);
-        // Usually nothing is left. But a stack may have been lost for want of memory.
-        self.cycle.marker.finish(&old, self.nursery.range());
+        self.cycle
+            .marker
+            .finish(&old, self.nursery.range(), |stack| self.guards.take_dead(stack, &self.globals));
         self.set_shade(stopped, NO_SHADE);
         old.colours = old.colours.rotated();
         old.born = old.colours.unmarked;

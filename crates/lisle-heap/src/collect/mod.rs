@@ -11,9 +11,9 @@ mod cycle;
 mod room;
 
 use crate::inner::Inner;
-use crate::object::{Cell, header_of};
+use crate::object::{Cell, header_of, weak_word};
 use crate::place::Place;
-use crate::raw::Raw;
+use crate::raw::{NONE, Raw, is_pointer, moved, untagged};
 use crate::space::{Logged, Mover, Pool, blocks_for, lock};
 use crate::stats::Stats;
 use crate::world::Stopped;
@@ -94,6 +94,7 @@ impl Inner {
                 unsafe { self.collect_stopped(&stopped, kind) };
             }
         }
+        self.guards.tell();
     }
 
     fn collections(&self, kind: Kind) -> u64 {
@@ -148,6 +149,7 @@ impl Inner {
         unsafe {
             let mut mover = Mover::new(self.nursery.range(), &self.old);
             self.each_root(stopped, |root| mover.correct(root));
+            self.guards.each_young(|word| mover.correct(word));
             for place in stopped.members() {
                 for entry in place.young.log_entries().drain(..) {
                     match entry {
@@ -163,6 +165,9 @@ impl Inner {
                         destroy(payload.as_ptr());
                     }
                 }
+                for payload in place.young.take_weak() {
+                    self.move_weak(payload.as_ptr());
+                }
                 place.young.restart(&self.nursery);
             }
             self.nursery.restart(self.stress);
@@ -173,6 +178,25 @@ impl Inner {
         stats.allocated_bytes += used as u64;
         stats.promoted_bytes += promoted as u64;
         promoted
+    }
+
+    /// Corrects the word of a weak object that was young, if the object is alive.
+    ///
+    /// # Safety
+    ///
+    /// All objects that are alive have moved.
+    unsafe fn move_weak(&self, payload: Raw) {
+        // SAFETY: the object was young, and so may its target be.
+        unsafe {
+            let Some(payload) = header_of(payload).new_place() else { return };
+            let word = weak_word(payload);
+            let raw = word.load(Ordering::Relaxed);
+            if is_pointer(raw) && self.nursery.range().contains(raw) {
+                let target = header_of(untagged(raw)).new_place();
+                word.store(target.map_or(NONE, |target| moved(raw, target)), Ordering::Relaxed);
+            }
+            self.cycle.marker.add_weak(payload);
+        }
     }
 
     /// Moves all that can be reached from the objects that have moved. The held threads help if there is much.

@@ -74,6 +74,13 @@ impl Inner {
     /// Collects so that the nursery has blocks, and their objects room in the old space. Does nothing if it has some, unless
     /// it is `forced`.
     unsafe fn make_room(&self, place: &Place, words: usize, forced: bool) -> Result<(), Full> {
+        // SAFETY: passed on to the caller.
+        let made = unsafe { self.make_room_in_stop(place, words, forced) };
+        self.guards.tell();
+        made
+    }
+
+    unsafe fn make_room_in_stop(&self, place: &Place, words: usize, forced: bool) -> Result<(), Full> {
         let Some(stopped) = self.stop(place) else { return Ok(()) };
         if self.nursery.has_blocks() && !forced {
             return Ok(());

@@ -8,11 +8,16 @@
 //! Marks are plain stores: two threads may mark an object at once, and both look at its words. The objects that are marked, and
 //! whose words have not been looked at, are in the stack of the thread that marks. After each slice it leaves them in a queue,
 //! so that at each stop all work is in the queue.
+//!
+//! An ephemeron that a mark reaches is put aside. In the end, while all threads are stopped, the value of each whose key is
+//! marked is marked. The others wait in a table by their keys, and the mark looks there for each object that it marks from then
+//! on. So a chain of ephemerons takes linear time, in whichever order they were put aside.
 
-use crate::object::{Cell, Colours, each_word, header_of, rest_of, set_header};
-use crate::raw::{Raw, is_pointer, untagged};
+use crate::object::{Cell, Colours, Shape, each_word, ephemeron, header_of, rest_of, set_header, weak_word};
+use crate::raw::{NONE, Raw, is_pointer, untagged};
 use crate::space::nursery::Range;
 use crate::space::old::{Old, lock};
+use std::collections::HashMap;
 use std::mem::take;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,7 +43,20 @@ pub(crate) struct Marker {
     queue: Mutex<Vec<Vec<Pending>>>,
     /// The system had no memory for a stack to grow, so a marked object is missing from all.
     incomplete: AtomicBool,
+    /// The ephemerons that the mark has reached.
+    ephemerons: Mutex<Vec<Object>>,
+    /// All old weak objects.
+    weak: Mutex<Vec<Object>>,
 }
+
+/// The payload of an object.
+struct Object(Raw);
+
+// SAFETY: objects are `Send`.
+unsafe impl Send for Object {}
+
+/// The ephemerons whose keys are not marked, by the addresses of the keys.
+type Keyed = HashMap<usize, Vec<Raw>>;
 
 impl Marker {
     /// Returns `true` if the queue has no work. While all threads are stopped, and have handed over what their stores
@@ -48,26 +66,44 @@ impl Marker {
     }
 
     pub(crate) fn stack(&self, colours: Colours, nursery: Range) -> Stack<'_> {
-        Stack { marker: self, colours, nursery, pending: Vec::new(), words: 0 }
+        Stack {
+            marker: self,
+            colours,
+            nursery,
+            pending: Vec::new(),
+            words: 0,
+            ephemerons: Vec::new(),
+            keyed: None,
+        }
     }
 
-    /// Marks all that is left, while all threads are stopped.
-    pub(crate) fn finish(&self, old: &Old, nursery: Range) {
+    /// Adds a weak object, which has grown old.
+    pub(crate) fn add_weak(&self, payload: Raw) {
+        lock(&self.weak).push(Object(payload));
+    }
+
+    /// Marks all that is left, and what `more` adds to it afterwards, while all threads are stopped. Empties the weak objects and
+    /// the ephemerons that refer to objects that were not marked before `more`.
+    pub(crate) fn finish(&self, old: &Old, nursery: Range, more: impl FnOnce(&mut Stack<'_>)) {
+        let Colours { marked, unmarked, .. } = old.colours;
+        // SAFETY: the word points to an object of the old space, since the nursery is empty.
+        let is_unmarked = |raw| is_pointer(raw) && unsafe { header_of(untagged(raw)) }.colour() == unmarked;
         let mut stack = self.stack(old.colours, nursery);
-        loop {
-            stack.work(usize::MAX);
-            if !self.incomplete.swap(false, Ordering::Relaxed) {
-                return;
+        stack.finish(old);
+        let mut weak = lock(&self.weak);
+        for Object(payload) in &*weak {
+            // SAFETY: a weak object stays until it is found dead.
+            let word = unsafe { weak_word(*payload) };
+            if is_unmarked(word.load(Ordering::Relaxed)) {
+                word.store(NONE, Ordering::Relaxed);
             }
-            // Each round marks at least the objects that did not find room in a stack.
-            old.each_object(|payload| {
-                // SAFETY: the object is in the old space.
-                if unsafe { header_of(payload) }.colour() == old.colours.marked {
-                    stack.look_at(Pending { payload, from: 0 });
-                    stack.work(usize::MAX);
-                }
-            });
         }
+        stack.empty_keyed();
+        more(&mut stack);
+        stack.finish(old);
+        stack.empty_keyed();
+        // SAFETY: as above.
+        weak.retain(|Object(payload)| unsafe { header_of(*payload) }.colour() == marked);
     }
 }
 
@@ -79,6 +115,10 @@ pub(crate) struct Stack<'a> {
     pending: Vec<Pending>,
     /// The number of words that were looked at.
     words: usize,
+    /// The ephemerons that this thread has reached.
+    ephemerons: Vec<Object>,
+    /// In the end of a mark: those that wait for their keys.
+    keyed: Option<Keyed>,
 }
 
 impl Stack<'_> {
@@ -98,6 +138,12 @@ impl Stack<'_> {
                 }
             }
         }
+    }
+
+    /// Returns `false` if the word points to an old object that is not marked.
+    pub(crate) fn is_marked(&self, raw: Raw) -> bool {
+        // SAFETY: the word points to an object.
+        unsafe { header_of(untagged(raw)) }.colour() != self.colours.unmarked
     }
 
     /// Adds an object that is marked.
@@ -124,11 +170,66 @@ impl Stack<'_> {
         self.words
     }
 
+    /// Marks all that is left, while all threads are stopped.
+    fn finish(&mut self, old: &Old) {
+        self.keyed = Some(Keyed::new());
+        let put_aside = take(&mut *lock(&self.marker.ephemerons));
+        put_aside.into_iter().for_each(|Object(payload)| self.reach_ephemeron(payload));
+        loop {
+            self.work(usize::MAX);
+            if !self.marker.incomplete.swap(false, Ordering::Relaxed) {
+                return;
+            }
+            // Each round marks at least the objects that did not find room in a stack.
+            old.each_object(|payload| {
+                // SAFETY: the object is in the old space.
+                if unsafe { header_of(payload) }.colour() == self.colours.marked {
+                    self.look_at(Pending { payload, from: 0 });
+                    self.work(usize::MAX);
+                }
+            });
+        }
+    }
+
+    /// Marks the value of an ephemeron if its key is marked, or notes that it waits for that.
+    fn reach_ephemeron(&mut self, payload: Raw) {
+        let Some(keyed) = &mut self.keyed else {
+            self.ephemerons.push(Object(payload));
+            return;
+        };
+        // SAFETY: the object is an ephemeron. Its key is an old object, since the nursery is empty.
+        unsafe {
+            let [key, value] = ephemeron(payload);
+            let key = key.load(Ordering::Relaxed);
+            if is_pointer(key) && header_of(untagged(key)).colour() == self.colours.unmarked {
+                keyed.entry(untagged(key).addr()).or_default().push(payload);
+            } else {
+                self.reach(value);
+            }
+        }
+    }
+
+    /// Empties the ephemerons whose keys were not marked.
+    fn empty_keyed(&mut self) {
+        for payload in self.keyed.take().into_iter().flatten().flat_map(|(_, waiting)| waiting) {
+            // SAFETY: the object is an ephemeron.
+            unsafe { ephemeron(payload) }.iter().for_each(|word| word.store(NONE, Ordering::Relaxed));
+        }
+    }
+
     fn look_at(&mut self, pending: Pending) {
         let Pending { payload, from } = pending;
+        if let Some(waiting) = self.keyed.as_mut().and_then(|keyed| keyed.remove(&payload.addr())) {
+            // SAFETY: these objects are ephemerons.
+            waiting.into_iter().for_each(|payload| self.reach(unsafe { &ephemeron(payload)[1] }));
+        }
         // SAFETY: the object is in the old space, and its header is not changed but for its colour.
         unsafe {
             let desc = header_of(payload).desc();
+            if matches!(desc.shape, Shape::Ephemeron) {
+                self.words += 1;
+                return self.reach_ephemeron(payload);
+            }
             // The rest of an array lies under its elements in the stack.
             if let Some(next) = rest_of(desc, payload, from, STEP) {
                 self.push(payload, next);
@@ -145,6 +246,9 @@ impl Stack<'_> {
 
 impl Drop for Stack<'_> {
     fn drop(&mut self) {
+        if !self.ephemerons.is_empty() {
+            lock(&self.marker.ephemerons).append(&mut self.ephemerons);
+        }
         let rest = take(&mut self.pending);
         if rest.is_empty() {
             return;

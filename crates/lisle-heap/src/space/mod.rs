@@ -9,6 +9,7 @@ mod pages;
 mod young;
 
 pub(crate) use cycle::{Cycle, Phase};
+pub(crate) use mark::Stack;
 pub(crate) use minor::{Mover, Pool};
 pub(crate) use nursery::{BLOCK, Nursery};
 pub(crate) use old::{LARGEST_CELL, Old, blocks_for, lock};

@@ -58,6 +58,8 @@ pub(crate) struct Young {
     shade: AtomicUsize,
     /// The objects that stores have marked since the last slice.
     shaded: UnsafeCell<Vec<NonNull<u8>>>,
+    /// The payloads of young weak objects.
+    weak: UnsafeCell<Vec<NonNull<u8>>>,
 }
 
 /// Says that no mark goes on.
@@ -82,6 +84,7 @@ impl Young {
             logged: AtomicU64::new(0),
             shade: AtomicUsize::new(NO_SHADE),
             shaded: UnsafeCell::default(),
+            weak: UnsafeCell::default(),
         }
     }
 
@@ -119,6 +122,23 @@ impl Young {
         self.end.store(begin.addr() + BLOCK, Ordering::Relaxed);
         self.block.store(index, Ordering::Relaxed);
         true
+    }
+
+    /// Notes a young weak object.
+    pub(crate) fn note_weak(&self, payload: Raw) {
+        // SAFETY: as in `log`.
+        let weak = unsafe { &mut *self.weak.get() };
+        weak.push(NonNull::new(payload).expect("a payload is not at address 0"));
+    }
+
+    /// Takes the list of young weak objects. For the collector.
+    ///
+    /// # Safety
+    ///
+    /// The thread has stopped, or is this one.
+    pub(crate) unsafe fn take_weak(&self) -> Vec<NonNull<u8>> {
+        // SAFETY: passed on to the caller.
+        unsafe { std::mem::take(&mut *self.weak.get()) }
     }
 
     /// Lets objects be allocated up to the end of the block without a safe point.
@@ -188,16 +208,28 @@ impl Young {
                 self.log(Logged::Slot(NonNull::from(slot)));
             }
         }
-        let shade = self.shade.load(Ordering::Relaxed);
-        if shade != NO_SHADE {
-            self.mark_overwritten(slot, shade);
+        if self.is_marking() {
+            self.mark_now(slot.load(Ordering::Acquire));
         }
     }
 
-    /// Marks the old object to which a slot refers, before the reference is lost.
+    #[inline]
+    fn is_marking(&self) -> bool {
+        self.shade.load(Ordering::Relaxed) != NO_SHADE
+    }
+
+    /// Marks the old object to which a word points, if a mark goes on: a slot is about to lose it, or a weak object has
+    /// given it to the program.
+    #[inline]
+    pub(crate) fn mark(&self, raw: Raw) {
+        if self.is_marking() {
+            self.mark_now(raw);
+        }
+    }
+
     #[cold]
-    fn mark_overwritten(&self, slot: &Cell, shade: usize) {
-        let raw = slot.load(Ordering::Acquire);
+    fn mark_now(&self, raw: Raw) {
+        let shade = self.shade.load(Ordering::Relaxed);
         if !is_pointer(raw) || self.is_young(raw) {
             return;
         }

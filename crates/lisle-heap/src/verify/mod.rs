@@ -1,7 +1,7 @@
 //! The check of a heap.
 
 use crate::inner::Inner;
-use crate::object::{Cell, WORD, each_word, header_of};
+use crate::object::{Cell, Shape, WORD, each_word, header_of, weak_word};
 use crate::place::Place;
 use crate::raw::{Raw, is_pointer, untagged};
 use crate::space::{Logged, lock};
@@ -68,6 +68,9 @@ impl Check<'_> {
             let desc = header_of(payload).desc();
             let of = || format!("a `{}`", (desc.name)());
             each_word(desc, payload, 0, usize::MAX, |cell| self.word(cell, old.then_some(payload), of));
+            if matches!(desc.shape, Shape::Weak) {
+                self.word(weak_word(payload), old.then_some(payload), of);
+            }
         }
     }
 }
@@ -145,6 +148,7 @@ impl Inner {
             for &payload in &young {
                 check.object(payload, false);
             }
+            self.guards.each(|word| check.word(word, None, || "the guarded objects".into()));
             self.each_root(&stopped, |root| check.word(root, None, || "the roots".into()));
             let small = old.bytes() - old.large_bytes();
             if bytes != small {

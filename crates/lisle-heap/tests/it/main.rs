@@ -19,3 +19,4 @@ mod scheme;
 mod shared_graphs;
 mod support;
 mod values;
+mod weak;
