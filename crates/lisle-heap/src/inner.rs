@@ -168,10 +168,11 @@ impl Drop for Leave<'_> {
         self.session.inside.set(false);
         self.session.fence.set(self.fence);
         let place = self.here.place;
-        if self.closes {
-            // SAFETY: this thread is inside, in its place.
-            unsafe { place.close_session(self.session) };
-        }
+        // SAFETY: this thread is inside, in its place.
+        let was_last = self.closes && unsafe { place.close_session(self.session) };
         self.inner.world.leave(place);
+        if was_last {
+            place.give_up();
+        }
     }
 }

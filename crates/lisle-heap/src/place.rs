@@ -23,6 +23,8 @@ pub(crate) struct Place {
     heap: u64,
     /// Whether a thread has the place.
     owned: AtomicBool,
+    /// Whether that thread is about to end, and gives the place up when it closes its last session.
+    ends: AtomicBool,
     sessions: UnsafeCell<Sessions>,
     /// Where the thread has entered, for reports.
     entered: AtomicPtr<Location<'static>>,
@@ -75,7 +77,7 @@ struct Mine(Vec<Arc<Place>>);
 impl Drop for Mine {
     fn drop(&mut self) {
         LAST.set(ptr::null());
-        self.0.iter().for_each(|place| place.give_up());
+        self.0.iter().for_each(|place| place.end());
     }
 }
 
@@ -110,6 +112,7 @@ impl Place {
             young: Young::new(inner.nursery.range()),
             heap: inner.number,
             owned: AtomicBool::new(true),
+            ends: AtomicBool::new(false),
             sessions: UnsafeCell::default(),
             entered: AtomicPtr::new(ptr::null_mut()),
             thread: Mutex::default(),
@@ -158,18 +161,30 @@ impl Place {
 
     /// Takes over a place whose thread has ended, or makes one.
     fn take_over_or_make(inner: &Inner) -> Arc<Self> {
-        let take = |place: &Self| {
-            place.owned.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok()
-        };
-        let place = inner.world.find(take).unwrap_or_else(|| {
-            let place = Arc::new(Self::new(inner));
-            inner.world.add(place.clone(), |place| place.young.set_shade(inner.cycle.shade()));
-            place
-        });
         let current = thread::current();
         let name = current.name().map_or_else(|| format!("{:?}", current.id()), |name| format!("`{name}`"));
-        *place.thread.lock().unwrap_or_else(PoisonError::into_inner) = name;
-        place
+        // In both closures no fork goes on, so that no child finds the name locked.
+        let take = |place: &Self| {
+            let taken =
+                place.owned.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok();
+            if taken {
+                place.ends.store(false, Ordering::Relaxed);
+                place.set_name(&name);
+            }
+            taken
+        };
+        inner.world.find(take).unwrap_or_else(|| {
+            let place = Arc::new(Self::new(inner));
+            inner.world.add(place.clone(), |place| {
+                place.young.set_shade(inner.cycle.shade());
+                place.set_name(&name);
+            });
+            place
+        })
+    }
+
+    fn set_name(&self, name: &str) {
+        name.clone_into(&mut self.thread.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
     /// Returns the place that this thread has in the heap with this number, if any.
@@ -178,6 +193,16 @@ impl Place {
             Some(Arc::as_ptr(mine.borrow().0.iter().find(|place| place.heap == heap)?))
         };
         MINE.try_with(find).ok().flatten()
+    }
+
+    /// Gives the place up, since its thread ends. Coroutines that are kept in thread-local variables may have sessions here, and
+    /// use or close them when these variables are dropped. Then the last one that is closed gives it up.
+    fn end(&self) {
+        self.ends.store(true, Ordering::Relaxed);
+        // SAFETY: other threads do no more than read the sessions.
+        if unsafe { &*self.sessions.get() }.open.is_empty() {
+            self.give_up();
+        }
     }
 
     /// Leaves the place to another thread.
@@ -204,12 +229,13 @@ impl Place {
         session
     }
 
-    /// Closes a session that `open_session` has opened.
+    /// Closes a session that `open_session` has opened. Returns `true` if the thread is about to end, and has no other session
+    /// here: it gives the place up when it has left.
     ///
     /// # Safety
     ///
     /// The place is that of this thread, which is inside.
-    pub(crate) unsafe fn close_session(&self, session: &Session) {
+    pub(crate) unsafe fn close_session(&self, session: &Session) -> bool {
         session.unlist();
         // SAFETY: passed on to the caller.
         let sessions = unsafe { &mut *self.sessions.get() };
@@ -218,6 +244,7 @@ impl Place {
             sessions.open.iter().position(|session| *session == mine).expect("an open session is listed");
         let session = sessions.open.swap_remove(index);
         sessions.unused.push(session);
+        self.ends.load(Ordering::Relaxed) && sessions.open.is_empty()
     }
 
     /// Calls `visit` for each root of each session.

@@ -1,9 +1,12 @@
 //! Case 7, and coroutines of another crate in other orders.
 
 use crate::scheme::numbers;
-use crate::support::{Text, ends, message, small};
+use crate::support::{Text, churn, ends, message, small, watched};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use lisle_heap::{Heap, Kind};
+use std::cell::RefCell;
+use std::sync::mpsc;
+use std::thread;
 
 const LEFT_OPEN: &str = "a scope of a heap was left open while an outer one ended";
 const NOT_NESTED: &str = "a coroutine was suspended, or has ended, between the beginning and the end of a call in which nothing may wait";
@@ -134,4 +137,57 @@ fn a_fence_that_a_coroutine_leaves_behind_ends_the_process() {
         });
         lisle::fiber::no_suspend(|| coroutine.resume(()));
     });
+}
+
+/// A thread-local variable keeps a coroutine that is in `outside`, and is dropped when the thread's places have gone to others.
+/// The coroutine goes on in its own place, while another thread is inside.
+#[test]
+fn a_coroutine_that_a_thread_keeps_to_its_end_has_its_place() {
+    thread_local! {
+        static KEPT: RefCell<Option<Coroutine<(), (), ()>>> = const { RefCell::new(None) };
+    }
+    /// Waits, when it is dropped, until it may go on.
+    struct Waits(mpsc::Sender<()>, mpsc::Receiver<()>);
+    impl Drop for Waits {
+        fn drop(&mut self) {
+            self.0.send(()).unwrap();
+            self.1.recv().unwrap();
+        }
+    }
+    let _watched = watched();
+    let heap = small();
+    let ((ends, thread_ends), (go_on, may_go_on)) = (mpsc::channel(), mpsc::channel());
+    let inner = heap.clone();
+    let thread = thread::spawn(move || {
+        // The variable exists before those of the heap, so it is dropped after them.
+        KEPT.with(|kept| {
+            let mut coroutine = Coroutine::new(move |yielder: &Yielder<(), ()>, ()| {
+                let waits = Waits(ends, may_go_on);
+                inner.enter(|s| {
+                    s.alloc::<Text>(Text::init("x".into()));
+                    s.outside(|| {
+                        let _waits = waits;
+                        yielder.suspend(());
+                    });
+                });
+            });
+            coroutine.resume(());
+            *kept.borrow_mut() = Some(coroutine);
+        });
+    });
+    thread_ends.recv().unwrap();
+    heap.enter(|s| {
+        assert_eq!(s.stats().places, 2);
+        go_on.send(()).unwrap();
+        // The coroutine ends meanwhile, and leaves this thread inside.
+        while !thread.is_finished() {
+            churn(s);
+            s.collect(Kind::Minor);
+        }
+        assert_eq!(s.verify(), Ok(()));
+    });
+    thread.join().unwrap();
+    // Then its place is one for others.
+    let other = heap.clone();
+    thread::spawn(move || assert_eq!(other.stats().places, 2)).join().unwrap();
 }
