@@ -38,9 +38,14 @@ pub(crate) struct Nursery {
 impl Nursery {
     /// Creates a nursery of `size` bytes, a multiple of the size of a block.
     pub(crate) fn new(size: usize) -> io::Result<Self> {
-        let used = (0..size / BLOCK).map(|_| AtomicUsize::new(0)).collect();
+        // First, since it fails if the size is too large.
+        let pages = Pages::map(size)?;
+        let mut used = Vec::new();
+        used.try_reserve_exact(size / BLOCK)?;
+        used.resize_with(size / BLOCK, AtomicUsize::default);
+        let used = used.into_boxed_slice();
         let (taken, open) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Ok(Self { pages: Pages::map(size)?, taken, open, used })
+        Ok(Self { pages, taken, open, used })
     }
 
     pub(crate) fn size(&self) -> usize {

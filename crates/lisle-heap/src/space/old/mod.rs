@@ -43,6 +43,7 @@ impl Large {
 
 pub(crate) struct Old {
     classes: [Class; CLASSES],
+    /// Each of the two lists has room for all large objects, so that neither grows in a sweep, when memory may be short.
     large: Vec<Large>,
     unswept_large: Vec<Large>,
     /// No class before this one has a block that is not swept.
@@ -120,7 +121,9 @@ impl Old {
     /// `None` if the system has no memory for it. The memory is not initialized.
     pub(crate) fn take_large(&mut self, words: usize) -> Option<Raw> {
         let layout = Layout::array::<usize>(words).ok()?;
-        self.large.try_reserve(1).ok()?;
+        let all = self.large.len() + self.unswept_large.len() + self.in_sweep + 1;
+        self.large.try_reserve(all - self.large.len()).ok()?;
+        self.unswept_large.try_reserve(all - self.unswept_large.len()).ok()?;
         // SAFETY: the size is not 0, since an object has a header.
         let begin = unsafe { alloc(layout) };
         if begin.is_null() {

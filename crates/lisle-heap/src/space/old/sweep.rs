@@ -10,7 +10,7 @@ use super::{Large, Old};
 use crate::object::{Colour, Header, WORD, header_of, set_header};
 use crate::raw::Raw;
 use std::alloc::dealloc;
-use std::mem::take;
+use std::mem::{swap, take};
 use std::ptr;
 
 /// A part of the old space that a thread sweeps.
@@ -84,7 +84,7 @@ impl Old {
             class.unswept = take(&mut class.with_room);
             class.unswept.append(&mut class.full);
         }
-        self.unswept_large = take(&mut self.large);
+        swap(&mut self.unswept_large, &mut self.large);
         self.first_unswept = 0;
         self.skip_swept();
     }
