@@ -30,12 +30,12 @@ const SWEPT_AT_ONCE: usize = 8;
 const BEGIN: f64 = 0.7;
 
 impl Inner {
-    /// Does a part of the cycle, if one goes on: as much as is due for so many blocks of the nursery.
+    /// Does a part of the cycle, if one goes on: as much as is due for a block of the nursery.
     ///
     /// # Safety
     ///
     /// This thread is inside, in this place.
-    pub(crate) unsafe fn slice(&self, place: &Place, blocks: usize) {
+    pub(crate) unsafe fn slice(&self, place: &Place) {
         let phase = self.cycle.phase();
         if phase == Phase::Idle {
             return;
@@ -45,8 +45,8 @@ impl Inner {
         unsafe {
             match phase {
                 Phase::Idle => {}
-                Phase::Marking => self.mark_slice(place, blocks * self.cycle.pace.load(Ordering::Relaxed)),
-                Phase::Sweeping => self.sweep_slice(blocks * SWEPT_AT_ONCE),
+                Phase::Marking => self.mark_slice(place, self.cycle.pace.load(Ordering::Relaxed)),
+                Phase::Sweeping => self.sweep_slice(SWEPT_AT_ONCE),
             }
         }
         let took = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -57,7 +57,7 @@ impl Inner {
         let colours = lock(&self.old).colours;
         let mut stack = self.cycle.marker.stack(colours, self.nursery.range());
         // SAFETY: passed on to the caller.
-        unsafe { place.young.take_shaded(|payload| stack.push(payload, 0)) };
+        unsafe { place.young.take_shaded(|payload| stack.push(payload)) };
         let words = stack.work(bytes / size_of::<usize>());
         let left = self.cycle.left.load(Ordering::Relaxed);
         self.cycle.left.store(left.saturating_sub(words * size_of::<usize>()), Ordering::Relaxed);
@@ -86,8 +86,8 @@ impl Inner {
         let live = old.bytes();
         let growth = live as f64 * (self.ratio - 1.0);
         let least = 4 * self.nursery.size();
-        old.threshold = (live + (growth * BEGIN) as usize).max(least);
-        self.cycle.goal.store((live + growth as usize).max(least + least / 4), Ordering::Relaxed);
+        old.threshold = live.saturating_add((growth * BEGIN) as usize).max(least);
+        self.cycle.goal.store(live.saturating_add(growth as usize).max(least + least / 4), Ordering::Relaxed);
         self.cycle.set_phase(Phase::Idle);
         lock(&self.stats).live_bytes = live;
     }
@@ -148,7 +148,7 @@ impl Inner {
         let mut stack = self.cycle.marker.stack(lock(&self.old).colours, self.nursery.range());
         for place in stopped.members() {
             // SAFETY: the threads of all places are stopped.
-            unsafe { place.young.take_shaded(|payload| stack.push(payload, 0)) };
+            unsafe { place.young.take_shaded(|payload| stack.push(payload)) };
         }
     }
 
@@ -181,6 +181,7 @@ impl Inner {
             self.begin_mark(stopped);
             self.complete_cycle(stopped);
         }
+        self.cycle.full.fetch_add(1, Ordering::Relaxed);
     }
 
     unsafe fn complete_cycle(&self, stopped: &Stopped<'_, Place>) {
@@ -195,27 +196,30 @@ impl Inner {
         debug_assert_eq!(self.cycle.phase(), Phase::Idle);
     }
 
-    /// Marks and sweeps for so long. Returns `true` if more is left to do.
+    /// Marks and sweeps for so long, or to the end of a cycle. Returns `true` if more is left to do.
     ///
     /// # Safety
     ///
     /// This thread is inside, in this place, and no reference to an object is used afterwards.
     pub(crate) unsafe fn step(&self, place: &Place, time: Duration) -> bool {
-        let begun = Instant::now();
+        let (begun, mut goes_on) = (Instant::now(), self.cycle.phase() != Phase::Idle);
         // SAFETY: passed on to the caller.
         unsafe {
             loop {
+                self.hold_if_asked(place);
                 match self.cycle.phase() {
                     Phase::Idle => {
                         let old = lock(&self.old);
-                        if old.bytes() < old.threshold {
+                        // The next cycle may be due as soon as this one ends, and so on.
+                        if goes_on || old.bytes() < old.threshold {
                             return false;
                         }
                         drop(old);
+                        goes_on = true;
                         self.collect(place, Kind::Minor);
                     }
                     Phase::Marking if self.cycle.marker.is_empty() => self.collect(place, Kind::Minor),
-                    Phase::Marking | Phase::Sweeping => self.slice(place, 1),
+                    Phase::Marking | Phase::Sweeping => self.slice(place),
                 }
                 if begun.elapsed() >= time {
                     return self.cycle.phase() != Phase::Idle;

@@ -87,6 +87,10 @@ impl Inner {
     /// This thread is inside, in this place, and no reference to an object is used afterwards.
     pub(crate) unsafe fn collect(&self, place: &Place, kind: Kind) {
         let before = self.collections(kind);
+        if kind == Kind::Full {
+            // So a thread that collects all the time lets no other one wait.
+            self.cycle.full_wanted.store(true, Ordering::Relaxed);
+        }
         // A collection of another thread that began after this call is as good.
         while self.collections(kind) == before {
             if let Some(stopped) = self.stop(place) {
@@ -98,10 +102,10 @@ impl Inner {
     }
 
     fn collections(&self, kind: Kind) -> u64 {
-        let stats = lock(&self.stats);
         match kind {
-            Kind::Minor => stats.minor_collections,
-            Kind::Full => stats.full_collections,
+            Kind::Minor => lock(&self.stats).minor_collections,
+            // A cycle that ends in the stop of a minor collection may have begun long before.
+            Kind::Full => self.cycle.full.load(Ordering::Relaxed),
         }
     }
 
@@ -109,10 +113,18 @@ impl Inner {
     fn open_nursery(&self, stopped: &Stopped<'_, Place>) {
         let mut old = lock(&self.old);
         let (size, movers) = (self.nursery.size(), self.most_movers(stopped));
-        if old.bytes() + size <= self.limit && old.reserve(blocks_for(size, movers)) {
+        if old.bytes().saturating_add(self.most_moved()) <= self.limit
+            && old.reserve(blocks_for(size, movers))
+        {
             self.movers.store(movers, Ordering::Relaxed);
             self.nursery.open();
         }
+    }
+
+    /// Returns the largest number of bytes that the objects of a full nursery take in the old space: a cell may be a quarter
+    /// larger than its object.
+    fn most_moved(&self) -> usize {
+        self.nursery.size() + self.nursery.size() / 4
     }
 
     fn most_movers(&self, stopped: &Stopped<'_, Place>) -> usize {
@@ -122,6 +134,8 @@ impl Inner {
     /// Collects while all others have stopped.
     unsafe fn collect_stopped(&self, stopped: &Stopped<'_, Place>, kind: Kind) {
         let begun = Instant::now();
+        let wanted = self.cycle.full_wanted.swap(false, Ordering::Relaxed);
+        let kind = if wanted { Kind::Full } else { kind };
         // SAFETY: passed on to the caller.
         unsafe {
             let moved = self.minor(stopped);
@@ -160,14 +174,12 @@ impl Inner {
             }
             self.finish(stopped, mover);
             for place in stopped.members() {
-                for payload in place.young.take_droppable() {
-                    if header_of(payload.as_ptr()).new_place().is_none() {
-                        destroy(payload.as_ptr());
+                place.young.take_droppable(|payload| {
+                    if header_of(payload).new_place().is_none() {
+                        destroy(payload);
                     }
-                }
-                for payload in place.young.take_weak() {
-                    self.move_weak(payload.as_ptr());
-                }
+                });
+                place.young.take_weak(|payload| self.move_weak(payload));
                 place.young.restart(&self.nursery);
             }
             self.nursery.restart(self.stress);
@@ -244,9 +256,7 @@ impl Drop for Inner {
         // SAFETY: this was the last handle of the heap. Each object's destructor runs once.
         unsafe {
             self.world.each(|place| {
-                for payload in place.young.take_droppable() {
-                    destroy(payload.as_ptr());
-                }
+                place.young.take_droppable(|payload| destroy(payload));
             });
             lock(&self.old).each_object(|payload| {
                 if header_of(payload).desc().drop.is_some() {

@@ -24,22 +24,27 @@ impl Inner {
         unsafe {
             if self.stress {
                 self.make_room(place, words, true)?;
-                self.slice(place, 1);
+                self.slice(place);
             }
             loop {
-                if self.world.is_stopping() {
-                    self.world.hold(place);
-                }
+                self.hold_if_asked(place);
                 if let Some(payload) = place.young.take_at_safe_point(words) {
                     self.open(place);
                     return Ok(payload);
                 }
                 if place.young.next_block(&self.nursery) {
-                    self.slice(place, 1);
+                    self.slice(place);
                 } else {
                     self.make_room(place, words, false)?;
                 }
             }
+        }
+    }
+
+    /// A safe point: waits while another thread has stopped all.
+    pub(crate) fn hold_if_asked(&self, place: &Place) {
+        if self.world.is_stopping() {
+            self.world.hold(place);
         }
     }
 
@@ -65,8 +70,8 @@ impl Inner {
         if self.stress {
             // SAFETY: passed on to the caller.
             unsafe { self.collect(place, Kind::Minor) };
-        } else if self.world.is_stopping() {
-            self.world.hold(place);
+        } else {
+            self.hold_if_asked(place);
         }
         self.open(place);
     }
@@ -92,7 +97,7 @@ impl Inner {
                 self.collect_stopped(&stopped, Kind::Full);
             }
         }
-        if self.nursery.has_blocks() { Ok(()) } else { Err(self.full(words * WORD, self.nursery.size())) }
+        if self.nursery.has_blocks() { Ok(()) } else { Err(self.full(words * WORD, self.most_moved())) }
     }
 
     /// Makes the error for `asked` bytes, which take `more` bytes in the old space.
@@ -119,7 +124,7 @@ impl Inner {
         unsafe { self.before_large(place, bytes) };
         for last in [false, true] {
             let mut old = lock(&self.old);
-            let needed = old.bytes().saturating_add(self.nursery.size()).saturating_add(bytes);
+            let needed = old.bytes().saturating_add(self.most_moved()).saturating_add(bytes);
             let payload = if needed <= self.limit { old.take_large(words) } else { None };
             if let Some(payload) = payload {
                 // SAFETY: it has just been taken.
@@ -134,7 +139,7 @@ impl Inner {
                 unsafe { self.collect(place, Kind::Full) };
             }
         }
-        Err(self.full(bytes, bytes.saturating_add(self.nursery.size())))
+        Err(self.full(bytes, bytes.saturating_add(self.most_moved())))
     }
 
     /// Goes on with the cycle as far as is due for a large object, which takes no block of the nursery.
@@ -145,8 +150,11 @@ impl Inner {
                 old.bytes().saturating_add(bytes) >= old.threshold
             }
             Phase::Marking | Phase::Sweeping => {
-                // SAFETY: passed on to the caller.
-                unsafe { self.slice(place, (bytes / BLOCK).clamp(1, 64)) };
+                for _ in 0..(bytes / BLOCK).clamp(1, 64) {
+                    self.hold_if_asked(place);
+                    // SAFETY: passed on to the caller.
+                    unsafe { self.slice(place) };
+                }
                 self.cycle.phase() == Phase::Marking && self.cycle.marker.is_empty()
             }
         };

@@ -1,7 +1,7 @@
 //! How far the cycle of the old space has come.
 
 use crate::space::mark::Marker;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// A part of a cycle, see `collect/cycle.rs`.
@@ -25,6 +25,10 @@ pub(crate) struct Cycle {
     pub(crate) goal: AtomicUsize,
     /// The number of bytes that a slice marks.
     pub(crate) pace: AtomicUsize,
+    /// Whether a thread waits for a full collection. The next collection is one, whoever does it.
+    pub(crate) full_wanted: AtomicBool,
+    /// The number of full collections.
+    pub(crate) full: AtomicU64,
     /// The time of all slices in nanoseconds.
     pub(crate) slices: AtomicU64,
 }

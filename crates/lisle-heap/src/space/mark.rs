@@ -134,7 +134,7 @@ impl Stack<'_> {
                 let header = header_of(payload);
                 if header.colour() == self.colours.unmarked {
                     set_header(payload, header.with_colour(self.colours.marked));
-                    self.push(payload, 0);
+                    self.push(payload);
                 }
             }
         }
@@ -147,12 +147,20 @@ impl Stack<'_> {
     }
 
     /// Adds an object that is marked.
-    pub(crate) fn push(&mut self, payload: Raw, from: usize) {
-        if self.pending.len() == self.pending.capacity() && self.pending.try_reserve(1).is_err() {
+    pub(crate) fn push(&mut self, payload: Raw) {
+        if !self.try_push(Pending { payload, from: 0 }) {
             self.marker.incomplete.store(true, Ordering::Relaxed);
-        } else {
-            self.pending.push(Pending { payload, from });
         }
+    }
+
+    /// Returns `false` if the system has no memory for the stack to grow.
+    fn try_push(&mut self, pending: Pending) -> bool {
+        let full = self.pending.len() == self.pending.capacity();
+        if full && self.pending.try_reserve(1).is_err() {
+            return false;
+        }
+        self.pending.push(pending);
+        true
     }
 
     /// Marks until so many words were looked at, or no work is left. Returns the number of words.
@@ -230,12 +238,12 @@ impl Stack<'_> {
                 self.words += 1;
                 return self.reach_ephemeron(payload);
             }
-            // The rest of an array lies under its elements in the stack.
-            if let Some(next) = rest_of(desc, payload, from, STEP) {
-                self.push(payload, next);
-            }
+            // The rest of an array lies under its elements in the stack. If it finds no room there, it is looked at
+            // now: later there may be no room again.
+            let rest = rest_of(desc, payload, from, STEP);
+            let fits = rest.is_none_or(|from| self.try_push(Pending { payload, from }));
             let mut words = 1;
-            each_word(desc, payload, from, STEP, |cell| {
+            each_word(desc, payload, from, if fits { STEP } else { usize::MAX }, |cell| {
                 words += 1;
                 self.reach(cell);
             });
@@ -258,9 +266,10 @@ impl Drop for Stack<'_> {
             self.marker.incomplete.store(true, Ordering::Relaxed);
             return;
         }
-        let mut rest = rest;
-        if rest.len() >= LONG && queue.is_empty() {
-            let half = rest.split_off(rest.len() / 2);
+        let (mut rest, mut half) = (rest, Vec::new());
+        let middle = rest.len() / 2;
+        if rest.len() >= LONG && queue.is_empty() && half.try_reserve_exact(rest.len() - middle).is_ok() {
+            half.extend(rest.drain(middle..));
             queue.push(half);
         }
         queue.push(rest);

@@ -131,14 +131,14 @@ impl Young {
         weak.push(NonNull::new(payload).expect("a payload is not at address 0"));
     }
 
-    /// Takes the list of young weak objects. For the collector.
+    /// Takes the young weak objects. For the collector.
     ///
     /// # Safety
     ///
     /// The thread has stopped, or is this one.
-    pub(crate) unsafe fn take_weak(&self) -> Vec<NonNull<u8>> {
+    pub(crate) unsafe fn take_weak(&self, mut take: impl FnMut(Raw)) {
         // SAFETY: passed on to the caller.
-        unsafe { std::mem::take(&mut *self.weak.get()) }
+        unsafe { &mut *self.weak.get() }.drain(..).for_each(|payload| take(payload.as_ptr()));
     }
 
     /// Lets objects be allocated up to the end of the block without a safe point.
@@ -295,13 +295,14 @@ impl Young {
         unsafe { &mut *self.log.get() }
     }
 
-    /// Takes the list of young objects with destructors. For the collector.
+    /// Takes the young objects with destructors. For the collector.
     ///
     /// # Safety
     ///
     /// The thread has stopped, or is this one.
-    pub(crate) unsafe fn take_droppable(&self) -> Vec<NonNull<u8>> {
+    pub(crate) unsafe fn take_droppable(&self, mut take: impl FnMut(Raw)) {
+        // The list keeps its memory.
         // SAFETY: passed on to the caller.
-        unsafe { std::mem::take(&mut *self.droppable.get()) }
+        unsafe { &mut *self.droppable.get() }.drain(..).for_each(|payload| take(payload.as_ptr()));
     }
 }

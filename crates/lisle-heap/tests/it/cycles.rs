@@ -2,10 +2,10 @@
 //! is not is freed without a full collection.
 
 use crate::support::{churn, together, watched};
-use lisle_heap::{Array, Bytes, Heap, Local, Object, Root, Scope, Slot};
+use lisle_heap::{Array, Bytes, Heap, Kind, Local, Object, Root, Scope, Slot};
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// An object that knows its number and counts itself.
@@ -243,4 +243,97 @@ fn case_24_memory_goes_back_within_three_cycles() {
             stats.reserved_bytes
         );
     });
+}
+
+/// A cycle that was going on, and that ends in the stop of another thread, knows nothing of what has died since it began.
+#[test]
+fn a_full_collection_frees_what_has_died_before_it() {
+    let _watched = watched();
+    let heap = Heap::builder().nursery(1 << 16).stress(true).build();
+    let (count, done) = (Arc::new(AtomicUsize::new(0)), AtomicBool::new(false));
+    together(4, |me, meeting| {
+        meeting.wait();
+        if me > 0 {
+            // Marks begin and end in its collections.
+            heap.enter(|s| {
+                while !done.load(Ordering::Relaxed) {
+                    meeting.check();
+                    s.scope(|s| _ = s.bytes(b"text"));
+                }
+            });
+            return;
+        }
+        heap.enter(|s| {
+            for round in 0..if cfg!(miri) { 3 } else { 300 } {
+                s.scope(|s| {
+                    item(s, round, &count);
+                    // It is old when it dies.
+                    s.collect(Kind::Minor);
+                });
+                s.collect(Kind::Full);
+                assert_eq!(count.load(Ordering::Relaxed), 0, "{round}");
+            }
+        });
+        done.store(true, Ordering::Relaxed);
+    });
+}
+
+/// A long step has safe points: another thread collects several times meanwhile.
+#[test]
+#[cfg_attr(miri, ignore = "it takes minutes there")]
+fn a_step_lets_others_collect() {
+    let _watched = watched();
+    const ENOUGH: usize = 8;
+    let (heap, count) = (Heap::builder().nursery(1 << 18).build(), Arc::new(AtomicUsize::new(0)));
+    // The number is odd during a step.
+    let (number, done) = (AtomicUsize::new(0), AtomicBool::new(false));
+    together(2, |me, meeting| {
+        if me == 0 {
+            heap.enter(|s| {
+                let kept = items(s, 4 * ITEMS, &count);
+                while !done.load(Ordering::Relaxed) {
+                    meeting.check();
+                    // Until a mark has begun.
+                    while !s.step(Duration::ZERO) {
+                        s.scope(|s| _ = s.array::<Option<Bytes>>(10_000, None));
+                    }
+                    number.fetch_add(1, Ordering::Relaxed);
+                    s.step(Duration::MAX);
+                    number.fetch_add(1, Ordering::Relaxed);
+                }
+                assert_eq!(kept.get(s).len(), 4 * ITEMS);
+            });
+            return;
+        }
+        let (mut step, mut collections) = (0, 0);
+        while collections < ENOUGH {
+            meeting.check();
+            let now = number.load(Ordering::Relaxed);
+            if now % 2 == 0 || now != step {
+                (step, collections) = (now, 0);
+            }
+            heap.collect(Kind::Minor);
+            if number.load(Ordering::Relaxed) == step {
+                collections += step % 2;
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+}
+
+/// With the smallest ratio a cycle is due as soon as one ends, and with the largest one never.
+#[test]
+fn all_ratios_are_allowed() {
+    for ratio in [1.0 + f64::EPSILON, f64::MAX] {
+        let heap = Heap::builder().nursery(1 << 16).ratio(ratio).build();
+        heap.enter(|s| {
+            let kept = s.array::<Option<Bytes>>(1 << 16, None);
+            s.collect(Kind::Full);
+            let before = s.stats().full_collections;
+            s.step(Duration::MAX);
+            churn(s);
+            let cycles = s.stats().full_collections - before;
+            assert_eq!((cycles > 0, kept.get(s).len()), (ratio < 2.0, 1 << 16), "{ratio}");
+        });
+    }
 }

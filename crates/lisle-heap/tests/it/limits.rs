@@ -2,7 +2,7 @@
 
 use crate::scheme::{Cons, Sym, Value, ValueView, cons, numbers, sum};
 use crate::support::small;
-use lisle_heap::{Full, Heap, Kind};
+use lisle_heap::{Bytes, Full, Heap, Kind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const LIMIT: usize = 1 << 20;
@@ -72,6 +72,8 @@ fn a_limit_without_room_for_the_nursery_is_refused() {
         "{error}"
     );
     assert!(Heap::builder().nursery(usize::MAX).try_build().is_err());
+    // The system has no room for it.
+    assert!(cfg!(miri) || Heap::builder().nursery(1 << 50).try_build().is_err());
     assert!(
         catch_unwind(|| Heap::builder().ratio(1.0)).is_err()
             && catch_unwind(|| Heap::builder().ratio(f64::NAN)).is_err()
@@ -161,5 +163,24 @@ fn collections_by_hand_do_not_pass_the_limit() {
             }
         }
         assert!(full.is_some_and(|full: lisle_heap::Full| full.live <= 1 << 20));
+    });
+}
+
+/// Objects of 17 words take cells of 20 in the old space.
+#[test]
+fn cells_that_are_larger_than_their_objects_do_not_pass_the_limit() {
+    let heap = Heap::builder().nursery(1 << 18).limit(LIMIT).build();
+    heap.enter(|s| {
+        // A large object leaves as little room as there may be, in steps of half a KiB.
+        let longest = (0..LIMIT / 8).rev().step_by(64).find_map(|len| s.try_array::<Value>(len, 0).ok());
+        let mut regs = s.regs::<Option<Bytes>>(if cfg!(miri) { 2_000 } else { 10_000 }, None);
+        let full = (0..regs.len()).find_map(|index| {
+            s.scope(|s| s.try_bytes(&[1; 15 * 8]).map(|bytes| regs.set(s, index, bytes)).err())
+        });
+        s.collect(Kind::Full);
+        assert!(s.stats().old_bytes <= LIMIT, "{:?}", s.stats());
+        assert!(
+            longest.is_some_and(|array| array.get(s).len() > LIMIT / 16) && (cfg!(miri) || full.is_some())
+        );
     });
 }
