@@ -60,6 +60,13 @@ impl<W: Word> Global<W> {
     }
 }
 
+/// The clone is a handle of its own. It can be made outside.
+impl<W: Word> Clone for Global<W> {
+    fn clone(&self) -> Self {
+        Self::of_index(self.table.clone(), self.table.copy(self.index))
+    }
+}
+
 impl<W: Word> Drop for Global<W> {
     fn drop(&mut self) {
         self.table.remove(self.index);

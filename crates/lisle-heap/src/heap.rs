@@ -210,7 +210,7 @@ impl Heap {
     #[track_caller]
     pub fn enter<R>(&self, f: impl FnOnce(&mut Scope<'_>) -> R) -> R {
         let forbidden = Forbidden {
-            by: "a session of a heap, where `Scope::outside` is for waits, entered at",
+            by: "a session of a heap, where `Scope::wait` is for waits, entered at",
             site: Location::caller(),
         };
         self.0.enter(forbidden, |session, place| Scope::begin(session, place, f))

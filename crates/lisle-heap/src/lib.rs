@@ -5,6 +5,10 @@
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("lisle-heap needs words of 64 bits");
 
+#[cfg(not(lisle_loom))]
+#[doc = include_str!("guide.md")]
+pub mod guide {}
+
 // The derives name this crate.
 extern crate self as lisle_heap;
 

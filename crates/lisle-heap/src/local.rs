@@ -351,3 +351,11 @@ unsafe impl<'a, V: Word, W: Holds<V>> Source<'a, W> for &Root<'_, V> {
         Source::<W>::raw(&self.0, here)
     }
 }
+
+// SAFETY: the argument is a word of type `W`: an immediate, or that of a root.
+unsafe impl<'a, W: Word> Source<'a, W> for Arg<'_, W> {
+    #[inline]
+    fn raw(&self, _: &Table) -> Raw {
+        self.read()
+    }
+}

@@ -19,6 +19,17 @@ struct Words {
     unused: Vec<usize>,
 }
 
+impl Words {
+    fn add(&mut self, raw: Raw) -> usize {
+        let index = self.unused.pop().unwrap_or_else(|| {
+            self.words.push(Cell::new(NONE));
+            self.words.len() - 1
+        });
+        self.words[index].store(raw, Ordering::Relaxed);
+        index
+    }
+}
+
 /// No other thread changes the table meanwhile.
 pub(crate) struct Held<'a>(#[expect(dead_code, reason = "it is dropped")] MutexGuard<'a, Words>);
 
@@ -43,13 +54,14 @@ impl Table {
 
     /// Adds a word, and returns its number.
     pub(crate) fn add(&self, raw: Raw) -> usize {
+        self.lock().add(raw)
+    }
+
+    /// Adds a copy of the word with this number, and returns the number of the copy. No collection comes between.
+    pub(crate) fn copy(&self, index: usize) -> usize {
         let mut words = self.lock();
-        let index = words.unused.pop().unwrap_or_else(|| {
-            words.words.push(Cell::new(NONE));
-            words.words.len() - 1
-        });
-        words.words[index].store(raw, Ordering::Relaxed);
-        index
+        let raw = words.words[index].load(Ordering::Relaxed);
+        words.add(raw)
     }
 
     /// Returns the word with this number.

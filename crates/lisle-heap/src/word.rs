@@ -291,7 +291,7 @@ pub unsafe trait HoldsImmediate<I: Immediate>: Word {
 }
 
 /// What can be stored in a field or a root of type `W` now: a [`Local`](crate::Local), a
-/// [`Root`](crate::Root), a [`Ref`] or another view, an immediate value, a reference to a
+/// [`Root`](crate::Root), a [`Ref`] or another view, an immediate value, an [`Arg`](crate::Arg), a reference to a
 /// [`Global`](crate::Global).
 ///
 /// # Safety

@@ -3,7 +3,7 @@
 use crate::scheme::{Value, numbers, sum};
 use crate::support::{Pair, PairRef as _, Text, message, small};
 use lisle::{Event, Runtime, channel, never, spawn};
-use lisle_heap::{Bytes, Global, Heap, Kind};
+use lisle_heap::{Bytes, Global, Heap, Kind, Scope};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ fn case_08_a_wait_inside_panics_and_loses_nothing() {
             let panic = catch_unwind(AssertUnwindSafe(|| rx.recv())).unwrap_err();
             let message = panic.downcast_ref::<String>().unwrap();
             assert!(
-                message.starts_with("nothing may wait inside a session of a heap, where `Scope::outside` is for waits, entered at ")
+                message.starts_with("nothing may wait inside a session of a heap, where `Scope::wait` is for waits, entered at ")
                     && message.contains("fibers.rs"),
                 "{message}"
             );
@@ -223,4 +223,84 @@ fn a_loop_in_a_session_does_not_wait_for_its_own_heap() {
         }
     });
     heap.collect(Kind::Full);
+}
+
+/// Makes lists on both sides of joins within `outside`: a side that stays here continues the session, one that is stolen opens
+/// its own.
+fn halves(s: &mut Scope<'_>, heap: &Heap, depth: u32) -> i64 {
+    if depth == 0 {
+        return s.scope(|s| sum(numbers(s, 100).get(s)));
+    }
+    let kept = numbers(s, 10);
+    let half = || heap.enter(|s| halves(s, heap, depth - 1));
+    let (left, right) = s.outside(|| lisle::par::join(half, half));
+    assert_eq!(sum(kept.get(s)), 45);
+    left + right
+}
+
+#[test]
+fn joins_within_outside_share_a_heap() {
+    let heap = Heap::builder().nursery(1 << 18).build();
+    for domains in [1, 2, 4] {
+        Runtime::builder().domains(domains).run(|| {
+            for _ in 0..10 {
+                assert_eq!(heap.enter(|s| s.scope(|s| halves(s, &heap, 6))), 64 * 4_950);
+            }
+        });
+        assert_eq!(heap.verify(), Ok(()));
+    }
+}
+
+/// A loop over all domains makes one list in each of its steps, and all are there in the end.
+#[test]
+fn a_parallel_loop_within_outside_shares_a_heap() {
+    use lisle::par::prelude::*;
+    let heap = Heap::builder().nursery(1 << 18).build();
+    Runtime::builder().domains(3).run(|| {
+        heap.enter(|s| {
+            let lists: Vec<Global<Value>> = s.outside(|| {
+                let list = |n: i64| {
+                    heap.enter(|s| {
+                        let list = numbers(s, n);
+                        s.global::<Value>(list)
+                    })
+                };
+                (0..500_i64).into_par_iter().map(list).collect()
+            });
+            for (n, list) in (0..).zip(lists) {
+                assert_eq!(s.scope(|s| sum(s.take(list).get(s))), n * (n - 1) / 2);
+            }
+        });
+    });
+    assert_eq!(heap.verify(), Ok(()));
+}
+
+/// A fiber that waits for an event inside lets the others of its domain run, and they collect.
+#[test]
+fn case_08_a_fiber_waits_inside_while_others_collect() {
+    let heap = Heap::builder().nursery(1 << 16).build();
+    let (tx, rx) = channel::<Global<Value>>();
+    on_one(|| {
+        let waits = spawn({
+            let heap = heap.clone();
+            move || {
+                heap.enter(|s| {
+                    let mine = numbers(s, 100);
+                    let list = s.wait(&rx.recv_evt()).unwrap();
+                    let list = s.take(list);
+                    sum(list.get(s)) + sum(mine.get(s))
+                })
+            }
+        });
+        heap.enter(|s| {
+            for _ in 0..20 {
+                s.scope(|s| _ = numbers(s, 1_000));
+                s.collect(Kind::Full);
+            }
+            let list = numbers(s, 10);
+            let list = s.global::<Value>(list);
+            s.wait(&tx.send_evt(list)).unwrap();
+        });
+        assert_eq!(waits.join().unwrap(), 45 + 4_950);
+    });
 }

@@ -153,3 +153,21 @@ fn global_handles_are_dropped_while_others_collect() {
     heap.collect(Kind::Full);
     assert_eq!(heap.stats().live_bytes, 0);
 }
+
+#[test]
+fn a_clone_keeps_the_object_too() {
+    let heap = small();
+    let first = heap.enter(|s| {
+        let text = s.alloc::<Text>(Text::init("cloned".into()));
+        s.global::<Text>(text)
+    });
+    // It is made outside, and outlives the handle that it is a clone of.
+    let second = first.clone();
+    drop(first);
+    heap.collect(Kind::Full);
+    let third = second.clone();
+    heap.enter(|s| {
+        let (second, third) = (s.take(second), s.take(third));
+        assert!(second.get(s) == third.get(s) && second.get(s).text == "cloned");
+    });
+}
