@@ -87,6 +87,8 @@ struct Round {
     helpers: usize,
     /// The number of held members that sleep.
     asleep: usize,
+    /// The number of threads that wait for the end of a stop to become members, or to take one over.
+    coming: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -119,13 +121,31 @@ impl<M: Member> World<M> {
         self.round.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Returns the lock at a moment when no stop is going on.
+    /// Returns the lock at a moment when no stop is going on. If it has to wait for that, no stop begins before.
     fn lock_between_stops(&self) -> MutexGuard<'_, Round> {
         let mut round = self.lock();
-        while round.stopping {
-            round = self.over.wait(round).unwrap_or_else(|poisoned| poisoned.into_inner());
+        if round.stopping {
+            round.coming += 1;
+            while round.stopping {
+                round = self.wait_for_end(round);
+            }
+            round.coming -= 1;
+            self.over.notify_all();
         }
         round
+    }
+
+    /// Returns the lock when those that have waited for the end of a stop have come.
+    fn lock_after_those_who_come(&self) -> MutexGuard<'_, Round> {
+        let mut round = self.lock();
+        while !round.stopping && round.coming > 0 {
+            round = self.wait_for_end(round);
+        }
+        round
+    }
+
+    fn wait_for_end<'a>(&self, round: MutexGuard<'a, Round>) -> MutexGuard<'a, Round> {
+        self.over.wait(round).unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// Adds a member, which is outside. Calls `prepare` for it at a moment when no stop is going on.
@@ -243,7 +263,7 @@ impl<M: Member> World<M> {
                 }
                 _ => {
                     round.asleep += 1;
-                    round = self.over.wait(round).unwrap_or_else(|poisoned| poisoned.into_inner());
+                    round = self.wait_for_end(round);
                     round.asleep -= 1;
                 }
             }
@@ -255,7 +275,7 @@ impl<M: Member> World<M> {
     ///
     /// Calls `late` for a member that is still inside after a second.
     pub(crate) fn stop<'a>(&'a self, me: &'a M, late: impl FnOnce(&M)) -> Option<Stopped<'a, M>> {
-        let mut round = self.lock();
+        let mut round = self.lock_after_those_who_come();
         if round.stopping {
             self.hold_in(round, me);
             return None;

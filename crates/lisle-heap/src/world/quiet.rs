@@ -9,7 +9,7 @@ impl<M: Member> World<M> {
     /// is no safe point of `me`, which may be inside.
     pub(crate) fn quiet(&self, me: Option<*const M>, late: impl FnOnce(&M)) -> Quiet<'_, M> {
         let is_me = |member: &M| me.is_some_and(|me| std::ptr::eq(me, member));
-        let mut round = self.lock();
+        let mut round = self.lock_after_those_who_come();
         loop {
             if !round.stopping {
                 round.stopping = true;
@@ -21,7 +21,8 @@ impl<M: Member> World<M> {
             let inside = unsafe { &*self.members.get() }.iter().filter(|member| member.state().is(INSIDE));
             let (mine, others): (Vec<_>, Vec<_>) = inside.partition(|member| is_me(member));
             if mine.is_empty() {
-                round = self.over.wait(round).unwrap_or_else(|poisoned| poisoned.into_inner());
+                drop(self.wait_for_end(round));
+                round = self.lock_after_those_who_come();
             } else if others.len() > 1 {
                 drop(round);
                 thread::yield_now();
@@ -61,6 +62,7 @@ impl<M: Member> Quiet<'_, M> {
             }
         }
         self.round.helpers = 0;
+        self.round.coming = 0;
         self.world.end(self.round);
     }
 }
