@@ -59,7 +59,7 @@ fn cycle(s: &mut Scope<'_>, cycles: u64, mut meanwhile: impl FnMut(&mut Scope<'_
     }
 }
 
-const ITEMS: usize = if cfg!(miri) { 20 } else { 20_000 };
+const ITEMS: usize = if cfg!(miri) { 10 } else { 20_000 };
 
 /// The xorshift generator of Marsaglia.
 fn below(random: &mut u64, n: usize) -> usize {
@@ -97,7 +97,7 @@ fn what_moves_about_during_a_mark_is_not_lost() {
     let (heap, count) = (with_cycles(1 << 18), Arc::new(AtomicUsize::new(0)));
     heap.enter(|s| {
         let (all, mut random) = (chains(s, &count), 7);
-        cycle(s, if cfg!(miri) { 2 } else { 10 }, |s| {
+        cycle(s, if cfg!(miri) { 1 } else { 10 }, |s| {
             for _ in 0..ITEMS / 20 {
                 let (one, other) = (below(&mut random, ITEMS), below(&mut random, ITEMS));
                 let (one, other) = (all.get(s).at(one).get().unwrap(), all.get(s).at(other).get().unwrap());
@@ -160,7 +160,7 @@ fn what_is_dead_is_freed_without_a_full_collection() {
     let (heap, count) = (with_cycles(1 << 16), Arc::new(AtomicUsize::new(0)));
     heap.enter(|s| {
         let kept = items(s, 10, &count);
-        for round in 0..3 {
+        for round in 0..if cfg!(miri) { 1 } else { 3 } {
             s.scope(|s| {
                 items(s, ITEMS, &count);
                 cycle(s, 1, |_| {});

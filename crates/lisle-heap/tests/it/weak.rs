@@ -151,7 +151,7 @@ fn case_26_a_chain_of_ephemerons_in_the_worst_order_takes_linear_time() {
 /// A table that knows each text once, and lets go of those that nobody uses.
 #[test]
 fn case_26_texts_that_are_used_once_leave_nothing_in_a_weak_table() {
-    let rounds: usize = if cfg!(miri) { 300 } else { 1_000_000 };
+    let rounds: usize = if cfg!(miri) { 100 } else { 1_000_000 };
     let heap = Heap::builder().nursery(1 << 18).build();
     heap.enter(|s| {
         let table = s.array::<Option<Weak<Bytes>>>(64, None);
@@ -185,9 +185,9 @@ fn below(random: &mut u64, n: usize) -> usize {
 /// Random graphs of nodes with ephemerons among them: after a full collection, those are alive that a model finds alive.
 #[test]
 fn case_09_weak_objects_and_ephemerons_are_as_a_model_says() {
-    const NODES: usize = if cfg!(miri) { 12 } else { 300 };
+    const NODES: usize = if cfg!(miri) { 8 } else { 300 };
     let mut random = 9;
-    for (heap, rounds) in heaps().into_iter().zip(if cfg!(miri) { [2, 1] } else { [40, 4] }) {
+    for (heap, rounds) in heaps().into_iter().zip(if cfg!(miri) { [1, 1] } else { [40, 4] }) {
         for round in 0..rounds {
             heap.enter(|s| {
                 let (roots, weak) =
@@ -300,7 +300,7 @@ fn what_a_weak_object_gives_during_a_mark_is_not_lost() {
         heap.enter(|s| {
             let (strong, weak) = (s.local::<Nodes>(&strong), s.local::<Array<Option<Weak<Node>>>>(&weak));
             let mut random = 3 + me as u64;
-            let enough = s.stats().full_collections + if cfg!(miri) { 2 } else { 15 };
+            let enough = s.stats().full_collections + if cfg!(miri) { 1 } else { 15 };
             while s.stats().full_collections < enough {
                 meeting.check();
                 for _ in 0..NODES / 20 {
