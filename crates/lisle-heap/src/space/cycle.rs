@@ -25,7 +25,7 @@ pub(crate) struct Cycle {
     pub(crate) goal: AtomicUsize,
     /// The number of bytes that a slice marks.
     pub(crate) pace: AtomicUsize,
-    /// Whether a thread waits for a full collection. The next collection is one, whoever does it.
+    /// Whether a thread waits for a full collection. The next collection of any thread is one.
     pub(crate) full_wanted: AtomicBool,
     /// The number of full collections.
     pub(crate) full: AtomicU64,

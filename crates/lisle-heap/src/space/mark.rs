@@ -60,7 +60,7 @@ type Keyed = HashMap<usize, Vec<Raw>>;
 
 impl Marker {
     /// Returns `true` if the queue has no work. While all threads are stopped, and have handed over what their stores
-    /// have marked, all is marked then that can be reached from what is listed.
+    /// have marked, all reachable objects are marked then.
     pub(crate) fn is_empty(&self) -> bool {
         lock(&self.queue).is_empty()
     }

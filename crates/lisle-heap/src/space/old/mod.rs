@@ -1,6 +1,6 @@
 //! The old space: objects that have survived a collection, and large ones.
 //!
-//! Small objects lie in [blocks] of cells of one size. A cycle marks what is reachable, by a colour in the header, and then
+//! Small objects lie in [blocks] of cells of one size. A cycle marks the reachable objects, by a colour in the header, and then
 //! [sweeps](sweep) the cells of the other colour, block by block. [Colours](Colours) change their meaning with each cycle, so
 //! no mark needs to be taken away. An object with more words than the largest cell is *large*, and has an allocation of its own.
 

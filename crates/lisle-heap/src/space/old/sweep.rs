@@ -1,6 +1,6 @@
 //! Sweeping: freeing the objects that a cycle has found dead.
 //!
-//! When a mark is complete, all blocks and large objects are put aside, and are swept one after the other by whoever allocates.
+//! When a mark is complete, all blocks and large objects are put aside, and are swept one after the other by the threads that allocate.
 //! No cell of a block is taken before the block is swept. The thread that sweeps a block has it for itself, and runs the destructors of
 //! dead objects without a lock. Live objects in the block may be used and marked meanwhile.
 
