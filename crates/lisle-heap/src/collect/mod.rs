@@ -89,7 +89,7 @@ impl Inner {
         let before = self.collections(kind);
         if kind == Kind::Full {
             // So a thread that collects all the time lets no other one wait.
-            self.cycle.full_wanted.store(true, Ordering::Relaxed);
+            self.cycle.full_wanted.fetch_max(before + 1, Ordering::Relaxed);
         }
         // A collection of another thread that began after this call is as good.
         while self.collections(kind) == before {
@@ -134,7 +134,7 @@ impl Inner {
     /// Collects while all others have stopped.
     unsafe fn collect_stopped(&self, stopped: &Stopped<'_, Place>, kind: Kind) {
         let begun = Instant::now();
-        let wanted = self.cycle.full_wanted.swap(false, Ordering::Relaxed);
+        let wanted = self.cycle.full_wanted.load(Ordering::Relaxed) > self.collections(Kind::Full);
         let kind = if wanted { Kind::Full } else { kind };
         // SAFETY: passed on to the caller.
         unsafe {

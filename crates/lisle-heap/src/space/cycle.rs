@@ -1,7 +1,7 @@
 //! How far the cycle of the old space has come.
 
 use crate::space::mark::Marker;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// A part of a cycle, see `collect/cycle.rs`.
@@ -25,8 +25,9 @@ pub(crate) struct Cycle {
     pub(crate) goal: AtomicUsize,
     /// The number of bytes that a slice marks.
     pub(crate) pace: AtomicUsize,
-    /// Whether a thread waits for a full collection. The next collection of any thread is one.
-    pub(crate) full_wanted: AtomicBool,
+    /// The number of full collections that threads wait for. While it is larger than `full`, the next collection of any thread
+    /// is one.
+    pub(crate) full_wanted: AtomicU64,
     /// The number of full collections.
     pub(crate) full: AtomicU64,
     /// The time of all slices in nanoseconds.
