@@ -3,7 +3,7 @@
 use crate::guarded::Guards;
 use crate::place::{Here, Place};
 use crate::session::Session;
-use crate::space::{Cycle, Nursery, Old};
+use crate::space::{Cycle, NO_SHADE, Nursery, Old, Phase, lock, shade_of};
 use crate::stats::Stats;
 use crate::table::Table;
 use crate::world::World;
@@ -67,6 +67,14 @@ impl Inner {
 
     pub(crate) fn name(&self) -> &str {
         self.globals.heap()
+    }
+
+    /// Returns what a new place has to know of the mark that goes on, if one does. No stop may be going on.
+    pub(crate) fn shade(&self) -> usize {
+        match self.cycle.phase() {
+            Phase::Marking => shade_of(lock(&self.old).colours),
+            Phase::Idle | Phase::Sweeping => NO_SHADE,
+        }
     }
 
     /// Calls `f` inside, with the session of the performer here.

@@ -176,7 +176,7 @@ impl Place {
         inner.world.find(take).unwrap_or_else(|| {
             let place = Arc::new(Self::new(inner));
             inner.world.add(place.clone(), |place| {
-                place.young.set_shade(inner.cycle.shade());
+                place.young.set_shade(inner.shade());
                 place.set_name(&name);
             });
             place

@@ -29,6 +29,10 @@ const SWEPT_AT_ONCE: usize = 8;
 /// A cycle begins when so much of the growth that the ratio allows is used. The rest is for the time of the mark.
 const BEGIN: f64 = 0.7;
 
+fn set_shade(stopped: &Stopped<'_, Place>, shade: usize) {
+    stopped.members().for_each(|place| place.young.set_shade(shade));
+}
+
 impl Inner {
     /// Does a part of the cycle, if one goes on: as much as is due for a block of the nursery.
     ///
@@ -118,6 +122,14 @@ impl Inner {
                 Phase::Sweeping => {}
             }
         }
+        if self.cycle.phase() == Phase::Marking {
+            self.set_pace(moved);
+        }
+    }
+
+    /// Sets the pace so that the mark is complete when the old space has grown to its goal, if each minor collection moves so
+    /// many bytes.
+    fn set_pace(&self, moved: usize) {
         let bytes = lock(&self.old).bytes();
         let grows = self.cycle.goal.load(Ordering::Relaxed).saturating_sub(bytes);
         let minors = (grows / moved.max(self.nursery.size() / 64)).max(1);
@@ -130,17 +142,12 @@ impl Inner {
     unsafe fn begin_mark(&self, stopped: &Stopped<'_, Place>) {
         let mut old = lock(&self.old);
         old.born = old.colours.marked;
-        self.set_shade(stopped, shade_of(old.colours));
+        set_shade(stopped, shade_of(old.colours));
         let mut stack = self.cycle.marker.stack(old.colours, self.nursery.range());
         // SAFETY: passed on to the caller.
         unsafe { self.each_root(stopped, |root| stack.reach(root)) };
         self.cycle.left.store(old.bytes(), Ordering::Relaxed);
         self.cycle.set_phase(Phase::Marking);
-    }
-
-    fn set_shade(&self, stopped: &Stopped<'_, Place>, shade: usize) {
-        self.cycle.shade.store(shade, Ordering::Relaxed);
-        stopped.members().for_each(|place| place.young.set_shade(shade));
     }
 
     /// Puts the objects that stores have marked into the queue.
@@ -158,7 +165,7 @@ impl Inner {
         self.cycle
             .marker
             .finish(&old, self.nursery.range(), |stack| self.guards.take_dead(stack, &self.globals));
-        self.set_shade(stopped, NO_SHADE);
+        set_shade(stopped, NO_SHADE);
         old.colours = old.colours.rotated();
         old.born = old.colours.unmarked;
         old.put_aside();

@@ -17,8 +17,6 @@ pub(crate) struct Cycle {
     /// The number of a phase. Changed while all threads are stopped, or by the thread that sweeps the last part.
     phase: AtomicUsize,
     pub(crate) marker: Marker,
-    /// What `Young::set_shade` gets.
-    pub(crate) shade: AtomicUsize,
     /// The number of bytes that were in the old space when the mark began, less those that are marked.
     pub(crate) left: AtomicUsize,
     /// The bytes of the old space at which the mark should be complete.
@@ -41,10 +39,6 @@ impl Cycle {
 
     pub(crate) fn set_phase(&self, phase: Phase) {
         self.phase.store(phase as usize, Ordering::Relaxed);
-    }
-
-    pub(crate) fn shade(&self) -> usize {
-        self.shade.load(Ordering::Relaxed)
     }
 
     /// Returns the time of all slices.
