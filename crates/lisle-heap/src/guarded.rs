@@ -54,22 +54,14 @@ impl Guards {
     pub(crate) fn take_dead(&self, stack: &mut Stack<'_>, table: &Table) {
         let State { guarded, young, dead } = &mut *lock(&self.state);
         // All are looked at before one is marked: an object from which another one is reached does not hide that one.
-        let mut kept = Vec::with_capacity(guarded.len());
-        let found = dead.len();
-        for guard in take(guarded) {
-            let word = guard.word.load(Ordering::Relaxed);
-            if stack.is_marked(word) {
-                kept.push(guard);
-            } else {
-                dead.push((guard.tell, table.add(word)));
-                self.any_dead.store(true, Ordering::Relaxed);
-            }
-        }
-        *guarded = kept;
+        let is_dead = |guarded: &mut Guarded| !stack.is_marked(guarded.word.load(Ordering::Relaxed));
+        let found: Vec<Guarded> = guarded.extract_if(.., is_dead).collect();
         *young = guarded.len();
-        for (_, index) in &dead[found..] {
-            stack.reach(&Cell::new(table.load(*index)));
+        for Guarded { word, tell } in found {
+            stack.reach(&word);
+            dead.push((tell, table.add(word.into_inner())));
         }
+        self.any_dead.store(!dead.is_empty(), Ordering::Relaxed);
     }
 
     /// Sends the objects that were found dead to those who guard them. No stop may be going on, since this may wake anything.

@@ -24,7 +24,7 @@ pub(crate) struct Place {
     /// Whether a thread has the place.
     owned: AtomicBool,
     /// Whether that thread is about to end, and gives the place up when it closes its last session.
-    ends: AtomicBool,
+    ends: Cell<bool>,
     sessions: UnsafeCell<Sessions>,
     /// Where the thread has entered, for reports.
     entered: AtomicPtr<Location<'static>>,
@@ -112,7 +112,7 @@ impl Place {
             young: Young::new(inner.nursery.range()),
             heap: inner.number,
             owned: AtomicBool::new(true),
-            ends: AtomicBool::new(false),
+            ends: Cell::new(false),
             sessions: UnsafeCell::default(),
             entered: AtomicPtr::new(ptr::null_mut()),
             thread: Mutex::default(),
@@ -168,7 +168,7 @@ impl Place {
             let taken =
                 place.owned.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok();
             if taken {
-                place.ends.store(false, Ordering::Relaxed);
+                place.ends.set(false);
                 place.set_name(&name);
             }
             taken
@@ -198,7 +198,7 @@ impl Place {
     /// Gives the place up, since its thread ends. Coroutines that are kept in thread-local variables may have sessions here, and
     /// use or close them when these variables are dropped. Then the last one that is closed gives it up.
     fn end(&self) {
-        self.ends.store(true, Ordering::Relaxed);
+        self.ends.set(true);
         // SAFETY: other threads do no more than read the sessions.
         if unsafe { &*self.sessions.get() }.open.is_empty() {
             self.give_up();
@@ -244,7 +244,7 @@ impl Place {
             sessions.open.iter().position(|session| *session == mine).expect("an open session is listed");
         let session = sessions.open.swap_remove(index);
         sessions.unused.push(session);
-        self.ends.load(Ordering::Relaxed) && sessions.open.is_empty()
+        self.ends.get() && sessions.open.is_empty()
     }
 
     /// Calls `visit` for each root of each session.

@@ -8,6 +8,9 @@ use crate::place::Place;
 use crate::raw::Raw;
 use crate::space::{BLOCK, Phase, lock};
 
+/// An allocation of a large object does at most so many slices, which takes some 3 ms.
+const MOST_SLICES: usize = 16;
+
 impl Inner {
     /// Takes `words` words for a young object, the header included, at a safe point. Returns the payload.
     ///
@@ -150,7 +153,7 @@ impl Inner {
                 old.bytes().saturating_add(bytes) >= old.threshold
             }
             Phase::Marking | Phase::Sweeping => {
-                for _ in 0..(bytes / BLOCK).clamp(1, 64) {
+                for _ in 0..(bytes / BLOCK).clamp(1, MOST_SLICES) {
                     self.hold_if_asked(place);
                     // SAFETY: passed on to the caller.
                     unsafe { self.slice(place) };
