@@ -16,7 +16,6 @@ mod cases {
     use lisle_heap::{Gc, Global, Heap, Kind, Object, Scope, Slot};
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use std::thread;
-    use std::time::Duration;
 
     #[derive(Object)]
     struct List {
@@ -132,7 +131,7 @@ mod cases {
                 other.enter(|s| {
                     while !done.load(Ordering::Relaxed) {
                         s.poll();
-                        thread::sleep(Duration::from_micros(50));
+                        thread::yield_now();
                     }
                 });
             });

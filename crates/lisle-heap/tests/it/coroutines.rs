@@ -55,23 +55,24 @@ fn a_coroutine_that_was_begun_within_a_fence_and_goes_on_after_it_ends_the_proce
     });
 }
 
+/// Returns a coroutine that is suspended once in `outside`, and has a handle meanwhile.
+fn suspended_outside(heap: &Heap) -> Coroutine<(), (), ()> {
+    let heap = heap.clone();
+    Coroutine::new(move |yielder: &Yielder<(), ()>, ()| {
+        heap.enter(|s| {
+            let text = s.alloc::<Text>(Text::init("x".into()));
+            s.outside(|| yielder.suspend(()));
+            assert_eq!(text.get(s).text, "x");
+        });
+    })
+}
+
 /// Coroutines that are in `outside` at once, and go on in another order.
 #[test]
 fn coroutines_that_take_turns_in_a_session_end_the_process() {
     ends("turns", LEFT_OPEN, || {
         let heap = Heap::new();
-        let mut coroutines: Vec<_> = (0..2)
-            .map(|_| {
-                let heap = heap.clone();
-                Coroutine::new(move |yielder: &Yielder<(), ()>, ()| {
-                    heap.enter(|s| {
-                        let text = s.alloc::<Text>(Text::init("x".into()));
-                        s.outside(|| yielder.suspend(()));
-                        assert_eq!(text.get(s).text, "x");
-                    });
-                })
-            })
-            .collect();
+        let mut coroutines: Vec<_> = (0..2).map(|_| suspended_outside(&heap)).collect();
         coroutines.iter_mut().for_each(|coroutine| assert!(coroutine.resume(()).as_yield().is_some()));
         coroutines[0].resume(());
     });
@@ -81,16 +82,7 @@ fn coroutines_that_take_turns_in_a_session_end_the_process() {
 #[test]
 fn coroutines_that_end_in_order_keep_their_handles() {
     let heap = small();
-    let make = || {
-        let heap = heap.clone();
-        Coroutine::new(move |yielder: &Yielder<(), ()>, ()| {
-            heap.enter(|s| {
-                let text = s.alloc::<Text>(Text::init("x".into()));
-                s.outside(|| yielder.suspend(()));
-                assert_eq!(text.get(s).text, "x");
-            });
-        })
-    };
+    let make = || suspended_outside(&heap);
     let (mut first, mut second, mut third) = (make(), make(), make());
     first.resume(());
     heap.collect(Kind::Full);

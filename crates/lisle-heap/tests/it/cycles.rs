@@ -1,7 +1,7 @@
 //! Cycles that go on beside the program: nothing that is reachable is lost, whatever the program does with it meanwhile, and what
 //! is not is freed without a full collection.
 
-use crate::support::{churn, together, watched};
+use crate::support::{Random, churn, together, watched};
 use lisle_heap::{Array, Bytes, Heap, Kind, Local, Object, Root, Scope, Slot};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -61,14 +61,6 @@ fn cycle(s: &mut Scope<'_>, cycles: u64, mut meanwhile: impl FnMut(&mut Scope<'_
 
 const ITEMS: usize = if cfg!(miri) { 10 } else { 20_000 };
 
-/// The xorshift generator of Marsaglia.
-fn below(random: &mut u64, n: usize) -> usize {
-    *random ^= *random << 13;
-    *random ^= *random >> 7;
-    *random ^= *random << 17;
-    (*random % n as u64) as usize
-}
-
 /// Makes items with these numbers, each behind two others, which an array refers to.
 fn chains<'s>(s: &mut Scope<'s>, count: &Arc<AtomicUsize>) -> Local<'s, Items> {
     let all = items(s, ITEMS, count);
@@ -96,10 +88,10 @@ fn check_chains(s: &mut Scope<'_>, all: Local<'_, Items>, count: &Arc<AtomicUsiz
 fn what_moves_about_during_a_mark_is_not_lost() {
     let (heap, count) = (with_cycles(1 << 18), Arc::new(AtomicUsize::new(0)));
     heap.enter(|s| {
-        let (all, mut random) = (chains(s, &count), 7);
+        let (all, mut random) = (chains(s, &count), Random(7));
         cycle(s, if cfg!(miri) { 1 } else { 10 }, |s| {
             for _ in 0..ITEMS / 20 {
-                let (one, other) = (below(&mut random, ITEMS), below(&mut random, ITEMS));
+                let (one, other) = (random.below(ITEMS), random.below(ITEMS));
                 let (one, other) = (all.get(s).at(one).get().unwrap(), all.get(s).at(other).get().unwrap());
                 let (of_one, of_other) = (one.next(), other.next());
                 one.get().next.set(s, of_other);
@@ -122,7 +114,7 @@ fn what_moves_between_threads_during_a_mark_is_not_lost() {
     });
     together(THREADS, |me, meeting| {
         heap.enter(|s| {
-            let (all, mut random) = (s.local::<Items>(&all), 1 + me as u64);
+            let (all, mut random) = (s.local::<Items>(&all), Random(1 + me as u64));
             // Each thread has at most one item in its hand, and exchanges it for another one.
             let mut mine = s.root::<Option<Item>>(None);
             let exchange = |s: &mut Scope<'_>, mine: &mut Root<'_, Option<Item>>, at: usize| {
@@ -138,12 +130,12 @@ fn what_moves_between_threads_during_a_mark_is_not_lost() {
             cycle(s, if cfg!(miri) { 1 } else { 5 }, |s| {
                 meeting.check();
                 for _ in 0..ITEMS / 20 {
-                    exchange(s, &mut mine, below(&mut random, ITEMS));
+                    exchange(s, &mut mine, random.below(ITEMS));
                 }
             });
             // In the end the hand is empty.
             while mine.get(s).is_some() {
-                exchange(s, &mut mine, below(&mut random, ITEMS));
+                exchange(s, &mut mine, random.below(ITEMS));
                 s.poll();
             }
         });

@@ -1,8 +1,7 @@
 //! Case 28: stacks and queues without locks, on `Slot::compare_exchange`, that several threads share; and destructors
 //! of objects that threads pass to each other.
 
-use crate::graphs::Random;
-use crate::support::{together, watched};
+use crate::support::{Random, together, watched};
 use lisle_heap::{Array, Global, Heap, Kind, Local, Object, Scope, Slot};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};

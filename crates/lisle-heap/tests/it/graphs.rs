@@ -1,5 +1,6 @@
 //! Case 9: random programs over graphs, against a model that counts what can be reached.
 
+use crate::support::Random;
 use lisle_heap::{Array, Gc, Global, Heap, Kind, Local, Object, Scope, Slot, Value};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -57,18 +58,6 @@ impl Counted {
 impl Drop for Counted {
     fn drop(&mut self) {
         self.1.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// The xorshift generator of Marsaglia.
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % n as u64) as usize
     }
 }
 

@@ -10,7 +10,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
 
 /// The number of collections that a test waits for.
 const MINORS: u64 = if cfg!(miri) { 1 } else { 100 };
@@ -322,7 +321,12 @@ fn gets_in_between_stops(stays_inside: bool) {
         let stops = || stops.load(Ordering::SeqCst);
         let mut waited = Vec::new();
         for _ in 0..rounds {
-            thread::sleep(Duration::from_millis(1));
+            // The other one goes on meanwhile.
+            let last = stops();
+            while stops() == last {
+                meeting.check();
+                thread::yield_now();
+            }
             let before = stops();
             heap.enter(|s| {
                 waited.push(stops() - before);

@@ -5,9 +5,9 @@
 //! threads are outside, one that is none of them compares the whole graph with all models.
 
 use crate::graphs::{
-    Edge, Known, Node, NodeView, ROOTS, Random, allocate, check_words, edge, reachable, seconds, slots,
+    Edge, Known, Node, NodeView, ROOTS, allocate, check_words, edge, reachable, seconds, slots,
 };
-use crate::support::{Meeting, together, watched};
+use crate::support::{Meeting, Random, together, watched};
 use lisle_heap::{Array, Gc, Global, Heap, Kind, Object, Regs, Scope};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -77,3 +77,15 @@ pub(crate) fn ends(name: &str, message: &str, f: impl FnOnce()) {
     let said = String::from_utf8_lossy(&out.stderr);
     assert!(!out.status.success() && said.contains(message), "{}: {said}", out.status);
 }
+
+/// The xorshift generator of Marsaglia.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % n as u64) as usize
+    }
+}

@@ -1,6 +1,6 @@
 //! Weak objects, ephemerons and guarded objects.
 
-use crate::support::{churn, together, watched};
+use crate::support::{Random, churn, together, watched};
 use lisle_core::channel::{TryRecvError, unbounded};
 use lisle_core::time::after;
 use lisle_core::{Event, choose};
@@ -174,19 +174,11 @@ fn case_26_texts_that_are_used_once_leave_nothing_in_a_weak_table() {
     });
 }
 
-/// The xorshift generator of Marsaglia.
-fn below(random: &mut u64, n: usize) -> usize {
-    *random ^= *random << 13;
-    *random ^= *random >> 7;
-    *random ^= *random << 17;
-    (*random % n as u64) as usize
-}
-
 /// Random graphs of nodes with ephemerons among them: after a full collection, those are alive that a model finds alive.
 #[test]
 fn case_09_weak_objects_and_ephemerons_are_as_a_model_says() {
     const NODES: usize = if cfg!(miri) { 8 } else { 300 };
-    let mut random = 9;
+    let mut random = Random(9);
     for (heap, rounds) in heaps().into_iter().zip(if cfg!(miri) { [1, 1] } else { [40, 4] }) {
         for round in 0..rounds {
             heap.enter(|s| {
@@ -204,13 +196,13 @@ fn case_09_weak_objects_and_ephemerons_are_as_a_model_says() {
                 // (node, its successor), (key, value of the ephemeron that a node or a root has)
                 let (mut edges, mut pairs) = (Vec::new(), Vec::new());
                 for at in 0..NODES {
-                    let next = below(&mut random, NODES);
-                    if below(&mut random, 3) == 0 {
+                    let next = random.below(NODES);
+                    if random.below(3) == 0 {
                         let nodes = roots.get(s);
                         nodes.at(at).get().unwrap().get().next.set(s, nodes.at(next).get());
                         edges.push((at, next));
                     }
-                    let (key, value) = (below(&mut random, NODES), below(&mut random, NODES));
+                    let (key, value) = (random.below(NODES), random.below(NODES));
                     s.scope(|s| {
                         let key = s.local::<Node>(roots.get(s).at(key).get().unwrap());
                         let value = s.local::<Node>(roots.get(s).at(value).get().unwrap());
@@ -230,7 +222,7 @@ fn case_09_weak_objects_and_ephemerons_are_as_a_model_says() {
                 // Some nodes stay roots.
                 let mut alive = HashSet::new();
                 for at in 0..NODES {
-                    if below(&mut random, 10) == 0 {
+                    if random.below(10) == 0 {
                         alive.insert(at);
                     } else {
                         roots.get(s).at(at).set(s, None);
@@ -299,12 +291,12 @@ fn what_a_weak_object_gives_during_a_mark_is_not_lost() {
     together(2, |me, meeting| {
         heap.enter(|s| {
             let (strong, weak) = (s.local::<Nodes>(&strong), s.local::<Array<Option<Weak<Node>>>>(&weak));
-            let mut random = 3 + me as u64;
+            let mut random = Random(3 + me as u64);
             let enough = s.stats().full_collections + if cfg!(miri) { 1 } else { 15 };
             while s.stats().full_collections < enough {
                 meeting.check();
                 for _ in 0..NODES / 20 {
-                    let at = below(&mut random, NODES);
+                    let at = random.below(NODES);
                     let found = weak.get(s).at(at).get().unwrap().upgrade(s);
                     if let Some(node) = found {
                         assert_eq!((node.number, node.next().unwrap().number), (at, at));
@@ -312,7 +304,7 @@ fn what_a_weak_object_gives_during_a_mark_is_not_lost() {
                     if let Some(node) = strong.get(s).at(at).get() {
                         assert_eq!((node.number, node.next().unwrap().number), (at, at));
                     }
-                    let keep = below(&mut random, 3) > 0;
+                    let keep = random.below(3) > 0;
                     strong.get(s).at(at).set(s, found.filter(|_| keep));
                 }
                 churn(s);
