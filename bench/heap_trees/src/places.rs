@@ -98,8 +98,7 @@ fn box_and_drop() -> Taken {
     taken
 }
 
-/// Allocates until there were 50 collections, and returns the microseconds of each, those of the allocations before it
-/// included.
+/// Allocates until there were 50 collections, and returns the microseconds for each, its allocations included.
 fn allocate(s: &mut Scope<'_>) -> Taken {
     const MINORS: u64 = 50;
     s.scope(|s| {

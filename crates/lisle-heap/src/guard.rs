@@ -45,7 +45,7 @@ impl Scope<'_> {
         let (table, to) = (self.table().clone(), to.clone());
         let word = object.raw(&table);
         let tell = Box::new(move |index| {
-            // If nobody receives any more, the handle ends here.
+            // If the mailbox is closed, the handle ends here.
             drop(to.send(Global::of_index(table, index)));
         });
         self.inner().guards.add(word, tell);

@@ -300,7 +300,7 @@ pub(crate) unsafe fn set_header(payload: Raw, header: Header) {
 pub(crate) type Cell = AtomicPtr<u8>;
 
 /// Calls `visit` for each heap word of an object, from the element `from` on, and for at most `most`
-/// elements of an array. The word of a weak object is none of them; those of an ephemeron are.
+/// elements of an array. The word of a weak object is none of them; the words of an ephemeron are.
 ///
 /// # Safety
 ///

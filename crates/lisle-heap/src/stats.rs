@@ -8,7 +8,7 @@ use std::time::Duration;
 pub struct Stats {
     /// The number of minor collections, those before a full one included.
     pub minor_collections: u64,
-    /// The number of cycles of the old space that have found out which objects are dead, those of full collections included.
+    /// The number of cycles of the old space that have found the dead objects, with the cycles of full collections.
     pub full_collections: u64,
     /// The bytes of all objects that were ever allocated, headers included.
     pub allocated_bytes: u64,

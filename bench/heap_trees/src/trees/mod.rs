@@ -33,7 +33,7 @@ impl Share {
         self.index + 1 == self.threads
     }
 
-    /// Returns the numbers of those of so many trees that are of this share.
+    /// Returns the numbers of this share's trees among so many.
     pub fn of(self, trees: usize) -> Range<usize> {
         trees * self.index / self.threads..trees * (self.index + 1) / self.threads
     }

@@ -129,7 +129,7 @@ impl Expander {
                 let function = self.expand(s, *function, env)?;
                 let arguments = self.expand_all(s, arguments, env)?;
                 Ok(match function {
-                    // A `lambda` that is called needs no closure: its variables become those of the function around it.
+                    // A `lambda` that is called needs no closure: its variables become variables of the function around it.
                     Node::Lambda(lambda)
                         if lambda.rest.is_none() && lambda.parameters.len() == arguments.len() =>
                     {

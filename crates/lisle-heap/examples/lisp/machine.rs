@@ -194,7 +194,7 @@ impl<'r> Machine<'r> {
         Ok(())
     }
 
-    /// Moves the last value down to a register, and drops what was between.
+    /// Moves the last value down to a register, and drops the values between them.
     fn move_last(&mut self, s: &Scope<'_>, to: usize) {
         self.regs.copy(s, self.top - 1, to);
         self.top = to + 1;

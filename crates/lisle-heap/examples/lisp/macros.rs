@@ -22,7 +22,7 @@ pub(crate) struct Rules {
 #[derive(Clone)]
 enum Matched<'s> {
     One(Handle<'s>),
-    /// Before an ellipsis: what it and the variables beside it have matched in each round.
+    /// Of a variable before an ellipsis: the matches of each round.
     Many(Rc<[Matches<'s>]>),
 }
 

@@ -194,7 +194,7 @@ pub(crate) fn show(value: ValueView<'_>) -> String {
     out
 }
 
-/// Returns what is wrong: the first part as `display` prints it, and the others as `write` does.
+/// Returns the message of an error: its first part as `display` prints it, and the others as `write` does.
 pub(crate) fn message<'a>(parts: impl IntoIterator<Item = ValueView<'a>>) -> String {
     let mut said = String::new();
     for (number, part) in parts.into_iter().enumerate() {

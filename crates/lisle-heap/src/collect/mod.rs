@@ -3,8 +3,8 @@
 //! A *minor* collection moves the young objects that are reachable to the old space (`space/minor`), and goes on with the
 //! [cycle](cycle) of the old space. A *full* collection is a minor one and a whole cycle in one stop.
 //!
-//! A collection stops the other threads (`world`). It sees the roots of all open sessions. Those of threads that are
-//! in `outside` do not change meanwhile, since such a thread comes in when the collection is over. Held threads help to move
+//! A collection stops the other threads (`world`). It sees the roots of all open sessions. A thread in `outside`
+//! does not change its roots meanwhile, since it comes in when the collection is over. Held threads help to move
 //! objects. Destructors run on the thread that collects, which is inside, so that they cannot enter the heap.
 
 mod cycle;
@@ -109,7 +109,7 @@ impl Inner {
         }
     }
 
-    /// Opens the nursery if what it may contain has room in the old space.
+    /// Opens the nursery if all objects of a full one have room in the old space.
     fn open_nursery(&self, stopped: &Stopped<'_, Place>) {
         let mut old = lock(&self.old);
         let (size, movers) = (self.nursery.size(), self.most_movers(stopped));

@@ -55,7 +55,7 @@ pub fn map_dense(len: usize) -> io::Result<NonNull<c_void>> {
 ///
 /// # Safety
 ///
-/// [`map`] or [`map_dense`] has returned `start` for `len` bytes, and nobody uses them any more.
+/// [`map`] or [`map_dense`] has returned `start` for `len` bytes. No code uses these bytes any more.
 pub unsafe fn unmap(start: NonNull<c_void>, len: usize) {
     // SAFETY: passed on to the caller.
     unsafe { system::unmap(start, len) };

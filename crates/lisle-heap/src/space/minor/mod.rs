@@ -204,7 +204,7 @@ impl<'a> Mover<'a> {
                 kept = third;
             }
             if !given.is_null() && !pool.give(given) {
-                // Nobody waits any more.
+                // No thread waits any more.
                 while !given.is_null() {
                     let next = next_of(given);
                     self.add_pending(given);
