@@ -6,6 +6,7 @@
 //! sessions keep alive stay alive.
 
 use crate::inner::Inner;
+use crate::lock::lock;
 use crate::place::Place;
 use crate::table::Held;
 use crate::world::Quiet;
@@ -14,7 +15,7 @@ use lisle_core::internal::seam;
 use std::mem::transmute;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 static HEAPS: Mutex<Vec<Weak<Inner>>> = Mutex::new(Vec::new());
 static HANDLERS: Handlers = Handlers::around(before, in_parent, in_child);
@@ -37,7 +38,7 @@ struct One {
 
 /// Makes sure that forks stop this heap.
 pub(crate) fn watch(heap: &Arc<Inner>) {
-    let mut heaps = HEAPS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut heaps = lock(&HEAPS);
     HANDLERS.register();
     heaps.retain(|heap| heap.strong_count() > 0);
     heaps.push(Arc::downgrade(heap));
@@ -70,7 +71,7 @@ extern "C" fn before() {
     let mut heaps: Vec<One> = Vec::new();
     // A thread that is inside of one heap may make another one. So the list is not locked while others are waited for.
     let list = loop {
-        let list = HEAPS.lock().unwrap_or_else(PoisonError::into_inner);
+        let list = lock(&HEAPS);
         let is_new = |heap: &Arc<Inner>| heaps.iter().all(|stopped| !Arc::ptr_eq(&stopped.heap, heap));
         let new: Vec<_> = list.iter().filter_map(Weak::upgrade).filter(is_new).collect();
         if new.is_empty() {

@@ -1,8 +1,9 @@
 //! The guarded objects, which the program gets back when they are found dead.
 
+use crate::lock::lock;
 use crate::object::Cell;
 use crate::raw::Raw;
-use crate::space::{Stack, lock};
+use crate::space::Stack;
 use crate::table::Table;
 use std::mem::take;
 use std::sync::Mutex;

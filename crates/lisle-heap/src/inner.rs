@@ -1,9 +1,10 @@
 //! The state of a heap, and how performers enter and leave it.
 
 use crate::guarded::Guards;
+use crate::lock::lock;
 use crate::place::{Here, Place};
 use crate::session::Session;
-use crate::space::{Cycle, NO_SHADE, Nursery, Old, Phase, lock, shade_of};
+use crate::space::{Cycle, NO_SHADE, Nursery, Old, Phase, shade_of};
 use crate::stats::Stats;
 use crate::table::Table;
 use crate::world::World;

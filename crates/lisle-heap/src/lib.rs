@@ -46,6 +46,8 @@ mod inner;
 #[cfg(not(lisle_loom))]
 mod local;
 #[cfg(not(lisle_loom))]
+mod lock;
+#[cfg(not(lisle_loom))]
 mod object;
 #[cfg(not(lisle_loom))]
 mod place;

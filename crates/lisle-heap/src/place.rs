@@ -4,6 +4,7 @@
 //! the next new thread takes it over.
 
 use crate::inner::Inner;
+use crate::lock::lock;
 use crate::session::Session;
 use crate::space::Young;
 use crate::world::{Member, State};
@@ -11,7 +12,7 @@ use std::cell::{Cell, RefCell, UnsafeCell};
 use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 /// Its thread writes to it at each allocation, so it shares no cache line.
@@ -184,7 +185,7 @@ impl Place {
     }
 
     fn set_name(&self, name: &str) {
-        name.clone_into(&mut self.thread.lock().unwrap_or_else(PoisonError::into_inner));
+        name.clone_into(&mut lock(&self.thread));
     }
 
     /// Returns the place that this thread has in the heap with this number, if any.
@@ -269,7 +270,7 @@ impl Place {
 
     /// Says which thread is inside, and since which call.
     pub(crate) fn describe(&self) -> String {
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        let thread = lock(&self.thread);
         // SAFETY: null, or the address of a constant.
         match unsafe { self.entered.load(Ordering::Relaxed).as_ref() } {
             Some(site) => format!("the thread {thread}, which has entered at {site}"),

@@ -1,10 +1,11 @@
 //! The words of global handles.
 
+use crate::lock::lock;
 use crate::object::Cell;
 use crate::raw::{NONE, Raw};
 use std::fmt;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// The words of all global handles of a heap, which also tells heaps apart.
 #[doc(hidden)]
@@ -44,7 +45,7 @@ impl Table {
     }
 
     fn lock(&self) -> MutexGuard<'_, Words> {
-        self.words.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.words)
     }
 
     /// Keeps other threads from changing the table.

@@ -14,8 +14,9 @@
 
 use super::{Kind, destroy};
 use crate::inner::Inner;
+use crate::lock::lock;
 use crate::place::Place;
-use crate::space::{BLOCK, NO_SHADE, Old, Phase, blocks_for, lock, shade_of};
+use crate::space::{BLOCK, NO_SHADE, Old, Phase, blocks_for, shade_of};
 use crate::world::Stopped;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};

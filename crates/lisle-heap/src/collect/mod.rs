@@ -11,10 +11,11 @@ mod cycle;
 mod room;
 
 use crate::inner::Inner;
+use crate::lock::lock;
 use crate::object::{Cell, header_of, weak_word};
 use crate::place::Place;
 use crate::raw::{NONE, Raw, is_pointer, moved, untagged};
-use crate::space::{Logged, Mover, Pool, blocks_for, lock};
+use crate::space::{Logged, Mover, Pool, blocks_for};
 use crate::stats::Stats;
 use crate::world::Stopped;
 use lisle_core::internal::{abort, seam};

@@ -3,10 +3,11 @@
 use super::Kind;
 use crate::full::Full;
 use crate::inner::Inner;
+use crate::lock::lock;
 use crate::object::{Desc, Header, WORD, set_header};
 use crate::place::Place;
 use crate::raw::Raw;
-use crate::space::{BLOCK, Phase, lock};
+use crate::space::{BLOCK, Phase};
 
 /// An allocation of a large object does at most so many slices, which takes some 3 ms.
 const MOST_SLICES: usize = 16;

@@ -13,10 +13,11 @@
 //! marked is marked. The others wait in a table by their keys, and the mark looks there for each object that it marks from then
 //! on. So a chain of ephemerons takes linear time, in whichever order they were put aside.
 
+use crate::lock::lock;
 use crate::object::{Cell, Colours, Shape, each_word, ephemeron, header_of, rest_of, set_header, weak_word};
 use crate::raw::{NONE, Raw, is_pointer, untagged};
 use crate::space::nursery::Range;
-use crate::space::old::{Old, lock};
+use crate::space::old::Old;
 use std::collections::HashMap;
 use std::mem::take;
 use std::sync::Mutex;

@@ -12,5 +12,5 @@ pub(crate) use cycle::{Cycle, Phase};
 pub(crate) use mark::Stack;
 pub(crate) use minor::{Mover, Pool};
 pub(crate) use nursery::{BLOCK, Nursery};
-pub(crate) use old::{LARGEST_CELL, Old, blocks_for, lock};
+pub(crate) use old::{LARGEST_CELL, Old, blocks_for};
 pub(crate) use young::{Logged, NO_SHADE, Young, shade_of};

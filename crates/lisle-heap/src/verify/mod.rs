@@ -1,10 +1,11 @@
 //! The check of a heap.
 
 use crate::inner::Inner;
+use crate::lock::lock;
 use crate::object::{Cell, Shape, WORD, each_word, header_of, weak_word};
 use crate::place::Place;
 use crate::raw::{Raw, is_pointer, untagged};
-use crate::space::{Logged, lock};
+use crate::space::Logged;
 use std::collections::HashSet;
 use std::error::Error;
 use std::fmt;

@@ -4,9 +4,10 @@
     reason = "the heap is damaged on purpose, and not used afterwards"
 )]
 
+use crate::lock::lock;
 use crate::object::{Header, WORD, header_of, set_header};
 use crate::raw::{Raw, immediate, immediate_bits};
-use crate::space::{Logged, lock};
+use crate::space::Logged;
 use crate::table::Table;
 use crate::{Array, Bytes, Heap, Kind, Local, Object, Scope, Slot, Source};
 use std::ptr::NonNull;

@@ -2,9 +2,10 @@
 //!
 //! A collection may have several threads. Each borrows blocks, one of each size, and takes cells from them without a lock.
 
+use super::Old;
 use super::blocks::Block;
 use super::sizes::{CLASSES, class_of, words_of_class};
-use super::{Old, lock};
+use crate::lock::lock;
 use crate::object::{Colour, WORD};
 use crate::raw::Raw;
 use std::ptr;

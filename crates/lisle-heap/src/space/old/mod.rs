@@ -14,7 +14,6 @@ use crate::raw::Raw;
 use blocks::{BLOCK, Block, Blocks};
 use sizes::{CLASSES, words_of_class};
 use std::alloc::{Layout, alloc, dealloc};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) use cells::Cells;
 pub(crate) use sizes::LARGEST_CELL;
@@ -68,11 +67,6 @@ unsafe impl Send for Old {}
 /// objects.
 pub(crate) fn blocks_for(bytes: usize, threads: usize) -> usize {
     (bytes + bytes / 4).div_ceil(BLOCK - LARGEST_CELL * WORD) + threads * CLASSES
-}
-
-/// Locks the old space.
-pub(crate) fn lock<T>(old: &Mutex<T>) -> MutexGuard<'_, T> {
-    old.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Old {
