@@ -10,6 +10,7 @@
 //! has the functions of Rust. `prelude.scm` is the rest of the language, written in itself.
 
 mod compile;
+mod depth;
 mod equal;
 mod expand;
 mod machine;

@@ -172,3 +172,127 @@ fn pitfalls() {
         ("(let ((all '())) (do ((i 0 (+ i 1))) ((= i 3)) (set! all (cons (lambda () i) all))) (map (lambda (f) (f)) all))", "(2 1 0)"),
     ]);
 }
+
+/// Expressions and data of any depth, on a stack that is no larger than a fiber's.
+#[test]
+fn what_is_too_deep_is_an_error() {
+    let nested = |depth: usize, before: &str, within: &str, after: &str| {
+        before.repeat(depth) + within + &after.repeat(depth)
+    };
+    let run = move || {
+        let heap = Heap::builder().nursery(1 << 16).build();
+        heap.enter(|s| {
+            let mut machine = Machine::new(s);
+            for (before, within, after) in [
+                ("(", "", ")"),
+                ("'", "x", ""),
+                ("#(", "", ")"),
+                ("'(1 ", "2", ")"),
+                ("(car ", "5", ")"),
+                ("(if #t ", "5", ")"),
+                ("(if ", "5", " 6 7)"),
+                ("(lambda (x) ", "x", ")"),
+                ("((lambda (x) ", "x", ") 1)"),
+                ("(let ((x 1)) ", "x", ")"),
+                ("(let ((x ", "1", ")) x)"),
+                ("(let* ((x 1) (y 2)) ", "x", ")"),
+                ("(let loop ((x 1)) ", "x", ")"),
+                ("(or #f ", "x", ")"),
+                ("(cond (#f 1) (else ", "5", "))"),
+                ("(begin ", "(if)", ")"),
+                ("(set! x ", "1", ")"),
+                ("`(1 ", "2", ")"),
+                ("`(", "", ")"),
+                ("(let-syntax ((m (syntax-rules () ((_ x) (quote x))))) (m ", "1", "))"),
+                ("(define-syntax m (syntax-rules () ((_ ", "x", ") x)))"),
+            ] {
+                for depth in [10, 50, 100, 130, 200, 300, 400, 1_000, 2_000, 4_000, 8_000, 100_000] {
+                    let text = nested(depth, before, within, after);
+                    if let Err(why) = machine.run_text(s, &text) {
+                        assert!(why.len() < 1_000, "{why}");
+                        assert!(
+                            depth < 100_000 || why.starts_with("lists or expressions are too deep"),
+                            "{why}"
+                        );
+                    }
+                }
+            }
+        });
+    };
+    std::thread::Builder::new().stack_size(900 << 10).spawn(run).unwrap().join().unwrap();
+}
+
+#[test]
+fn circular_and_shared_data_ends() {
+    are(&[
+        ("(define circle (list 1 2 3)) (set-cdr! (cddr circle) circle) (list? circle)", "#f"),
+        ("(length circle)", "error: length: not a list: it is circular"),
+        ("(apply + circle)", "error: not a list: it is circular"),
+        ("(append circle '(1))", "error: append: not a list: it is circular"),
+        ("(list->vector circle)", "error: list->vector: not a list: it is circular"),
+        ("circle", "(1 2 3 1 2 3 1 ...)"),
+        ("(car (cons circle 1)) (+ 1 circle)", "error: +: not a number: (1 2 3 1 2 3 1 ...)"),
+        (
+            "(define other (list 1 2 3 1 2 3)) (set-cdr! (list-tail other 5) other) (equal? circle other)",
+            "#t",
+        ),
+        ("(set-car! other 5) (equal? circle other)", "#f"),
+        ("(define table (make-table)) (table-set! table circle 1) (table-ref table circle #f)", "1"),
+        ("(define v (vector 1)) (vector-set! v 0 v) (equal? v v)", "#t"),
+        // Trees of 2^50 leaves, which share their halves.
+        (
+            "(define (tree n) (if (= n 0) 'leaf (let ((half (tree (- n 1)))) (cons half half)))) (equal? (tree 50) (tree 50))",
+            "#t",
+        ),
+    ]);
+    let heap = Heap::new();
+    heap.enter(|s| {
+        let mut machine = Machine::new(s);
+        let deep = "(define (nest n x) (if (= n 0) x (nest (- n 1) (list x)))) (equal? (nest 100000 1) (nest 100000 1))";
+        assert_eq!(machine.run_text(s, deep), Ok("#t".into()));
+        let shown = machine.run_text(s, "(nest 100000 1)").unwrap();
+        assert!(shown.starts_with("((((((") && shown.contains("...") && shown.len() < 1_000, "{shown}");
+        let tree = "(define (tree n) (if (= n 0) 'leaf (let ((half (tree (- n 1)))) (cons half half)))) (tree 50)";
+        let shown = machine.run_text(s, tree).unwrap();
+        assert!(shown.ends_with("...)") && shown.len() < 1_000_000, "{}", shown.len());
+    });
+}
+
+#[test]
+fn macros_without_end_are_errors() {
+    are(&[
+        (
+            "(define-syntax m (syntax-rules () ((_) (m)))) (m)",
+            "error: a macro that expands to a macro again and again in (m)",
+        ),
+        (
+            "(define-syntax m (syntax-rules () ((_) (list (m))))) (m)",
+            "error: lists or expressions are too deep within each other",
+        ),
+    ]);
+    let heap = Heap::new();
+    heap.enter(|s| {
+        let mut machine = Machine::new(s);
+        let text = "(define-syntax m (syntax-rules () ((_ x ...) (m x ... x ...)))) (m 1)";
+        let why = "a form whose macros expand to more than 1000000 parts";
+        assert_eq!(machine.run_text(s, text), Err(why.into()));
+    });
+}
+
+/// Lists in quasiquotes are built by one call, and errors name the innermost form only.
+#[test]
+fn long_forms() {
+    let heap = Heap::new();
+    heap.enter(|s| {
+        let mut machine = Machine::new(s);
+        let elements = |n: usize| (0..n).map(|n| format!(" ,(+ {n} 1) x")).collect::<String>();
+        let long = format!("(define l `(0{})) (list (length l) (list-ref l 9999))", elements(5_000));
+        assert_eq!(machine.run_text(s, &long), Ok("(10001 5000)".into()));
+        let too_long = machine.run_text(s, &format!("`(0{})", elements(9_000)));
+        assert_eq!(too_long, Err("a function has too many variables, or a call too many arguments".into()));
+        let wrong = format!("{}(if){}", "(if #t (begin ".repeat(20), "))".repeat(20));
+        assert_eq!(machine.run_text(s, &wrong), Err("a special form of the wrong length in (if)".into()));
+        let text = format!("(length '({}))", "(a . 1) ".repeat(100_000));
+        assert_eq!(machine.run_text(s, &text), Ok("100000".into()));
+    });
+}
