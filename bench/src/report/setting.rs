@@ -130,7 +130,6 @@ fn commit() -> Option<String> {
         "Cargo.toml",
         "bench/src",
         "bench/peers",
-        "bench/heaps",
         "bench/Cargo.lock",
     ])?;
     Some(if changes.is_empty() { commit } else { format!("{commit} + changes") })

@@ -10,7 +10,6 @@ mod benchmarks;
 mod effects;
 mod failures;
 mod frames;
-mod heap;
 mod interrupts;
 mod limits;
 mod locks;

@@ -54,7 +54,7 @@ impl Inner {
             ratio,
             limit,
             stress,
-            globals: Arc::new(Table::new(name)),
+            globals: Arc::new(Table::new(name, nursery.range())),
             world: World::new(processors),
             nursery,
             old: Mutex::new(old),
@@ -90,7 +90,8 @@ impl Inner {
         self.world.enter(place);
         // SAFETY: this thread is inside, in its place.
         let session = open.unwrap_or_else(|| unsafe { place.open_session(self) });
-        session.inside.set(true);
+        // SAFETY: as above.
+        unsafe { place.enter_session(session) };
         let _leave = Leave {
             inner: self,
             here,
@@ -119,7 +120,7 @@ impl Inner {
             );
         }
         assert!(
-            !session.inside.get(),
+            !session.is_inside(),
             "this code is inside the heap `{}` already. Pass `&mut Scope` to the code that needs it",
             self.name()
         );
@@ -133,11 +134,12 @@ impl Inner {
                 // First, since a session that was left open inside would be inside already.
                 check_depth(self.1, self.3);
                 self.0.world.enter(self.2);
-                self.1.inside.set(true);
+                // SAFETY: this thread is inside, in its place.
+                unsafe { self.2.enter_session(self.1) };
             }
         }
         let _back = Back(self, session, place, session.depth.get());
-        session.inside.set(false);
+        session.set_inside(false);
         self.world.leave(place);
         step::lifted(session.fence.get(), f)
     }
@@ -174,7 +176,7 @@ struct Leave<'a> {
 impl Drop for Leave<'_> {
     fn drop(&mut self) {
         check_depth(self.session, self.depth);
-        self.session.inside.set(false);
+        self.session.set_inside(false);
         self.session.fence.set(self.fence);
         let place = self.here.place;
         // SAFETY: this thread is inside, in its place.

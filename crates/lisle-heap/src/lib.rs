@@ -50,6 +50,8 @@ mod lock;
 #[cfg(not(lisle_loom))]
 mod object;
 #[cfg(not(lisle_loom))]
+mod opened;
+#[cfg(not(lisle_loom))]
 mod place;
 mod raw;
 #[cfg(not(lisle_loom))]

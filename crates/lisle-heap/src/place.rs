@@ -5,6 +5,7 @@
 
 use crate::inner::Inner;
 use crate::lock::lock;
+use crate::object::Cell as Word;
 use crate::session::Session;
 use crate::space::Young;
 use crate::world::{Member, State};
@@ -45,6 +46,11 @@ struct Sessions {
     /// The sessions of performers that are inside or in `outside`.
     open: Vec<NonNull<Session>>,
     unused: Vec<NonNull<Session>>,
+    /// The sessions whose roots may have changed since the last minor collection.
+    changed: Vec<NonNull<Session>>,
+    /// The mark that goes on has not looked at the first so many of the open sessions, but for those that have been inside since
+    /// it began.
+    unmarked: usize,
 }
 
 impl Drop for Sessions {
@@ -226,8 +232,39 @@ impl Place {
         let session = unsafe { session.as_ref() };
         session.heap.set(heap);
         session.place.set(self);
+        session.index.set(sessions.open.len() - 1);
+        // Its roots will be of objects that the mark reaches anyway.
+        session.mark.set(heap.cycle.marks());
         session.list();
         session
+    }
+
+    /// Notes that the session has come inside, where its roots may change.
+    ///
+    /// # Safety
+    ///
+    /// The place is that of this thread, which is inside.
+    #[inline]
+    pub(crate) unsafe fn enter_session(&self, session: &Session) {
+        session.set_inside(true);
+        if !session.changed.get() {
+            // SAFETY: passed on to the caller.
+            unsafe { self.note_changed(session) };
+        }
+    }
+
+    /// Notes that the roots of the session may change. A mark that has not looked at them does so now.
+    #[cold]
+    unsafe fn note_changed(&self, session: &Session) {
+        session.changed.set(true);
+        // SAFETY: passed on to the caller, and the session is one of this place.
+        unsafe {
+            (*self.sessions.get()).changed.push(NonNull::from(session));
+            let marks = (*session.heap.get()).cycle.marks();
+            if session.mark.replace(marks) != marks {
+                session.roots.each(|root| self.young.mark(root.load(Ordering::Relaxed)));
+            }
+        }
     }
 
     /// Closes a session that `open_session` has opened. Returns `true` if the thread is about to end, and has no other session
@@ -240,25 +277,84 @@ impl Place {
         session.unlist();
         // SAFETY: passed on to the caller.
         let sessions = unsafe { &mut *self.sessions.get() };
-        let mine = NonNull::from(session);
-        let index =
-            sessions.open.iter().position(|session| *session == mine).expect("an open session is listed");
+        let index = session.index.get();
         let session = sessions.open.swap_remove(index);
+        if let Some(moved) = sessions.open.get(index) {
+            // SAFETY: the session stays as long as the place.
+            unsafe { moved.as_ref() }.index.set(index);
+        }
+        // The one that has moved comes from behind, so none of the first ones is passed over.
+        sessions.unmarked = sessions.unmarked.min(sessions.open.len());
         sessions.unused.push(session);
         self.ends.get() && sessions.open.is_empty()
     }
 
-    /// Calls `visit` for each root of each session.
+    /// Calls `visit` for each open session.
     ///
     /// # Safety
     ///
     /// The thread of the place has stopped, or is this one.
-    pub(crate) unsafe fn each_root(&self, mut visit: impl FnMut(&crate::object::Cell)) {
+    pub(crate) unsafe fn each_session(&self, mut visit: impl FnMut(&Session)) {
         // SAFETY: passed on to the caller.
         unsafe {
-            for session in &(*self.sessions.get()).open {
+            (*self.sessions.get()).open.iter().for_each(|session| visit(session.as_ref()));
+        }
+    }
+
+    /// Calls `visit` for each root that may be young, after which it is old. A session that was not inside since the last minor
+    /// collection has none, and is not looked at.
+    ///
+    /// # Safety
+    ///
+    /// As for `each_session`.
+    pub(crate) unsafe fn each_young_root(&self, mut visit: impl FnMut(&Word)) {
+        // SAFETY: passed on to the caller.
+        unsafe {
+            (*self.sessions.get()).changed.retain(|session| {
+                let session = session.as_ref();
+                session.roots.each(&mut visit);
+                session.changed.set(session.is_inside() || session.is_shared());
+                session.changed.get()
+            });
+        }
+    }
+
+    /// Begins a mark with this number: calls `visit` for the roots that may change from now on. The other sessions are looked at
+    /// by `mark_sessions`, or when they come inside.
+    ///
+    /// # Safety
+    ///
+    /// The thread of the place has stopped, or is this one, and no root is young.
+    pub(crate) unsafe fn begin_mark(&self, mark: u64, mut visit: impl FnMut(&Word)) {
+        // SAFETY: passed on to the caller.
+        unsafe {
+            let sessions = &mut *self.sessions.get();
+            sessions.unmarked = sessions.open.len();
+            for session in &sessions.changed {
                 session.as_ref().roots.each(&mut visit);
+                session.as_ref().mark.set(mark);
             }
+        }
+    }
+
+    /// Calls `visit` for the roots of some of the sessions that the mark with this number has not looked at: of `least` sessions, or
+    /// of a sixteenth of them if that is more. Returns `true` if none is left.
+    ///
+    /// # Safety
+    ///
+    /// As for `each_session`.
+    pub(crate) unsafe fn mark_sessions(&self, mark: u64, least: usize, mut visit: impl FnMut(&Word)) -> bool {
+        // SAFETY: passed on to the caller.
+        unsafe {
+            let sessions = &mut *self.sessions.get();
+            for _ in 0..least.max(sessions.unmarked / 16).min(sessions.unmarked) {
+                sessions.unmarked -= 1;
+                let session = sessions.open[sessions.unmarked].as_ref();
+                if session.mark.replace(mark) != mark {
+                    session.roots.each(&mut visit);
+                }
+            }
+            sessions.unmarked == 0
         }
     }
 

@@ -1,17 +1,14 @@
 //! A session: the roots of a performer (a fiber, a task or a plain thread) that has entered a heap.
 
 use crate::inner::Inner;
+use crate::opened::{Entry, Links, Opened};
 use crate::place::{Here, Place};
 use crate::roots::Roots;
-use lisle_core::event::performer_id;
-use lisle_core::internal::performer::{is_in_task, is_on_own_stack};
 use std::cell::Cell;
 use std::ptr;
 
 thread_local! {
-    /// The sessions that the performers of this thread have opened: the first of a list. One of them is
-    /// inside at most; the fibers of the others wait in `outside`.
-    static OPEN: Cell<*const Session> = const { Cell::new(ptr::null()) };
+    static OPENED: Opened<Session> = const { Opened::new() };
 }
 
 pub(crate) struct Session {
@@ -19,17 +16,25 @@ pub(crate) struct Session {
     pub(crate) heap: Cell<*const Inner>,
     /// The place of its thread.
     pub(crate) place: Cell<*const Place>,
+    links: Links<Self>,
     /// Whether the performer uses the heap: it does not in `Scope::outside`.
-    pub(crate) inside: Cell<bool>,
+    inside: Cell<bool>,
     /// The number of scopes that are open.
     pub(crate) depth: Cell<usize>,
     /// The fence that forbids waits inside.
     pub(crate) fence: Cell<usize>,
-    /// The performer that has opened the session.
-    performer: Cell<usize>,
-    /// Whether it was opened in no fiber, but on the thread's own stack.
-    on_own_stack: Cell<bool>,
-    next: Cell<*const Session>,
+    /// Its index in the list of its place.
+    pub(crate) index: Cell<usize>,
+    /// Whether its roots may have changed since the last minor collection. It is in its place's list of these then.
+    pub(crate) changed: Cell<bool>,
+    /// The number of the last mark that has seen its roots.
+    pub(crate) mark: Cell<u64>,
+}
+
+impl Entry for Session {
+    fn links(&self) -> &Links<Self> {
+        &self.links
+    }
 }
 
 impl Session {
@@ -38,33 +43,14 @@ impl Session {
             roots: Roots::new(),
             heap: Cell::new(ptr::null()),
             place: Cell::new(ptr::null()),
+            links: Links::new(),
             inside: Cell::new(false),
             depth: Cell::new(0),
             fence: Cell::new(0),
-            performer: Cell::new(0),
-            on_own_stack: Cell::new(false),
-            next: Cell::new(ptr::null()),
+            index: Cell::new(0),
+            changed: Cell::new(false),
+            mark: Cell::new(0),
         }
-    }
-
-    /// Returns the session that the performer here has opened, or null. Calls `check` for it, and for those of
-    /// other performers whose code may have called this code, with their handles at hand: a session that is
-    /// inside, since nobody waits there, and one on the thread's own stack, below those of all fibers. The
-    /// code of a task has been sent to where it runs, so it has no handles of that one.
-    pub(crate) fn open_here(check: impl Fn(&Self)) -> *const Self {
-        let (mut session, mut mine) = (OPEN.get(), ptr::null());
-        // SAFETY: a session is listed while it is open, on the thread that has opened it.
-        while let Some(open) = unsafe { session.as_ref() } {
-            let is_mine = open.performer.get() == performer_id();
-            if is_mine || open.inside.get() || (open.on_own_stack.get() && !is_in_task()) {
-                check(open);
-            }
-            if is_mine {
-                mine = session;
-            }
-            session = open.next.get();
-        }
-        mine
     }
 
     /// Returns the place of its thread.
@@ -73,28 +59,35 @@ impl Session {
         Here::of(unsafe { &*self.place.get() })
     }
 
-    /// Lists the session as open here.
-    pub(crate) fn list(&self) {
-        self.performer.set(performer_id());
-        self.on_own_stack.set(is_on_own_stack());
-        self.next.set(OPEN.replace(self));
+    /// Returns the session that the performer here has opened, or null. See [`Opened::of_performer`].
+    pub(crate) fn open_here(check: impl Fn(&Self)) -> *const Self {
+        OPENED.with(|opened| opened.of_performer(check))
     }
 
-    /// Takes the session out of the list.
+    /// Notes that the performer here has opened the session.
+    pub(crate) fn list(&self) {
+        OPENED.with(|opened| opened.add(self));
+    }
+
+    /// Notes that the session is closed.
     pub(crate) fn unlist(&self) {
-        let next = self.next.get();
-        if ptr::eq(OPEN.get(), self) {
-            OPEN.set(next);
-            return;
-        }
-        let mut session = OPEN.get();
-        // SAFETY: as in `open_here`.
-        while let Some(open) = unsafe { session.as_ref() } {
-            if ptr::eq(open.next.get(), self) {
-                open.next.set(next);
-                return;
-            }
-            session = open.next.get();
-        }
+        OPENED.with(|opened| opened.remove(self));
+    }
+
+    #[inline]
+    pub(crate) fn set_inside(&self, inside: bool) {
+        self.inside.set(inside);
+        OPENED.with(|opened| opened.set_inside(inside.then_some(self)));
+    }
+
+    #[inline]
+    pub(crate) fn is_inside(&self) -> bool {
+        self.inside.get()
+    }
+
+    /// Returns `true` if its variables may be set in other sessions: a runtime that runs in its `outside`, on the stack of its
+    /// thread, has fibers that need not be `Send`.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.links.is_on_own_stack()
     }
 }

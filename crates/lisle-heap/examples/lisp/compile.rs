@@ -4,7 +4,6 @@
 //! knows the register of each. A variable that is assigned has a cell in its register. A closure has the
 //! registers of the variables that it captures.
 
-use crate::depth::go_deeper;
 use crate::expand::{Lambda, Node, Variable};
 use crate::value::*;
 use lisle_heap::{Array, Local, Scope};
@@ -107,19 +106,19 @@ pub(crate) struct Compiler<'c, 's> {
 }
 
 impl<'s> Compiler<'_, 's> {
-    pub(crate) fn function(&mut self, lambda: &Lambda<'s>) -> Result<Compiled<'s>> {
+    pub(crate) fn function(&mut self, lambda: &Lambda<'s>) -> Compiled<'s> {
         let mut function = Function::default();
         let variables = lambda.parameters.iter().chain(&lambda.rest);
         function.depth = 1 + variables.clone().count() as u32;
         for (variable, register) in variables.zip(1..) {
             self.bind(&mut function, *variable, register);
         }
-        self.expression(&mut function, &lambda.body, true)?;
+        self.expression(&mut function, &lambda.body, true);
         function.emit(Op::Return, -1);
         let (parameters, has_rest) = (lambda.parameters.len(), lambda.rest.is_some());
         let registers = function.deepest as usize + 4;
         self.codes.push(Rc::new(Code { ops: function.ops, parameters, has_rest, registers }));
-        Ok((self.codes.len() - 1, array(self.s, &function.constants), function.captured))
+        (self.codes.len() - 1, array(self.s, &function.constants), function.captured)
     }
 
     /// Says that a variable has a register from here on, and puts its value into a cell if it is assigned.
@@ -131,8 +130,7 @@ impl<'s> Compiler<'_, 's> {
     }
 
     /// Compiles an expression. `is_last` says that the function returns its value.
-    fn expression(&mut self, function: &mut Function<'s>, node: &Node<'s>, is_last: bool) -> Result<()> {
-        go_deeper()?;
+    fn expression(&mut self, function: &mut Function<'s>, node: &Node<'s>, is_last: bool) {
         match node {
             Node::Constant(constant) => function.emit_with(Op::Constant, *constant, 1),
             Node::Local(variable) => {
@@ -143,31 +141,32 @@ impl<'s> Compiler<'_, 's> {
             }
             Node::SetLocal(variable, value) => {
                 function.emit_read(*variable);
-                self.expression(function, value, false)?;
+                self.expression(function, value, false);
                 function.emit(Op::Store, -1);
             }
             Node::Global(symbol) => function.emit_with(Op::Global, *symbol, 1),
             Node::SetGlobal(symbol, value) | Node::Define(symbol, value) => {
-                self.expression(function, value, false)?;
+                self.expression(function, value, false);
                 let op = if matches!(node, Node::Define(..)) { Op::Define } else { Op::SetGlobal };
                 function.emit_with(op, *symbol, 0);
             }
             Node::If(parts) => {
-                self.expression(function, &parts[0], false)?;
+                let [condition, then, otherwise] = &**parts;
+                self.expression(function, condition, false);
                 let to_otherwise = function.emit(Op::JumpIfFalse(0), -1);
-                self.expression(function, &parts[1], is_last)?;
+                self.expression(function, then, is_last);
                 let to_end = function.emit(Op::Jump(0), -1);
                 function.ops[to_otherwise] = Op::JumpIfFalse(function.here());
-                self.expression(function, &parts[2], is_last)?;
+                self.expression(function, otherwise, is_last);
                 function.ops[to_end] = Op::Jump(function.here());
             }
             Node::Let(bindings, body) => {
                 for (variable, value) in bindings {
                     let register = function.depth;
-                    self.expression(function, value, false)?;
+                    self.expression(function, value, false);
                     self.bind(function, *variable, register);
                 }
-                self.expression(function, body, is_last)?;
+                self.expression(function, body, is_last);
                 if !bindings.is_empty() {
                     function.emit(Op::Slide(bindings.len() as u32), -(bindings.len() as i32));
                 }
@@ -176,48 +175,35 @@ impl<'s> Compiler<'_, 's> {
                 [] => function.emit_with(Op::Constant, self.s.local(ValueView::Unspecified), 1),
                 [before @ .., last] => {
                     for node in before {
-                        self.expression(function, node, false)?;
+                        self.expression(function, node, false);
                         function.emit(Op::Drop, -1);
                     }
-                    self.expression(function, last, is_last)?;
+                    self.expression(function, last, is_last);
                 }
             },
-            Node::Lambda(lambda) => self.closure(function, lambda)?,
-            Node::Call(called, arguments) => self.call(function, called, arguments, is_last)?,
+            Node::Lambda(lambda) => {
+                let (code, constants, captured) = self.function(lambda);
+                for variable in &captured {
+                    function.emit_read(*variable);
+                }
+                let count = captured.len();
+                let op = |constants| Op::Closure(constants, code as u32, count as u32);
+                function.emit_with(op, self.s.local(constants), 1 - count as i32);
+            }
+            Node::Call(called, arguments) => {
+                let frame = (!is_last).then(|| function.emit(Op::Frame(0), 2));
+                self.expression(function, called, false);
+                for argument in arguments {
+                    self.expression(function, argument, false);
+                }
+                let count = arguments.len() as i32;
+                if let Some(frame) = frame {
+                    function.emit(Op::Call(count as u32), -count - 2);
+                    function.ops[frame] = Op::Frame(function.here());
+                } else {
+                    function.emit(Op::TailCall(count as u32), -count);
+                }
+            }
         }
-        Ok(())
-    }
-
-    fn closure(&mut self, function: &mut Function<'s>, lambda: &Lambda<'s>) -> Result<()> {
-        let (code, constants, captured) = self.function(lambda)?;
-        for variable in &captured {
-            function.emit_read(*variable);
-        }
-        let count = captured.len();
-        let op = |constants| Op::Closure(constants, code as u32, count as u32);
-        function.emit_with(op, self.s.local(constants), 1 - count as i32);
-        Ok(())
-    }
-
-    fn call(
-        &mut self,
-        function: &mut Function<'s>,
-        called: &Node<'s>,
-        arguments: &[Node<'s>],
-        is_last: bool,
-    ) -> Result<()> {
-        let frame = (!is_last).then(|| function.emit(Op::Frame(0), 2));
-        self.expression(function, called, false)?;
-        for argument in arguments {
-            self.expression(function, argument, false)?;
-        }
-        let count = arguments.len() as i32;
-        if let Some(frame) = frame {
-            function.emit(Op::Call(count as u32), -count - 2);
-            function.ops[frame] = Op::Frame(function.here());
-        } else {
-            function.emit(Op::TailCall(count as u32), -count);
-        }
-        Ok(())
     }
 }

@@ -6,7 +6,6 @@
 //! and comes back when it is returned to. So recursion is as deep as the heap is large.
 
 use crate::compile::{Code, Compiler, Op};
-use crate::depth::begin_form;
 use crate::expand::{Expander, Lambda};
 use crate::natives::{Call, NATIVES, Native};
 use crate::read::Reader;
@@ -66,20 +65,18 @@ impl<'r> Machine<'r> {
         let mut last = String::new();
         while s.scope(|s| self.load(s, &mut text))? {
             self.run(s)?;
-            last.clear();
-            print(&mut last, self.regs.get(s, 0), true, MOST_PRINTED);
+            last = show(self.regs.get(s, 0));
         }
         Ok(last)
     }
 
     /// Reads the next form, and puts a call of its code into the registers. Returns `false` at the end of the text.
     fn load(&mut self, s: &mut Scope<'_>, text: &mut Peekable<Chars<'_>>) -> Result<bool> {
-        begin_form();
         let mut reader = Reader { text, symbols: &mut self.expander.symbols };
         let Some(form) = reader.read(s)? else { return Ok(false) };
         let program = Lambda { parameters: Vec::new(), rest: None, body: self.expander.top(s, form)? };
         let assigned = &self.expander.assigned;
-        let (code, constants, _) = Compiler { s, codes: &mut self.codes, assigned }.function(&program)?;
+        let (code, constants, _) = Compiler { s, codes: &mut self.codes, assigned }.function(&program);
         let captured = s.array::<Value>(0, Value::nil());
         let closure = s.alloc::<Closure>(Closure::init(code, constants, captured));
         self.below.set(s, None);

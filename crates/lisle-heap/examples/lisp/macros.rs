@@ -1,6 +1,5 @@
 //! `syntax-rules`: patterns and templates.
 
-use crate::depth::go_deeper;
 use crate::equal::is_equal;
 use crate::read::Symbols;
 use crate::scopes::{Env, Scopes, name_id};
@@ -61,20 +60,16 @@ impl Rules {
 
     /// Returns the variables of a pattern.
     fn variables(&self, pattern: ValueView<'_>) -> Vec<u32> {
-        let (mut variables, mut left) = (Vec::new(), vec![pattern]);
-        while let Some(pattern) = left.pop() {
-            match name_id(pattern) {
-                Some(id) if self.literals.contains(&id) => {}
-                Some(_) if is_named(pattern, "...") || is_named(pattern, "_") => {}
-                Some(id) => variables.push(id),
-                None => {
-                    let (elements, end) = parts(pattern, usize::MAX);
-                    left.extend(elements);
-                    left.extend(name_id(end).map(|_| end));
-                }
+        match name_id(pattern) {
+            Some(id) if self.literals.contains(&id) => Vec::new(),
+            Some(_) if is_named(pattern, "...") || is_named(pattern, "_") => Vec::new(),
+            Some(id) => vec![id],
+            None => {
+                let (mut elements, end) = parts(pattern, usize::MAX);
+                elements.extend(name_id(end).map(|_| end));
+                elements.into_iter().flat_map(|element| self.variables(element)).collect()
             }
         }
-        variables
     }
 }
 
@@ -88,7 +83,7 @@ impl<'e, 's> Expansion<'e, 's> {
         for (pattern, template) in &self.rules.rules {
             let mut matches = Matches::new();
             let (pattern, template) = (s.local::<Value>(pattern), s.local::<Value>(template));
-            if self.matches(s, pattern.get(s), pair(form.get(s))?.cdr(), &mut matches)? {
+            if self.matches(s, pattern.get(s), pair(form.get(s))?.cdr(), &mut matches) {
                 return self.fill(s, template, &matches);
             }
         }
@@ -102,21 +97,20 @@ impl<'e, 's> Expansion<'e, 's> {
         pattern: ValueView<'_>,
         form: ValueView<'_>,
         matches: &mut Matches<'s>,
-    ) -> Result<bool> {
-        go_deeper()?;
+    ) -> bool {
         if let Some(id) = name_id(pattern) {
             if self.rules.literals.contains(&id) {
                 let meaning = self.scopes.meaning(form, self.env);
-                return Ok(meaning.is_some() && meaning == self.scopes.meaning(pattern, self.rules.env));
+                return meaning.is_some() && meaning == self.scopes.meaning(pattern, self.rules.env);
             }
             if !is_named(pattern, "_") {
                 matches.insert(id, Matched::One(s.local(form)));
             }
-            return Ok(true);
+            return true;
         }
         let (patterns, pattern_end) = parts(pattern, usize::MAX);
         if patterns.is_empty() {
-            return Ok(is_equal(pattern, form));
+            return is_equal(pattern, form);
         }
         // A pattern with an ellipsis matches all forms but those for the patterns before and after it.
         let ellipsis = patterns.iter().skip(1).position(|pattern| is_named(*pattern, "..."));
@@ -125,33 +119,27 @@ impl<'e, 's> Expansion<'e, 's> {
             None => (&patterns[..], None, &[][..]),
         };
         let (forms, form_end) = parts(form, if repeated.is_some() { usize::MAX } else { patterns.len() });
-        let Some(count) = forms.len().checked_sub(before.len() + after.len()) else { return Ok(false) };
+        let Some(count) = forms.len().checked_sub(before.len() + after.len()) else { return false };
         if is_vector(pattern) != is_vector(form) || (repeated.is_none() && count > 0) {
-            return Ok(false);
+            return false;
         }
         let (first, rest) = forms.split_at(before.len());
         let (middle, last) = rest.split_at(count);
         if let Some(repeated) = repeated {
             let mut rounds = vec![Matches::new(); count];
-            for (round, form) in rounds.iter_mut().zip(middle) {
-                if !self.matches(s, repeated, *form, round)? {
-                    return Ok(false);
-                }
+            if !rounds.iter_mut().zip(middle).all(|(round, form)| self.matches(s, repeated, *form, round)) {
+                return false;
             }
             let (names, rounds) = (self.rules.variables(repeated), Matched::Many(rounds.into()));
             matches.extend(names.into_iter().map(|name| (name, rounds.clone())));
         }
-        for (pattern, form) in before.iter().zip(first).chain(after.iter().zip(last)) {
-            if !self.matches(s, *pattern, *form, matches)? {
-                return Ok(false);
-            }
-        }
-        self.matches(s, pattern_end, form_end, matches)
+        let mut pairs = before.iter().zip(first).chain(after.iter().zip(last));
+        pairs.all(|(pattern, form)| self.matches(s, *pattern, *form, matches))
+            && self.matches(s, pattern_end, form_end, matches)
     }
 
     /// Fills in a template.
     fn fill(&mut self, s: &mut Scope<'s>, template: Handle<'s>, matches: &Matches<'s>) -> Result<Handle<'s>> {
-        go_deeper()?;
         if let Some(id) = name_id(template.get(s)) {
             return match matches.get(&id) {
                 Some(Matched::One(form)) => Ok(*form),
@@ -215,18 +203,16 @@ fn rebuild<'s>(s: &mut Scope<'s>, like: Handle<'_>, elements: &[Handle<'_>], end
 }
 
 /// Returns a datum without aliases: each name is its symbol.
-pub(crate) fn strip<'s>(s: &mut Scope<'s>, mut datum: Handle<'s>) -> Result<Handle<'s>> {
-    while let ValueView::Alias(alias) = datum.get(s) {
-        datum = s.local(alias.of());
+pub(crate) fn strip<'s>(s: &mut Scope<'s>, datum: Handle<'s>) -> Handle<'s> {
+    if let ValueView::Alias(alias) = datum.get(s) {
+        let name = s.local(alias.of());
+        return strip(s, name);
     }
-    let (mut elements, end) = handles_of_parts(s, datum.get(s));
+    let (elements, end) = handles_of_parts(s, datum.get(s));
     if elements.is_empty() {
-        return Ok(datum);
+        return datum;
     }
-    go_deeper()?;
-    for element in &mut elements {
-        *element = strip(s, *element)?;
-    }
-    let end = strip(s, end)?;
-    Ok(rebuild(s, datum, &elements, end))
+    let elements: Vec<_> = elements.into_iter().map(|element| strip(s, element)).collect();
+    let end = strip(s, end);
+    rebuild(s, datum, &elements, end)
 }

@@ -10,7 +10,6 @@
 //! has the functions of Rust. `prelude.scm` is the rest of the language, written in itself.
 
 mod compile;
-mod depth;
 mod equal;
 mod expand;
 mod machine;

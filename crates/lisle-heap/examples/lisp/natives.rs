@@ -81,7 +81,6 @@ natives! {
     "set-car!" 2 2, |c, s| { pair(c.view(s, 0))?.car.set(s, c.view(s, 1)); c.give(s, ValueView::Unspecified) };
     "set-cdr!" 2 2, |c, s| { pair(c.view(s, 0))?.cdr.set(s, c.view(s, 1)); c.give(s, ValueView::Unspecified) };
     "list" 0 ANY, |c, s| { let list = c.machine.list(s, c.args.clone()); c.give(s, list) };
-    "list?" 1 1, |c, s| c.give(s, elements(c.view(s, 0)).is_ok());
     "length" 1 1, |c, s| c.give(s, elements(c.view(s, 0))?.len() as i64);
     "append" 0 ANY, |c, s| {
         let Some(last) = c.args.len().checked_sub(1) else { return c.give(s, ValueView::Nil) };
@@ -178,8 +177,8 @@ natives! {
         ValueView::Many(many) => c.give(s, many.get().0.get()),
         _ => { let list = c.machine.list(s, c.args.clone()); c.give(s, list) }
     };
-    "display" 1 1, |c, s| { print(&mut c.machine.out, c.machine.regs.get(s, c.args.start), false, MOST_PRINTED); c.give(s, ValueView::Unspecified) };
-    "write" 1 1, |c, s| { print(&mut c.machine.out, c.machine.regs.get(s, c.args.start), true, MOST_PRINTED); c.give(s, ValueView::Unspecified) };
+    "display" 1 1, |c, s| { print(&mut c.machine.out, c.machine.regs.get(s, c.args.start), false, 0); c.give(s, ValueView::Unspecified) };
+    "write" 1 1, |c, s| { print(&mut c.machine.out, c.machine.regs.get(s, c.args.start), true, 0); c.give(s, ValueView::Unspecified) };
     "error" 1 ANY, |c, s| Err(message((0..c.args.len()).map(|n| c.view(s, n))));
     "collect" 0 0, |c, s| { s.collect(Kind::Full); c.give(s, ValueView::Unspecified) };
 }

@@ -36,29 +36,19 @@
 (define-syntax letrec-syntax
   (syntax-rules () ((_ part ...) (let-syntax part ...))))
 
-; Each quasiquote around the datum but the first has a mark.
+; The marks after the datum are the quasiquotes around it.
 (define-syntax quasiquote
-  (syntax-rules () ((_ x) (%quasi x ()))))
-(define-syntax %quasi
   (syntax-rules (quasiquote unquote unquote-splicing)
-    ((_ (unquote x) ()) x)
-    ((_ (unquote-splicing x) ())
+    ((_ (unquote x)) x)
+    ((_ (unquote-splicing x))
      (syntax-error "`,@` where no list is in" (quasiquote (unquote-splicing x))))
-    ((_ (quasiquote x) marks) (list 'quasiquote (%quasi x (deeper . marks))))
-    ((_ (unquote x) (mark . marks)) (list 'unquote (%quasi x marks)))
-    ((_ (unquote-splicing x) (mark . marks)) (list 'unquote-splicing (%quasi x marks)))
-    ((_ (x y ... quasiquote z) marks) (%quasi-list marks (x y ...) (quasiquote z)))
-    ((_ (x y ... unquote z) marks) (%quasi-list marks (x y ...) (unquote z)))
-    ((_ (x y ... unquote-splicing z) marks) (%quasi-list marks (x y ...) (unquote-splicing z)))
-    ((_ (x y ... . end) marks) (%quasi-list marks (x y ...) end))
-    ((_ #(x ...) marks) (list->vector (%quasi (x ...) marks)))
-    ((_ x marks) 'x)))
-(define-syntax %quasi-list
-  (syntax-rules () ((_ marks (x ...) end) (append (%quasi-part x marks) ... (%quasi end marks)))))
-(define-syntax %quasi-part
-  (syntax-rules (unquote-splicing)
-    ((_ (unquote-splicing x) ()) x)
-    ((_ x marks) (list (%quasi x marks)))))
+    ((_ ((unquote-splicing x) . rest)) (append x (quasiquote rest)))
+    ((_ (quasiquote x) mark ...) (list 'quasiquote (quasiquote x mark ... deeper)))
+    ((_ (unquote x) mark more ...) (list 'unquote (quasiquote x more ...)))
+    ((_ (unquote-splicing x) mark more ...) (list 'unquote-splicing (quasiquote x more ...)))
+    ((_ (x . rest) mark ...) (cons (quasiquote x mark ...) (quasiquote rest mark ...)))
+    ((_ #(x ...) mark ...) (list->vector (quasiquote (x ...) mark ...)))
+    ((_ x mark ...) 'x)))
 
 (define-syntax and
   (syntax-rules ()
@@ -142,6 +132,8 @@
 (define (cdar x) (cdr (car x)))
 (define (cddr x) (cdr (cdr x)))
 (define (caddr x) (car (cddr x)))
+(define (list? x)
+  (cond ((null? x) #t) ((pair? x) (list? (cdr x))) (else #f)))
 (define (list-tail list n) (if (= n 0) list (list-tail (cdr list) (- n 1))))
 (define (list-ref list n) (car (list-tail list n)))
 (define (reverse list)

@@ -1,6 +1,5 @@
 //! The reader: from text to data.
 
-use crate::depth::go_deeper;
 use crate::value::*;
 use lisle_heap::{Global, Local, Scope};
 use std::collections::HashMap;
@@ -50,7 +49,6 @@ impl Reader<'_, '_> {
 
     /// Reads the next datum, or returns `None` at the end of the text.
     pub(crate) fn read<'s>(&mut self, s: &mut Scope<'s>) -> Result<Option<Handle<'s>>> {
-        go_deeper()?;
         self.skip();
         let Some(letter) = self.text.next() else { return Ok(None) };
         let short = match letter {

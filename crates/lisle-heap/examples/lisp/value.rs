@@ -116,21 +116,14 @@ expect! {
     closure: Closure(Ref<'_, Closure>), "a closure";
 }
 
-/// Returns the first elements of a list, at most so many, and the rest of it, which is a pair if the list is circular.
+/// Returns the first elements of a list, at most so many, and the rest of it.
 pub(crate) fn split(mut list: ValueView<'_>, most: usize) -> (Vec<ValueView<'_>>, ValueView<'_>) {
-    let (mut elements, mut passed) = (Vec::new(), list);
+    let mut elements = Vec::new();
     while let ValueView::Pair(pair) = list
         && elements.len() < most
     {
         elements.push(pair.car());
         list = pair.cdr();
-        // The walk along a circle comes again to where it was after the last power of two.
-        if list == passed {
-            break;
-        }
-        if elements.len().is_power_of_two() {
-            passed = list;
-        }
     }
     (elements, list)
 }
@@ -139,7 +132,6 @@ pub(crate) fn split(mut list: ValueView<'_>, most: usize) -> (Vec<ValueView<'_>>
 pub(crate) fn elements(list: ValueView<'_>) -> Result<Vec<ValueView<'_>>> {
     match split(list, usize::MAX) {
         (elements, ValueView::Nil) => Ok(elements),
-        (_, ValueView::Pair(_)) => Err("not a list: it is circular".into()),
         (_, end) => Err(format!("not a list: it ends in {}", show(end))),
     }
 }
@@ -195,10 +187,10 @@ pub(crate) fn array<'s>(s: &mut Scope<'s>, elements: &[Handle<'_>]) -> Local<'s,
     array
 }
 
-/// Returns the value as `write` prints it in a message: a large value is cut short.
+/// Returns the value as `write` prints it.
 pub(crate) fn show(value: ValueView<'_>) -> String {
     let mut out = String::new();
-    print(&mut out, value, true, 200);
+    print(&mut out, value, true, 0);
     out
 }
 
@@ -207,80 +199,56 @@ pub(crate) fn message<'a>(parts: impl IntoIterator<Item = ValueView<'a>>) -> Str
     let mut said = String::new();
     for (number, part) in parts.into_iter().enumerate() {
         said += if number > 0 { " " } else { "" };
-        print(&mut said, part, number > 0, 1_000);
+        print(&mut said, part, number > 0, 0);
     }
     said
 }
 
-/// The parts of a value that programs print.
-pub(crate) const MOST_PRINTED: usize = 100_000;
-
-/// Prints at most so many parts of a value, and at most 100 levels of it: as `write` does, or as `display` does.
-pub(crate) fn print(out: &mut String, value: ValueView<'_>, quoted: bool, most: usize) {
-    Printer { out, quoted, left: most }.print(value, 100);
-}
-
-struct Printer<'o> {
-    out: &'o mut String,
-    quoted: bool,
-    /// The number of parts that may still be printed.
-    left: usize,
-}
-
-impl Printer<'_> {
-    fn print(&mut self, value: ValueView<'_>, levels: usize) {
-        if self.left == 0 || levels == 0 {
-            return *self.out += "...";
-        }
-        self.left -= 1;
-        match value {
-            ValueView::Nil => *self.out += "()",
-            ValueView::Unspecified => *self.out += "#<unspecified>",
-            ValueView::Unassigned => *self.out += "#<unassigned>",
-            ValueView::Bool(truth) => *self.out += if truth { "#t" } else { "#f" },
-            ValueView::Char(' ') if self.quoted => *self.out += "#\\space",
-            ValueView::Char('\n') if self.quoted => *self.out += "#\\newline",
-            ValueView::Char(letter) => {
-                *self.out += if self.quoted { "#\\" } else { "" };
-                self.out.push(letter);
-            }
-            ValueView::Int(number) => *self.out += &number.to_string(),
-            ValueView::Float(float) if float.0.fract() == 0.0 && float.0.abs() < 1e15 => {
-                *self.out += &format!("{:.1}", float.0);
-            }
-            ValueView::Float(float) => *self.out += &float.0.to_string(),
-            ValueView::Symbol(symbol) => *self.out += &symbol.name,
-            ValueView::Alias(alias) => self.print(alias.of(), levels - 1),
-            ValueView::Text(text) if self.quoted => *self.out += &format!("{:?}", text.0),
-            ValueView::Text(text) => *self.out += &text.0,
-            ValueView::Pair(_) | ValueView::Vector(_) => self.print_parts(value, levels - 1),
-            ValueView::Many(many) => self.print(many.get().0.get(), levels - 1),
-            ValueView::Closure(_) | ValueView::Native(_) | ValueView::Continuation(_) => {
-                *self.out += "#<procedure>"
-            }
-            ValueView::Table(_) => *self.out += "#<table>",
-            ValueView::Cell(_) => *self.out += "#<internal>",
-        }
+/// Prints a value: as `write` does, or as `display` does.
+pub(crate) fn print(out: &mut String, value: ValueView<'_>, quoted: bool, depth: usize) {
+    if depth > 200 {
+        return *out += "...";
     }
-
-    fn print_parts(&mut self, value: ValueView<'_>, levels: usize) {
-        let (elements, end) = parts(value, self.left);
-        *self.out += if is_vector(value) { "#(" } else { "(" };
-        for (index, element) in elements.into_iter().enumerate() {
-            *self.out += if index > 0 { " " } else { "" };
-            if self.left == 0 {
-                return *self.out += "...)";
-            }
-            self.print(element, levels);
+    match value {
+        ValueView::Nil => *out += "()",
+        ValueView::Unspecified => *out += "#<unspecified>",
+        ValueView::Unassigned => *out += "#<unassigned>",
+        ValueView::Bool(truth) => *out += if truth { "#t" } else { "#f" },
+        ValueView::Char(' ') if quoted => *out += "#\\space",
+        ValueView::Char('\n') if quoted => *out += "#\\newline",
+        ValueView::Char(letter) => {
+            *out += if quoted { "#\\" } else { "" };
+            out.push(letter);
         }
-        match end {
-            ValueView::Nil => {}
-            ValueView::Pair(_) => *self.out += " ...",
-            end => {
-                *self.out += " . ";
-                self.print(end, levels);
-            }
+        ValueView::Int(number) => *out += &number.to_string(),
+        ValueView::Float(float) if float.0.fract() == 0.0 && float.0.abs() < 1e15 => {
+            *out += &format!("{:.1}", float.0);
         }
-        *self.out += ")";
+        ValueView::Float(float) => *out += &float.0.to_string(),
+        ValueView::Symbol(symbol) => *out += &symbol.name,
+        ValueView::Alias(alias) => print(out, alias.of(), quoted, depth + 1),
+        ValueView::Text(text) if quoted => *out += &format!("{:?}", text.0),
+        ValueView::Text(text) => *out += &text.0,
+        ValueView::Pair(_) | ValueView::Vector(_) => {
+            let (elements, end) = parts(value, 10_000);
+            *out += if is_vector(value) { "#(" } else { "(" };
+            for (index, element) in elements.into_iter().enumerate() {
+                *out += if index > 0 { " " } else { "" };
+                print(out, element, quoted, depth + 1);
+            }
+            match end {
+                ValueView::Nil => {}
+                ValueView::Pair(_) => *out += " ...",
+                end => {
+                    *out += " . ";
+                    print(out, end, quoted, depth + 1);
+                }
+            }
+            *out += ")";
+        }
+        ValueView::Many(many) => print(out, many.get().0.get(), quoted, depth + 1),
+        ValueView::Closure(_) | ValueView::Native(_) | ValueView::Continuation(_) => *out += "#<procedure>",
+        ValueView::Table(_) => *out += "#<table>",
+        ValueView::Cell(_) => *out += "#<internal>",
     }
 }

@@ -16,13 +16,25 @@ use super::{Kind, destroy};
 use crate::inner::Inner;
 use crate::lock::lock;
 use crate::place::Place;
-use crate::space::{BLOCK, NO_SHADE, Old, Phase, blocks_for, shade_of};
+use crate::space::{BLOCK, NO_SHADE, Old, Phase, Stack, blocks_for, shade_of};
 use crate::world::Stopped;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// The least and the largest number of bytes that a slice marks. The latter takes some 200 µs.
 const SLICES: (usize, usize) = (1 << 15, 1 << 18);
+
+/// The least numbers of parked sessions and of global handles of which a slice, or the stop of a minor collection, marks the
+/// objects.
+const AT_ONCE: Roots = Roots { sessions: 64, globals: 1 << 10 };
+const ALL: Roots = Roots { sessions: usize::MAX, globals: usize::MAX };
+
+/// A number of roots that are to be marked.
+#[derive(Clone, Copy)]
+struct Roots {
+    sessions: usize,
+    globals: usize,
+}
 
 /// The number of blocks, or large objects, that a slice sweeps.
 const SWEPT_AT_ONCE: usize = 8;
@@ -62,7 +74,10 @@ impl Inner {
         let colours = lock(&self.old).colours;
         let mut stack = self.cycle.marker.stack(colours, self.nursery.range());
         // SAFETY: passed on to the caller.
-        unsafe { place.young.take_shaded(|payload| stack.push(payload)) };
+        unsafe {
+            place.young.take_shaded(|payload| stack.push(payload));
+            self.mark_roots([place], AT_ONCE, &mut stack);
+        }
         let words = stack.work(bytes / size_of::<usize>());
         let left = self.cycle.left.load(Ordering::Relaxed);
         self.cycle.left.store(left.saturating_sub(words * size_of::<usize>()), Ordering::Relaxed);
@@ -115,8 +130,8 @@ impl Inner {
                     }
                 }
                 Phase::Marking => {
-                    self.collect_shaded(stopped);
-                    if self.cycle.marker.is_empty() {
+                    let all_roots = self.collect_marked(stopped, AT_ONCE);
+                    if all_roots && self.cycle.marker.is_empty() {
                         self.end_mark(stopped);
                     }
                 }
@@ -139,24 +154,56 @@ impl Inner {
         self.cycle.pace.store(pace.clamp(SLICES.0, SLICES.1), Ordering::Relaxed);
     }
 
-    /// Begins a mark with the objects to which roots refer.
+    /// Begins a mark with the objects to which the roots of running sessions refer. The roots of those that are parked do not change,
+    /// so they are marked little by little.
     unsafe fn begin_mark(&self, stopped: &Stopped<'_, Place>) {
         let mut old = lock(&self.old);
         old.born = old.colours.marked;
         set_shade(stopped, shade_of(old.colours));
         let mut stack = self.cycle.marker.stack(old.colours, self.nursery.range());
+        let mark = self.cycle.count_mark();
+        for place in stopped.members() {
+            // SAFETY: passed on to the caller.
+            unsafe { place.begin_mark(mark, |root| stack.reach(root)) };
+        }
+        self.globals.begin_mark(mark);
         // SAFETY: passed on to the caller.
-        unsafe { self.each_root(stopped, |root| stack.reach(root)) };
+        unsafe { self.mark_roots(stopped.members(), AT_ONCE, &mut stack) };
         self.cycle.left.store(old.bytes(), Ordering::Relaxed);
         self.cycle.set_phase(Phase::Marking);
     }
 
-    /// Puts the objects that stores have marked into the queue.
-    unsafe fn collect_shaded(&self, stopped: &Stopped<'_, Place>) {
+    /// Marks the objects to which some roots refer: of parked sessions in these places, and global ones. Returns `true` if all roots
+    /// of the snapshot have been looked at.
+    ///
+    /// # Safety
+    ///
+    /// The threads of the places have stopped, or are this one.
+    unsafe fn mark_roots<'a>(
+        &self,
+        places: impl IntoIterator<Item = &'a Place>,
+        some: Roots,
+        stack: &mut Stack<'_>,
+    ) -> bool {
+        let mut all = self.globals.mark_some(some.globals, |word| stack.reach(word));
+        for place in places {
+            // SAFETY: passed on to the caller.
+            all &=
+                unsafe { place.mark_sessions(self.cycle.marks(), some.sessions, |root| stack.reach(root)) };
+        }
+        all
+    }
+
+    /// Puts the objects that stores have marked, and those of some roots, into the queue. Returns `true` if all roots have been looked
+    /// at.
+    unsafe fn collect_marked(&self, stopped: &Stopped<'_, Place>, some: Roots) -> bool {
         let mut stack = self.cycle.marker.stack(lock(&self.old).colours, self.nursery.range());
-        for place in stopped.members() {
-            // SAFETY: the threads of all places are stopped.
-            unsafe { place.young.take_shaded(|payload| stack.push(payload)) };
+        // SAFETY: the threads of all places are stopped.
+        unsafe {
+            for place in stopped.members() {
+                place.young.take_shaded(|payload| stack.push(payload));
+            }
+            self.mark_roots(stopped.members(), some, &mut stack)
         }
     }
 
@@ -196,7 +243,7 @@ impl Inner {
         // SAFETY: passed on to the caller.
         unsafe {
             if self.cycle.phase() == Phase::Marking {
-                self.collect_shaded(stopped);
+                self.collect_marked(stopped, ALL);
                 self.end_mark(stopped);
             }
         }

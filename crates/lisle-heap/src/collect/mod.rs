@@ -12,7 +12,7 @@ mod room;
 
 use crate::inner::Inner;
 use crate::lock::lock;
-use crate::object::{Cell, header_of, weak_word};
+use crate::object::{header_of, weak_word};
 use crate::place::Place;
 use crate::raw::{NONE, Raw, is_pointer, moved, untagged};
 use crate::space::{Logged, Mover, Pool, blocks_for};
@@ -66,19 +66,6 @@ impl Inner {
         let mut stats = lock(&self.stats);
         stats.longest_stop = stats.longest_stop.max(begun.elapsed());
         Some(stopped)
-    }
-
-    /// Calls `visit` for each root of each session, and for each global handle.
-    ///
-    /// # Safety
-    ///
-    /// All threads have stopped.
-    pub(crate) unsafe fn each_root(&self, stopped: &Stopped<'_, Place>, mut visit: impl FnMut(&Cell)) {
-        for place in stopped.members() {
-            // SAFETY: passed on to the caller.
-            unsafe { place.each_root(&mut visit) };
-        }
-        self.globals.each(visit);
     }
 
     /// Collects.
@@ -163,7 +150,10 @@ impl Inner {
         // SAFETY: passed on to the caller.
         unsafe {
             let mut mover = Mover::new(self.nursery.range(), &self.old);
-            self.each_root(stopped, |root| mover.correct(root));
+            for place in stopped.members() {
+                place.each_young_root(|root| mover.correct(root));
+            }
+            self.globals.each_young(|word| mover.correct(word));
             self.guards.each_young(|word| mover.correct(word));
             for place in stopped.members() {
                 for entry in place.young.log_entries().drain(..) {

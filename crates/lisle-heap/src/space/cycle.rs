@@ -16,6 +16,8 @@ pub(crate) enum Phase {
 pub(crate) struct Cycle {
     /// The number of a phase. Changed while all threads are stopped, or by the thread that sweeps the last part.
     phase: AtomicUsize,
+    /// The number of marks that have begun. Changed while all threads are stopped.
+    marks: AtomicU64,
     pub(crate) marker: Marker,
     /// The number of bytes that were in the old space when the mark began, less those that are marked.
     pub(crate) left: AtomicUsize,
@@ -39,6 +41,17 @@ impl Cycle {
 
     pub(crate) fn set_phase(&self, phase: Phase) {
         self.phase.store(phase as usize, Ordering::Relaxed);
+    }
+
+    /// Returns the number of marks that have begun.
+    #[inline]
+    pub(crate) fn marks(&self) -> u64 {
+        self.marks.load(Ordering::Relaxed)
+    }
+
+    /// Counts a mark that begins, and returns its number.
+    pub(crate) fn count_mark(&self) -> u64 {
+        self.marks.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Returns the time of all slices.

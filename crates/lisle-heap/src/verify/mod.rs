@@ -58,6 +58,15 @@ impl Check<'_> {
         }
     }
 
+    /// Checks a word outside of all objects. The next minor collection does not look at it unless it may be young.
+    fn root(&mut self, cell: &Cell, may_be_young: bool, of: &str) {
+        self.word(cell, None, || of.into());
+        let raw = cell.load(Ordering::Relaxed);
+        if is_pointer(raw) && self.place.young.is_young(raw) && !may_be_young {
+            self.fail(|| format!("a word of {of} points to a young object, and is not known to"));
+        }
+    }
+
     /// Checks the words of an object.
     ///
     /// # Safety
@@ -150,7 +159,12 @@ impl Inner {
                 check.object(payload, false);
             }
             self.guards.each(|word| check.word(word, None, || "the guarded objects".into()));
-            self.each_root(&stopped, |root| check.word(root, None, || "the roots".into()));
+            for place in stopped.members() {
+                place.each_session(|session| {
+                    session.roots.each(|root| check.root(root, session.changed.get(), "the roots"));
+                });
+            }
+            self.globals.each(|word, may_be_young| check.root(word, may_be_young, "the global handles"));
             let small = old.bytes() - old.large_bytes();
             if bytes != small {
                 check.fail(|| format!("the cells of objects have {bytes} bytes, and {small} are counted"));

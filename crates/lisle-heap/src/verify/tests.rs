@@ -11,6 +11,7 @@ use crate::space::Logged;
 use crate::table::Table;
 use crate::{Array, Bytes, Heap, Kind, Local, Object, Scope, Slot, Source};
 use std::ptr::NonNull;
+use std::sync::atomic::Ordering;
 
 #[derive(Object)]
 struct Pair {
@@ -75,7 +76,7 @@ unsafe impl Source<'_, Option<Pair>> for Wild {
 #[test]
 fn case_10_each_fault_is_found() {
     let no_object = "where there is no object";
-    let cases: [(&str, String); 12] = [
+    let cases: [(&str, String); 14] = [
         // The barrier was missed, or an entry of the log was lost.
         ("points to a young object and is not logged", after(|s, o| write(s, o.old, 1, payload(s, o.young)))),
         (
@@ -101,6 +102,18 @@ fn case_10_each_fault_is_found() {
             "a word of the roots",
             after(|s, _| {
                 s.local::<Option<Pair>>(Wild(std::ptr::without_provenance_mut(64)));
+            }),
+        ),
+        // The next minor collection would pass over a root.
+        (
+            "a word of the roots points to a young object, and is not known to",
+            after(|s, _| unsafe { s.place().each_session(|session| session.changed.set(false)) }),
+        ),
+        (
+            "a word of the global handles points to a young object, and is not known to",
+            after(|s, o| {
+                std::mem::forget(s.global::<Pair>(o.old));
+                s.table().each(|word, _| word.store(payload(s, o.young), Ordering::Relaxed));
             }),
         ),
         // A header has the wrong colour, has gone, or says that the object has moved.
