@@ -199,9 +199,18 @@ impl<'s> Scope<'s> {
         fill: impl IntoArg<'x, W>,
     ) -> Result<Local<'s, Array<W>>, Full> {
         let fill = fill.into_arg();
+        self.array_of(len, || fill.read())
+    }
+
+    /// Allocates an array of `len` elements, each with the word that `fill` returns when nothing can be collected any more.
+    pub(crate) fn array_of<W: Word>(
+        &mut self,
+        len: usize,
+        fill: impl FnOnce() -> Raw,
+    ) -> Result<Local<'s, Array<W>>, Full> {
         let words = len.saturating_add(2);
         let payload = self.room(words, Array::<W>::DESC)?;
-        let raw = fill.read();
+        let raw = fill();
         // SAFETY: there is room for the length and the elements.
         unsafe {
             payload.cast::<usize>().write(len);

@@ -75,9 +75,20 @@ impl<W: Word> Slot<W> {
     /// old objects to young ones. Does not collect.
     #[inline]
     pub fn set<'a>(&'a self, scope: &'a Scope<'_>, value: impl Source<'a, W>) {
-        let new = value.raw(scope.table());
+        self.set_raw(scope, value.raw(scope.table()));
+    }
+
+    /// Stores a word of type `W`.
+    #[inline]
+    pub(crate) fn set_raw(&self, scope: &Scope<'_>, new: Raw) {
         scope.place().young.before_store(&self.0.0, new);
         self.0.0.store(new, Ordering::Release);
+    }
+
+    /// Returns the word.
+    #[cfg(feature = "par")]
+    pub(crate) fn raw(&self) -> Raw {
+        self.0.0.load(Ordering::Acquire)
     }
 
     /// Stores `new` if the slot holds the same word as `current`: a reference to the same object, or an

@@ -3,7 +3,7 @@
 use crate::collect::Kind;
 use crate::forks;
 use crate::inner::{Inner, Parts};
-use crate::scope::Scope;
+use crate::scope::{SESSION, Scope};
 use crate::space::{BLOCK, Nursery, Old, blocks_for};
 use crate::stats::Stats;
 use crate::verify::Fault;
@@ -209,10 +209,7 @@ impl Heap {
     /// on after the session has ended.
     #[track_caller]
     pub fn enter<R>(&self, f: impl FnOnce(&mut Scope<'_>) -> R) -> R {
-        let forbidden = Forbidden {
-            by: "a session of a heap, where `Scope::wait` is for waits, entered at",
-            site: Location::caller(),
-        };
+        let forbidden = Forbidden { by: SESSION, site: Location::caller() };
         self.0.enter(forbidden, |session, place| Scope::begin(session, place, f))
     }
 

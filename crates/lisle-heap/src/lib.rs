@@ -51,6 +51,8 @@ mod lock;
 mod object;
 #[cfg(not(lisle_loom))]
 mod opened;
+#[cfg(all(feature = "par", not(lisle_loom)))]
+mod par;
 #[cfg(not(lisle_loom))]
 mod place;
 mod raw;
@@ -92,6 +94,8 @@ pub use lisle_heap_derive::{Object, Value};
 pub use local::{Arg, IntoArg, Local, Regs, Root};
 #[cfg(not(lisle_loom))]
 pub use object::Object;
+#[cfg(all(feature = "par", not(lisle_loom)))]
+pub use par::Handles;
 #[cfg(not(lisle_loom))]
 pub use scope::Scope;
 #[cfg(not(lisle_loom))]

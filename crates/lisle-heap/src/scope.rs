@@ -21,6 +21,9 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Why nothing may wait inside.
+pub(crate) const SESSION: &str = "a session of a heap, where `Scope::wait` is for waits, entered at";
+
 /// The right to use a heap, here and now.
 ///
 /// A function that takes `&mut Scope` may collect: objects may move, so no [`Ref`](crate::Ref) outlives the
@@ -75,6 +78,13 @@ impl<'s> Scope<'s> {
 
     #[inline]
     pub(crate) fn inner(&self) -> &Inner {
+        // SAFETY: as above.
+        unsafe { &*self.session().heap.get() }
+    }
+
+    /// Returns the heap, which stays while the session is open, and so as long as this scope.
+    #[cfg(feature = "par")]
+    pub(crate) fn heap(&self) -> &'s Inner {
         // SAFETY: as above.
         unsafe { &*self.session().heap.get() }
     }

@@ -96,8 +96,9 @@ where
 }
 
 /// Does the same as [`join`], on behalf of the call at `site`.
+#[doc(hidden)]
 #[inline(always)]
-pub(super) fn join_at<A, B, RA, RB>(a: A, b: B, site: &'static Location<'static>) -> (RA, RB)
+pub fn join_at<A, B, RA, RB>(a: A, b: B, site: &'static Location<'static>) -> (RA, RB)
 where
     A: FnOnce() -> RA + Send,
     B: FnOnce() -> RB + Send,

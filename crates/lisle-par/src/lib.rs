@@ -85,7 +85,7 @@ pub use iter::sources::{
     array, collections, option, range, range_inclusive, result, slice, str, string, vec,
 };
 #[cfg(not(lisle_loom))]
-pub use join::{join, join_with};
+pub use join::{join, join_at, join_with};
 #[cfg(all(test, lisle_loom))]
 use loom_support::join as join_within;
 #[cfg(not(lisle_loom))]

@@ -12,6 +12,8 @@ mod fibers;
 mod globals;
 mod graphs;
 mod limits;
+#[cfg(all(feature = "par", not(miri)))] // Miri follows no switch of stacks
+mod par;
 #[cfg(not(miri))] // Miri follows no switch of stacks
 mod parked;
 mod place_ends;
