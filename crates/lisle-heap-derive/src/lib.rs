@@ -19,7 +19,15 @@ mod value;
 ///   `cons.get().car.get()`. Its result lives as long as the reference, so a loop can walk a list.
 ///
 /// The type cannot implement `Drop` if it has heap fields. Its plain fields may.
-#[proc_macro_derive(Object)]
+///
+/// # Memory of plain fields
+///
+/// `#[external(f)]` on a plain field tells the heap of the memory that the field owns elsewhere, in bytes: `#[external(String::capacity)]`,
+/// or `#[external(|pixels: &Vec<u32>| 4 * pixels.capacity())]`. It counts for the limit of the heap, and decides when the heap collects: a
+/// small object that owns a large buffer is collected in time. The heap calls the function when the object is allocated, when it grows
+/// old, and in each cycle, so the figure may change. It must neither wait, nor lock, nor panic: it may run while all threads are
+/// stopped, and a panic there ends the process.
+#[proc_macro_derive(Object, attributes(external))]
 pub fn derive_object(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     object::derive(&input).unwrap_or_else(|error| error.to_compile_error()).into()

@@ -4,7 +4,7 @@ use crate::{HeapField, heap_field};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{
-    Data, DeriveInput, Error, Fields, GenericParam, Ident, Index, Lifetime, LifetimeParam, Result, Type,
+    Data, DeriveInput, Error, Expr, Fields, GenericParam, Ident, Index, Lifetime, LifetimeParam, Result, Type,
 };
 
 struct Field<'a> {
@@ -14,6 +14,29 @@ struct Field<'a> {
     member: TokenStream,
     ty: &'a Type,
     kind: Option<HeapField<'a>>,
+    /// The function in its attribute `external`.
+    external: Option<Expr>,
+}
+
+/// Returns the function in the attribute `external` of a field.
+fn external(field: &syn::Field, kind: Option<&HeapField<'_>>) -> Result<Option<Expr>> {
+    let mut attributes = field.attrs.iter().filter(|attribute| attribute.path().is_ident("external"));
+    let Some(attribute) = attributes.next() else { return Ok(None) };
+    if let Some(second) = attributes.next() {
+        return Err(Error::new_spanned(second, "a field has one attribute `external` at most"));
+    }
+    if kind.is_some() {
+        return Err(Error::new_spanned(
+            attribute,
+            "`external` is for plain fields: objects of the heap are counted anyway",
+        ));
+    }
+    attribute.parse_args().map(Some).map_err(|_| {
+        Error::new_spanned(
+            attribute,
+            "`external` takes a function that returns the bytes that the field owns elsewhere, such as `#[external(String::capacity)]`",
+        )
+    })
 }
 
 fn fields(input: &DeriveInput) -> Result<Vec<Field<'_>>> {
@@ -28,7 +51,7 @@ fn fields(input: &DeriveInput) -> Result<Vec<Field<'_>>> {
         Fields::Unnamed(fields) => &fields.unnamed,
         Fields::Unit => return Ok(Vec::new()),
     };
-    Ok(fields
+    fields
         .iter()
         .enumerate()
         .map(|(index, field)| {
@@ -39,9 +62,11 @@ fn fields(input: &DeriveInput) -> Result<Vec<Field<'_>>> {
                     (format_ident!("field_{}", index.index), quote!(#index))
                 }
             };
-            Field { name, member, ty: &field.ty, kind: heap_field(&field.ty) }
+            let kind = heap_field(&field.ty);
+            let external = external(field, kind.as_ref())?;
+            Ok(Field { name, member, ty: &field.ty, kind, external })
         })
-        .collect())
+        .collect()
 }
 
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
@@ -97,6 +122,28 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
         quote!((::core::mem::offset_of!(#name #ty_generics, #member) / 8) as ::core::primitive::u16)
     });
     let plain = fields.iter().filter(|field| field.kind.is_none()).map(|field| field.ty);
+    let externals: Vec<_> = fields
+        .iter()
+        .filter_map(|Field { member, ty, external, .. }| {
+            let external = external.as_ref()?;
+            Some(quote! {{
+                let external: fn(&#ty) -> ::core::primitive::usize = #external;
+                external(unsafe { &(*at).#member })
+            }})
+        })
+        .collect();
+    let (has_external, external) = if externals.is_empty() {
+        (quote!(), quote!())
+    } else {
+        let sum = quote! {
+            unsafe fn external(at: *const Self) -> ::core::primitive::usize {
+                let all: ::core::primitive::usize = 0;
+                #(let all = all.saturating_add(#externals);)*
+                all
+            }
+        };
+        (quote!(.with_external::<Self>()), sum)
+    };
     let no_drop = (!heap_fields.is_empty()).then(|| {
         quote!(impl #impl_generics ::lisle_heap::derived::HasHeapFieldsAndDrop for #name #ty_generics #where_clause {})
     });
@@ -152,12 +199,13 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
                 type Init<'x> = #init #init_ty;
                 const DESC: &'static ::lisle_heap::derived::Desc = {
                     #(::lisle_heap::derived::plain::<#plain>();)*
-                    &::lisle_heap::derived::Desc::fields::<Self>(&[#(#offsets),*])
+                    &::lisle_heap::derived::Desc::fields::<Self>(&[#(#offsets),*]) #has_external
                 };
                 #[inline]
                 unsafe fn write(at: *mut Self, init: Self::Init<'_>) {
                     unsafe { at.write(#name { #(#written,)* }) }
                 }
+                #external
             }
         };
     })

@@ -8,7 +8,7 @@ use std::fmt;
 pub struct Full {
     /// The size that was asked for, in bytes.
     pub asked: usize,
-    /// The bytes of objects that were found alive.
+    /// The bytes of objects that were found alive, with those that they own elsewhere.
     pub live: usize,
     /// The limit of the heap, in bytes, or `None` if the system has no more memory.
     pub limit: Option<usize>,

@@ -1,6 +1,7 @@
 //! Objects in memory: a header of one word, and the payload behind it.
 
 use crate::raw::Raw;
+use lisle_core::internal::abort;
 use std::any::TypeId;
 use std::fmt;
 use std::mem::{align_of, size_of};
@@ -59,6 +60,16 @@ pub unsafe trait Object: Sized + 'static {
     /// There is room for an object at `at`. The roots that `init` names are alive.
     #[doc(hidden)]
     unsafe fn write(at: *mut Self, init: Self::Init<'_>);
+
+    /// Returns the bytes that the plain fields own elsewhere.
+    ///
+    /// # Safety
+    ///
+    /// `at` points to an object. Its heap words are not read.
+    #[doc(hidden)]
+    unsafe fn external(_at: *const Self) -> usize {
+        0
+    }
 }
 
 /// How the words of an object lie.
@@ -85,6 +96,8 @@ pub struct Desc {
     pub(crate) shape: Shape,
     /// Runs the destructors of the plain fields.
     pub(crate) drop: Option<unsafe fn(Raw)>,
+    /// Returns the bytes that the plain fields own elsewhere, if the type says so.
+    pub(crate) external: Option<unsafe fn(Raw) -> usize>,
     pub(crate) name: fn() -> &'static str,
     pub(crate) id: fn() -> TypeId,
 }
@@ -98,6 +111,17 @@ impl fmt::Debug for Desc {
 unsafe fn drop_object<T>(payload: Raw) {
     // SAFETY: the collector calls this once for each dead object, whose type is `T`.
     unsafe { ptr::drop_in_place(payload.cast::<T>()) }
+}
+
+unsafe fn external_of<T: Object>(payload: Raw) -> usize {
+    abort::if_it_unwinds(
+        format_args!(
+            "the function `external` of a heap object of type `{}` has panicked",
+            std::any::type_name::<T>()
+        ),
+        // SAFETY: the caller has the payload of an object of type `T`.
+        || unsafe { T::external(payload.cast_const().cast()) },
+    )
 }
 
 /// Returns the size of a `T` in words, at least 1.
@@ -120,13 +144,26 @@ impl Desc {
             words: words_of::<T>(),
             shape: Shape::Fields(offsets),
             drop,
+            external: None,
             name: std::any::type_name::<T>,
             id: TypeId::of::<T>,
         }
     }
 
+    /// Says that objects of the type own memory elsewhere.
+    pub const fn with_external<T: Object>(self) -> Self {
+        Self { external: Some(external_of::<T>), ..self }
+    }
+
     pub(crate) const fn variable<T: 'static>(shape: Shape) -> Self {
-        Self { words: 0, shape, drop: None, name: std::any::type_name::<T>, id: TypeId::of::<T> }
+        Self {
+            words: 0,
+            shape,
+            drop: None,
+            external: None,
+            name: std::any::type_name::<T>,
+            id: TypeId::of::<T>,
+        }
     }
 
     /// Returns the size of the payload in words.

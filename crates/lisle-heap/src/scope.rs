@@ -153,8 +153,12 @@ impl<'s> Scope<'s> {
         unsafe { T::write(payload.cast(), init) };
         if const { 1 + words_of::<T>() > LARGEST_CELL } {
             self.log_large(payload);
-        } else if const { std::mem::needs_drop::<T>() } {
+        } else if const { std::mem::needs_drop::<T>() || T::DESC.external.is_some() } {
             self.place().young.note_droppable(payload);
+        }
+        if const { T::DESC.external.is_some() } {
+            // SAFETY: the object has just been made.
+            unsafe { self.inner().note_external(self.place(), payload) };
         }
         Ok(self.push(payload))
     }

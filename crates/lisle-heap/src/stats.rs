@@ -18,6 +18,8 @@ pub struct Stats {
     pub logged_stores: u64,
     /// The bytes of objects outside of the nursery. Some of them may be garbage.
     pub old_bytes: usize,
+    /// The bytes that the plain fields of these objects own elsewhere, as far as their types say so with `#[external(…)]`.
+    pub external_bytes: usize,
     /// The bytes of objects outside of the nursery after the last cycle of the old space.
     pub live_bytes: usize,
     /// The bytes that the heap has from the system, touched or not.

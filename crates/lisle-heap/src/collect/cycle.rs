@@ -103,13 +103,13 @@ impl Inner {
     /// Ends a cycle.
     fn is_swept(&self, old: &mut Old) {
         old.give_back(blocks_for(self.nursery.size(), self.movers.load(Ordering::Relaxed)));
-        let live = old.bytes();
+        let live = old.used();
         let growth = live as f64 * (self.ratio - 1.0);
         let least = 4 * self.nursery.size();
         old.threshold = live.saturating_add((growth * BEGIN) as usize).max(least);
         self.cycle.goal.store(live.saturating_add(growth as usize).max(least + least / 4), Ordering::Relaxed);
         self.cycle.set_phase(Phase::Idle);
-        lock(&self.stats).live_bytes = live;
+        lock(&self.stats).live_bytes = old.bytes();
     }
 
     /// Goes on to the next phase, if it is time, and sets the pace of slices. In the stop of a minor collection that has moved so many
@@ -124,7 +124,7 @@ impl Inner {
             match self.cycle.phase() {
                 Phase::Idle => {
                     let old = lock(&self.old);
-                    if self.stress || old.bytes() >= old.threshold {
+                    if self.stress || old.used() >= old.threshold {
                         drop(old);
                         self.begin_mark(stopped);
                     }
@@ -146,8 +146,8 @@ impl Inner {
     /// Sets the pace so that the mark is complete when the old space has grown to its goal, if each minor collection moves so
     /// many bytes.
     fn set_pace(&self, moved: usize) {
-        let bytes = lock(&self.old).bytes();
-        let grows = self.cycle.goal.load(Ordering::Relaxed).saturating_sub(bytes);
+        let used = lock(&self.old).used();
+        let grows = self.cycle.goal.load(Ordering::Relaxed).saturating_sub(used);
         let minors = (grows / moved.max(self.nursery.size() / 64)).max(1);
         let slices = minors * (self.nursery.size() / BLOCK);
         let pace = self.cycle.left.load(Ordering::Relaxed) / slices;
@@ -214,6 +214,7 @@ impl Inner {
             .marker
             .finish(&old, self.nursery.range(), |stack| self.guards.take_dead(stack, &self.globals));
         set_shade(stopped, NO_SHADE);
+        old.set_external(self.cycle.marker.take_external());
         old.colours = old.colours.rotated();
         old.born = old.colours.unmarked;
         old.put_aside();
@@ -266,7 +267,7 @@ impl Inner {
                     Phase::Idle => {
                         let old = lock(&self.old);
                         // The next cycle may be due as soon as this one ends, and so on.
-                        if goes_on || old.bytes() < old.threshold {
+                        if goes_on || old.used() < old.threshold {
                             return false;
                         }
                         drop(old);

@@ -15,7 +15,7 @@ use crate::lock::lock;
 use crate::object::{header_of, weak_word};
 use crate::place::Place;
 use crate::raw::{NONE, Raw, is_pointer, moved, untagged};
-use crate::space::{Logged, Mover, Pool, blocks_for};
+use crate::space::{Logged, Mover, Phase, Pool, blocks_for};
 use crate::stats::Stats;
 use crate::world::Stopped;
 use lisle_core::internal::{abort, seam};
@@ -48,6 +48,16 @@ pub(crate) unsafe fn destroy(payload: Raw) {
             || unsafe { drop(payload) },
         );
     }
+}
+
+/// Returns the bytes that an object owns elsewhere.
+///
+/// # Safety
+///
+/// The object is alive.
+unsafe fn external_of(payload: Raw) -> usize {
+    // SAFETY: passed on to the caller.
+    unsafe { header_of(payload).desc().external.map_or(0, |external| external(payload)) }
 }
 
 impl Inner {
@@ -101,8 +111,7 @@ impl Inner {
     fn open_nursery(&self, stopped: &Stopped<'_, Place>) {
         let mut old = lock(&self.old);
         let (size, movers) = (self.nursery.size(), self.most_movers(stopped));
-        if old.bytes().saturating_add(self.most_moved()) <= self.limit
-            && old.reserve(blocks_for(size, movers))
+        if old.used().saturating_add(self.most_moved()) <= self.limit && old.reserve(blocks_for(size, movers))
         {
             self.movers.store(movers, Ordering::Relaxed);
             self.nursery.open();
@@ -144,9 +153,10 @@ impl Inner {
         self.nursery.used() + stopped.members().map(|place| place.young.used()).sum::<usize>()
     }
 
-    /// Moves the young objects that are reachable. Returns the number of bytes that were moved.
+    /// Moves the young objects that are reachable. Returns the number of bytes that were moved, with those that the objects own elsewhere.
     unsafe fn minor(&self, stopped: &Stopped<'_, Place>) -> usize {
         let (used, before) = (self.young_bytes(stopped), lock(&self.old).bytes());
+        let mut external = 0_usize;
         // SAFETY: passed on to the caller.
         unsafe {
             let mut mover = Mover::new(self.nursery.range(), &self.old);
@@ -165,22 +175,48 @@ impl Inner {
             }
             self.finish(stopped, mover);
             for place in stopped.members() {
-                place.young.take_droppable(|payload| {
-                    if header_of(payload).new_place().is_none() {
-                        destroy(payload);
-                    }
+                place.young.take_droppable(|payload| match header_of(payload).new_place() {
+                    None => destroy(payload),
+                    Some(new) => external = external.saturating_add(external_of(new)),
                 });
                 place.young.take_weak(|payload| self.move_weak(payload));
                 place.young.restart(&self.nursery);
             }
             self.nursery.restart(self.stress);
         }
+        self.add_external(external);
         let promoted = lock(&self.old).bytes() - before;
         let mut stats = lock(&self.stats);
         stats.minor_collections += 1;
         stats.allocated_bytes += used as u64;
         stats.promoted_bytes += promoted as u64;
-        promoted
+        promoted.saturating_add(external)
+    }
+
+    /// Counts the bytes that objects own elsewhere which have become old.
+    fn add_external(&self, bytes: usize) {
+        let mut old = lock(&self.old);
+        let all = old.external().saturating_add(bytes);
+        old.set_external(all);
+        // They are born marked.
+        if self.cycle.phase() == Phase::Marking {
+            self.cycle.marker.add_external(bytes);
+        }
+    }
+
+    /// Counts the bytes that a new object owns elsewhere.
+    ///
+    /// # Safety
+    ///
+    /// The object has just been made, on this thread, which is inside, in this place.
+    pub(crate) unsafe fn note_external(&self, place: &Place, payload: Raw) {
+        // SAFETY: passed on to the caller.
+        let bytes = unsafe { external_of(payload) };
+        if place.young.is_young(payload) {
+            place.young.note_external(bytes);
+        } else {
+            self.add_external(bytes);
+        }
     }
 
     /// Corrects the word of a weak object that was young, if the object is alive.
@@ -236,6 +272,7 @@ impl Inner {
         });
         let old = lock(&self.old);
         stats.old_bytes = old.bytes();
+        stats.external_bytes = old.external();
         stats.reserved_bytes = old.reserved() + self.nursery.size();
         stats
     }

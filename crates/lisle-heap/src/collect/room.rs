@@ -32,6 +32,9 @@ impl Inner {
             }
             loop {
                 self.hold_if_asked(place);
+                if place.young.is_external_due() {
+                    self.make_room(place, words, true)?;
+                }
                 if let Some(payload) = place.young.take_at_safe_point(words) {
                     self.open(place);
                     return Ok(payload);
@@ -71,7 +74,7 @@ impl Inner {
     /// As for `collect`.
     #[cold]
     pub(crate) unsafe fn poll(&self, place: &Place) {
-        if self.stress {
+        if self.stress || place.young.is_external_due() {
             // SAFETY: passed on to the caller.
             unsafe { self.collect(place, Kind::Minor) };
         } else {
@@ -106,7 +109,7 @@ impl Inner {
 
     /// Makes the error for `asked` bytes, which take `more` bytes in the old space.
     fn full(&self, asked: usize, more: usize) -> Full {
-        let live = lock(&self.old).bytes();
+        let live = lock(&self.old).used();
         let within = live.saturating_add(more) <= self.limit;
         Full { asked, live, limit: (!within).then_some(self.limit) }
     }
@@ -128,7 +131,7 @@ impl Inner {
         unsafe { self.before_large(place, bytes) };
         for last in [false, true] {
             let mut old = lock(&self.old);
-            let needed = old.bytes().saturating_add(self.most_moved()).saturating_add(bytes);
+            let needed = old.used().saturating_add(self.most_moved()).saturating_add(bytes);
             let payload = if needed <= self.limit { old.take_large(words) } else { None };
             if let Some(payload) = payload {
                 // SAFETY: it has just been taken.
@@ -151,7 +154,7 @@ impl Inner {
         let due = match self.cycle.phase() {
             Phase::Idle => {
                 let old = lock(&self.old);
-                old.bytes().saturating_add(bytes) >= old.threshold
+                old.used().saturating_add(bytes) >= old.threshold
             }
             Phase::Marking | Phase::Sweeping => {
                 for _ in 0..(bytes / BLOCK).clamp(1, MOST_SLICES) {

@@ -21,7 +21,7 @@ use crate::space::old::Old;
 use std::collections::HashMap;
 use std::mem::take;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// At most so many elements of an array are looked at in one step, so that its elements do not fill the
 /// stack all at once.
@@ -48,6 +48,8 @@ pub(crate) struct Marker {
     ephemerons: Mutex<Vec<Object>>,
     /// All old weak objects.
     weak: Mutex<Vec<Object>>,
+    /// The bytes that the objects own elsewhere at which the mark has looked, or which have grown old meanwhile.
+    external: AtomicUsize,
 }
 
 /// The payload of an object.
@@ -73,9 +75,21 @@ impl Marker {
             nursery,
             pending: Vec::new(),
             words: 0,
+            external: 0,
             ephemerons: Vec::new(),
             keyed: None,
         }
+    }
+
+    /// Adds bytes that an object owns elsewhere which is alive in this mark.
+    pub(crate) fn add_external(&self, bytes: usize) {
+        let add = |all: usize| Some(all.saturating_add(bytes));
+        _ = self.external.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+    }
+
+    /// Returns the bytes that the marked objects own elsewhere, and begins anew.
+    pub(crate) fn take_external(&self) -> usize {
+        self.external.swap(0, Ordering::Relaxed)
     }
 
     /// Adds a weak object, which has grown old.
@@ -116,6 +130,8 @@ pub(crate) struct Stack<'a> {
     pending: Vec<Pending>,
     /// The number of words that were looked at.
     words: usize,
+    /// The bytes that these objects own elsewhere.
+    external: usize,
     /// The ephemerons that this thread has reached.
     ephemerons: Vec<Object>,
     /// In the end of a mark: those that wait for their keys.
@@ -235,6 +251,9 @@ impl Stack<'_> {
         // SAFETY: the object is in the old space, and its header is not changed but for its colour.
         unsafe {
             let desc = header_of(payload).desc();
+            if let Some(external) = desc.external {
+                self.external = self.external.saturating_add(external(payload));
+            }
             if matches!(desc.shape, Shape::Ephemeron) {
                 self.words += 1;
                 return self.reach_ephemeron(payload);
@@ -255,6 +274,9 @@ impl Stack<'_> {
 
 impl Drop for Stack<'_> {
     fn drop(&mut self) {
+        if self.external > 0 {
+            self.marker.add_external(self.external);
+        }
         if !self.ephemerons.is_empty() {
             lock(&self.marker.ephemerons).append(&mut self.ephemerons);
         }

@@ -23,6 +23,11 @@ impl Range {
     pub(crate) fn contains(self, address: Raw) -> bool {
         address.addr().wrapping_sub(self.begin) < self.len
     }
+
+    /// Returns the size in bytes.
+    pub(crate) fn len(self) -> usize {
+        self.len
+    }
 }
 
 pub(crate) struct Nursery {

@@ -49,8 +49,10 @@ pub(crate) struct Young {
     nursery: Range,
     log: UnsafeCell<Vec<Logged>>,
     long: Variable<usize>,
-    /// The payloads of young objects with destructors.
+    /// The payloads of young objects with destructors, or with memory elsewhere.
     droppable: UnsafeCell<Vec<NonNull<u8>>>,
+    /// The bytes that the young objects of the thread own elsewhere.
+    external: Variable<usize>,
     /// The number of logged stores since the heap was made.
     logged: AtomicU64,
     /// The colours between which a store changes an object whose reference it overwrites, or `NO_SHADE` while no mark goes
@@ -81,6 +83,7 @@ impl Young {
             log: UnsafeCell::default(),
             long: Variable::new(LONG),
             droppable: UnsafeCell::default(),
+            external: Variable::new(0),
             logged: AtomicU64::new(0),
             shade: AtomicUsize::new(NO_SHADE),
             shaded: UnsafeCell::default(),
@@ -189,6 +192,7 @@ impl Young {
     pub(crate) fn restart(&self, nursery: &Nursery) {
         self.let_go(nursery);
         self.long.set(LONG);
+        self.external.set(0);
     }
 
     #[inline]
@@ -272,7 +276,21 @@ impl Young {
         }
     }
 
-    /// Notes that the young object has a destructor.
+    /// Notes that a young object owns so many bytes elsewhere. The next allocation comes to a safe point if it is time to collect
+    /// them.
+    pub(crate) fn note_external(&self, bytes: usize) {
+        self.external.set(self.external.get().saturating_add(bytes));
+        if self.is_external_due() {
+            self.close();
+        }
+    }
+
+    /// Returns `true` if the young objects of the thread own as much elsewhere as a nursery has bytes.
+    pub(crate) fn is_external_due(&self) -> bool {
+        self.external.get() >= self.nursery.len()
+    }
+
+    /// Notes that the young object has a destructor, or memory elsewhere.
     #[cold]
     pub(crate) fn note_droppable(&self, payload: Raw) {
         // SAFETY: as in `log`.
@@ -295,7 +313,7 @@ impl Young {
         unsafe { &mut *self.log.get() }
     }
 
-    /// Takes the young objects with destructors. For the collector.
+    /// Takes the young objects that `note_droppable` has noted. For the collector.
     ///
     /// # Safety
     ///

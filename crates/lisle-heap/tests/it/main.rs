@@ -7,6 +7,7 @@ mod depth;
 mod derives;
 mod entering;
 mod exchange;
+mod external;
 #[cfg(not(miri))] // Miri follows no switch of stacks
 mod fibers;
 mod globals;

@@ -52,7 +52,9 @@ pub(crate) struct Old {
     blocks: Blocks,
     /// The bytes of the cells that have an object, and of large objects.
     bytes: usize,
-    /// The bytes at which the next cycle begins.
+    /// The bytes that old objects own elsewhere, as the last mark has found them, and those of objects that have grown old since.
+    external: usize,
+    /// The used bytes at which the next cycle begins.
     pub(crate) threshold: usize,
     pub(crate) colours: Colours,
     /// The colour of new objects.
@@ -80,6 +82,7 @@ impl Old {
             in_sweep: 0,
             blocks: Blocks::default(),
             bytes: 0,
+            external: 0,
             threshold,
             colours,
             born: colours.unmarked,
@@ -88,6 +91,21 @@ impl Old {
 
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// Returns the bytes that old objects own elsewhere.
+    pub(crate) fn external(&self) -> usize {
+        self.external
+    }
+
+    /// Sets the bytes that old objects own elsewhere.
+    pub(crate) fn set_external(&mut self, bytes: usize) {
+        self.external = bytes;
+    }
+
+    /// Returns the bytes of old objects, with those that they own elsewhere.
+    pub(crate) fn used(&self) -> usize {
+        self.bytes.saturating_add(self.external)
     }
 
     /// Returns the number of bytes that the heap has from the system.
