@@ -223,8 +223,18 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     }
     let mask = (1u64 << selector) - 1;
     let no_immediate = quote!(::core::unreachable!("a word of this type has one of its variants"));
-    let read_rest =
-        if rest.is_empty() { quote!(_ => #no_immediate) } else { quote!(_ => #(#rest)* { #no_immediate }) };
+    // The types that the header tells apart are not part of the code that is inlined everywhere.
+    let (read_rest, rest) = if rest.is_empty() {
+        (quote!(_ => #no_immediate), quote!())
+    } else {
+        let function = quote! {
+            #[inline(never)]
+            unsafe fn of_header<'a>(raw: ::lisle_heap::derived::Raw) -> #view<'a> {
+                #(#rest)* { #no_immediate }
+            }
+        };
+        (quote!(_ => unsafe { of_header(raw) }), function)
+    };
     let view_doc = format!("The view of a [`{name}`]: one word of the heap, to be matched on.");
     // An enum without objects needs no lifetime, but has one.
     let lifetime = objects.is_empty().then(
@@ -251,8 +261,9 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
         // SAFETY: `view` reads what `raw` and the functions below write.
         unsafe impl ::lisle_heap::Word for #name {
             type View<'a> = #view<'a>;
-            #[inline]
+            #[inline(always)]
             unsafe fn view<'a>(raw: ::lisle_heap::derived::Raw) -> #view<'a> {
+                #rest
                 match ::lisle_heap::derived::immediate_bits(raw) {
                     ::core::option::Option::Some(bits) => match bits & #mask { #(#immediate_arms,)* _ => #no_immediate },
                     ::core::option::Option::None => match ::lisle_heap::derived::tag(raw) { #(#tag_arms,)* #read_rest },
