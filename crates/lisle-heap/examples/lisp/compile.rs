@@ -4,11 +4,11 @@
 //! knows the register of each. A variable that is assigned has a cell in its register. A closure has the
 //! registers of the variables that it captures.
 
+use crate::depth::go_deeper;
 use crate::expand::{Lambda, Node, Variable};
 use crate::value::*;
-use lisle_heap::{Array, Local, Scope};
+use lisle_heap::{Local, Scope};
 use std::collections::HashMap;
-use std::rc::Rc;
 
 /// An instruction. The result of an expression goes to the next free register.
 #[derive(Clone, Copy, Debug)]
@@ -25,8 +25,8 @@ pub(crate) enum Op {
     Global(u32),
     SetGlobal(u32),
     Define(u32),
-    /// Makes a closure of constants, the code with a number, and so many captured values.
-    Closure(u32, u32, u32),
+    /// Makes a closure like a constant one, with so many captured values.
+    Closure(u32, u32),
     Jump(u32),
     JumpIfFalse(u32),
     Drop,
@@ -94,31 +94,32 @@ impl<'s> Function<'s> {
     }
 }
 
-/// The number of a function's code, its constants, and the variables that it captures.
-type Compiled<'s> = (usize, Local<'s, Array<Value>>, Vec<Variable>);
+/// A function as a closure that has captured nothing yet, and the variables that it captures.
+type Compiled<'s> = (Local<'s, Closure>, Vec<Variable>);
 
 pub(crate) struct Compiler<'c, 's> {
     pub(crate) s: &'c mut Scope<'s>,
-    /// The code of all functions.
-    pub(crate) codes: &'c mut Vec<Rc<Code>>,
     /// For each variable, whether it is assigned.
     pub(crate) assigned: &'c [bool],
 }
 
 impl<'s> Compiler<'_, 's> {
-    pub(crate) fn function(&mut self, lambda: &Lambda<'s>) -> Compiled<'s> {
+    pub(crate) fn function(&mut self, lambda: &Lambda<'s>) -> Result<Compiled<'s>> {
         let mut function = Function::default();
         let variables = lambda.parameters.iter().chain(&lambda.rest);
         function.depth = 1 + variables.clone().count() as u32;
         for (variable, register) in variables.zip(1..) {
             self.bind(&mut function, *variable, register);
         }
-        self.expression(&mut function, &lambda.body, true);
+        self.expression(&mut function, &lambda.body, true)?;
         function.emit(Op::Return, -1);
         let (parameters, has_rest) = (lambda.parameters.len(), lambda.rest.is_some());
         let registers = function.deepest as usize + 4;
-        self.codes.push(Rc::new(Code { ops: function.ops, parameters, has_rest, registers }));
-        (self.codes.len() - 1, array(self.s, &function.constants), function.captured)
+        // Code stays to the end of the process, so closures refer to it without counting.
+        let code = Box::leak(Box::new(Code { ops: function.ops, parameters, has_rest, registers }));
+        let constants = array(self.s, &function.constants);
+        let captured = array(self.s, &[]);
+        Ok((self.s.alloc::<Closure>(Closure::init(code, constants, captured)), function.captured))
     }
 
     /// Says that a variable has a register from here on, and puts its value into a cell if it is assigned.
@@ -130,7 +131,8 @@ impl<'s> Compiler<'_, 's> {
     }
 
     /// Compiles an expression. `is_last` says that the function returns its value.
-    fn expression(&mut self, function: &mut Function<'s>, node: &Node<'s>, is_last: bool) {
+    fn expression(&mut self, function: &mut Function<'s>, node: &Node<'s>, is_last: bool) -> Result<()> {
+        go_deeper()?;
         match node {
             Node::Constant(constant) => function.emit_with(Op::Constant, *constant, 1),
             Node::Local(variable) => {
@@ -141,32 +143,31 @@ impl<'s> Compiler<'_, 's> {
             }
             Node::SetLocal(variable, value) => {
                 function.emit_read(*variable);
-                self.expression(function, value, false);
+                self.expression(function, value, false)?;
                 function.emit(Op::Store, -1);
             }
             Node::Global(symbol) => function.emit_with(Op::Global, *symbol, 1),
             Node::SetGlobal(symbol, value) | Node::Define(symbol, value) => {
-                self.expression(function, value, false);
+                self.expression(function, value, false)?;
                 let op = if matches!(node, Node::Define(..)) { Op::Define } else { Op::SetGlobal };
                 function.emit_with(op, *symbol, 0);
             }
             Node::If(parts) => {
-                let [condition, then, otherwise] = &**parts;
-                self.expression(function, condition, false);
+                self.expression(function, &parts[0], false)?;
                 let to_otherwise = function.emit(Op::JumpIfFalse(0), -1);
-                self.expression(function, then, is_last);
+                self.expression(function, &parts[1], is_last)?;
                 let to_end = function.emit(Op::Jump(0), -1);
                 function.ops[to_otherwise] = Op::JumpIfFalse(function.here());
-                self.expression(function, otherwise, is_last);
+                self.expression(function, &parts[2], is_last)?;
                 function.ops[to_end] = Op::Jump(function.here());
             }
             Node::Let(bindings, body) => {
                 for (variable, value) in bindings {
                     let register = function.depth;
-                    self.expression(function, value, false);
+                    self.expression(function, value, false)?;
                     self.bind(function, *variable, register);
                 }
-                self.expression(function, body, is_last);
+                self.expression(function, body, is_last)?;
                 if !bindings.is_empty() {
                     function.emit(Op::Slide(bindings.len() as u32), -(bindings.len() as i32));
                 }
@@ -175,35 +176,48 @@ impl<'s> Compiler<'_, 's> {
                 [] => function.emit_with(Op::Constant, self.s.local(ValueView::Unspecified), 1),
                 [before @ .., last] => {
                     for node in before {
-                        self.expression(function, node, false);
+                        self.expression(function, node, false)?;
                         function.emit(Op::Drop, -1);
                     }
-                    self.expression(function, last, is_last);
+                    self.expression(function, last, is_last)?;
                 }
             },
-            Node::Lambda(lambda) => {
-                let (code, constants, captured) = self.function(lambda);
-                for variable in &captured {
-                    function.emit_read(*variable);
-                }
-                let count = captured.len();
-                let op = |constants| Op::Closure(constants, code as u32, count as u32);
-                function.emit_with(op, self.s.local(constants), 1 - count as i32);
-            }
-            Node::Call(called, arguments) => {
-                let frame = (!is_last).then(|| function.emit(Op::Frame(0), 2));
-                self.expression(function, called, false);
-                for argument in arguments {
-                    self.expression(function, argument, false);
-                }
-                let count = arguments.len() as i32;
-                if let Some(frame) = frame {
-                    function.emit(Op::Call(count as u32), -count - 2);
-                    function.ops[frame] = Op::Frame(function.here());
-                } else {
-                    function.emit(Op::TailCall(count as u32), -count);
-                }
-            }
+            Node::Lambda(lambda) => self.closure(function, lambda)?,
+            Node::Call(called, arguments) => self.call(function, called, arguments, is_last)?,
         }
+        Ok(())
+    }
+
+    fn closure(&mut self, function: &mut Function<'s>, lambda: &Lambda<'s>) -> Result<()> {
+        let (closure, captured) = self.function(lambda)?;
+        for variable in &captured {
+            function.emit_read(*variable);
+        }
+        let count = captured.len();
+        let op = |constant| Op::Closure(constant, count as u32);
+        function.emit_with(op, self.s.local(closure), 1 - count as i32);
+        Ok(())
+    }
+
+    fn call(
+        &mut self,
+        function: &mut Function<'s>,
+        called: &Node<'s>,
+        arguments: &[Node<'s>],
+        is_last: bool,
+    ) -> Result<()> {
+        let frame = (!is_last).then(|| function.emit(Op::Frame(0), 2));
+        self.expression(function, called, false)?;
+        for argument in arguments {
+            self.expression(function, argument, false)?;
+        }
+        let count = arguments.len() as i32;
+        if let Some(frame) = frame {
+            function.emit(Op::Call(count as u32), -count - 2);
+            function.ops[frame] = Op::Frame(function.here());
+        } else {
+            function.emit(Op::TailCall(count as u32), -count);
+        }
+        Ok(())
     }
 }

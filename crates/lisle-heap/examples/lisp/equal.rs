@@ -1,7 +1,9 @@
 //! Which values are the same, which are equal, and hashes that fit that.
 
 use crate::value::*;
+use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ptr;
 
 /// Returns `true` for the same object, and for equal numbers of the same kind.
 pub(crate) fn is_eqv(one: ValueView<'_>, other: ValueView<'_>) -> bool {
@@ -11,21 +13,39 @@ pub(crate) fn is_eqv(one: ValueView<'_>, other: ValueView<'_>) -> bool {
     }
 }
 
-/// Returns `true` for values that print alike.
-pub(crate) fn is_equal(mut one: ValueView<'_>, mut other: ValueView<'_>) -> bool {
-    while let (ValueView::Pair(pair), ValueView::Pair(other_pair)) = (one, other) {
-        if !is_equal(pair.car(), other_pair.car()) {
-            return false;
+/// Returns `true` for values that print alike, circular ones too.
+pub(crate) fn is_equal(one: ValueView<'_>, other: ValueView<'_>) -> bool {
+    let mut left = vec![(one, other)];
+    // After some steps, the objects that are compared with each other are noted, and not compared again.
+    let (mut steps, mut compared) = (0, HashSet::new());
+    while let Some((one, other)) = left.pop() {
+        if let (Some(one), Some(other)) = (address(one), address(other)) {
+            steps += 1;
+            if one == other || (steps > 1_000 && !compared.insert((one, other))) {
+                continue;
+            }
         }
-        (one, other) = (pair.cdr(), other_pair.cdr());
+        match (one, other) {
+            (ValueView::Pair(one), ValueView::Pair(other)) => {
+                left.extend([(one.cdr(), other.cdr()), (one.car(), other.car())]);
+            }
+            (ValueView::Vector(one), ValueView::Vector(other)) if one.len() == other.len() => {
+                left.extend(one.iter().zip(other).map(|(one, other)| (one.get(), other.get())));
+            }
+            (ValueView::Text(one), ValueView::Text(other)) if one.0 == other.0 => {}
+            _ if is_eqv(one, other) => {}
+            _ => return false,
+        }
     }
-    match (one, other) {
-        (ValueView::Vector(one), ValueView::Vector(other)) => {
-            one.len() == other.len()
-                && one.iter().zip(other).all(|(one, other)| is_equal(one.get(), other.get()))
-        }
-        (ValueView::Text(one), ValueView::Text(other)) => one.0 == other.0,
-        _ => is_eqv(one, other),
+    true
+}
+
+/// Returns the address of a value that has parts.
+fn address(value: ValueView<'_>) -> Option<usize> {
+    match value {
+        ValueView::Pair(pair) => Some(ptr::from_ref(pair.get()).addr()),
+        ValueView::Vector(vector) => Some(vector.as_slice().as_ptr().addr()),
+        _ => None,
     }
 }
 

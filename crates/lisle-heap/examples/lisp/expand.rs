@@ -4,11 +4,13 @@
 //! each. An alias that nothing binds means what its name means where the macro was defined. So neither
 //! captures the other's names ("Macros that work", Clinger and Rees, POPL 1991).
 
+use crate::depth::go_deeper;
 use crate::macros::{Expansion, Rules, strip};
-use crate::read::Symbols;
+use crate::program::Program;
 use crate::scopes::{Env, Meaning, Scopes, TOP, name_of};
 use crate::value::*;
 use lisle_heap::Scope;
+use std::sync::Arc;
 
 pub(crate) type Variable = usize;
 
@@ -20,7 +22,8 @@ pub(crate) enum Node<'s> {
     Global(Handle<'s>),
     SetGlobal(Handle<'s>, Box<Self>),
     Define(Handle<'s>, Box<Self>),
-    If(Box<[Self; 3]>),
+    /// The condition, and the expressions for true and for false.
+    If(Vec<Self>),
     Let(Vec<(Variable, Self)>, Box<Self>),
     Lambda(Box<Lambda<'s>>),
     /// The value is that of the last, or unspecified if there is none.
@@ -39,7 +42,7 @@ const SPECIALS: [&str; 8] =
     ["quote", "if", "%define", "set!", "lambda", "begin", "define-syntax", "syntax-error"];
 
 pub(crate) struct Expander {
-    pub(crate) symbols: Symbols,
+    pub(crate) program: Arc<Program>,
     /// For each variable, whether it is assigned.
     pub(crate) assigned: Vec<bool>,
     scopes: Scopes,
@@ -50,129 +53,148 @@ pub(crate) struct Expander {
 type Head<'s> = (Handle<'s>, Option<&'static str>);
 
 impl Expander {
-    pub(crate) fn new(s: &mut Scope<'_>) -> Self {
-        let (mut symbols, mut scopes) = (Symbols::default(), Scopes::new());
+    pub(crate) fn new(s: &mut Scope<'_>, program: Arc<Program>) -> Self {
+        let mut scopes = Scopes::new();
         for name in SPECIALS {
-            scopes.bind(TOP, symbols.intern(s, name).get(s).id, Meaning::Special(name));
+            scopes.bind(TOP, program.symbols.intern(s, name).get(s).id, Meaning::Special(name));
         }
-        Self { symbols, assigned: Vec::new(), scopes, macros: Vec::new() }
+        Self { program, assigned: Vec::new(), scopes, macros: Vec::new() }
     }
 
     /// Expands a form at the top of the program, where definitions are of global variables.
     pub(crate) fn top<'s>(&mut self, s: &mut Scope<'s>, form: Handle<'s>) -> Result<Node<'s>> {
-        let (form, special) = self.head(s, form, TOP)?;
-        match special {
-            Some("begin") => {
-                let forms = handles(s, form.get(s))?;
-                Ok(Node::Sequence(forms[1..].iter().map(|form| self.top(s, *form)).collect::<Result<_>>()?))
+        // The forms that are left, the next one last.
+        let (mut forms, mut nodes) = (vec![form], Vec::new());
+        while let Some(form) = forms.pop() {
+            let (form, special) = self.head(s, form, TOP)?;
+            match special {
+                Some("begin") => forms.extend(handles(s, form.get(s))?[1..].iter().rev()),
+                Some("%define") => {
+                    let (name, value) = definition(s, form)?;
+                    let value = self.expand(s, value, TOP)?;
+                    nodes.push(Node::Define(strip(s, name)?, Box::new(value)));
+                }
+                Some("define-syntax") => self.define_syntax(s, form, TOP)?,
+                _ => nodes.push(self.expand(s, form, TOP)?),
             }
-            Some("%define") => {
-                let (name, value) = definition(s, form)?;
-                let value = self.expand(s, value, TOP)?;
-                Ok(Node::Define(strip(s, name), Box::new(value)))
-            }
-            Some("define-syntax") => self.define_syntax(s, form, TOP).map(|()| Node::Sequence(Vec::new())),
-            _ => self.expand(s, form, TOP),
         }
+        Ok(Node::Sequence(nodes))
     }
 
     /// Expands a form until its head is no macro.
     fn head<'s>(&mut self, s: &mut Scope<'s>, mut form: Handle<'s>, env: Env) -> Result<Head<'s>> {
-        loop {
+        for _ in 0..1_000 {
             let ValueView::Pair(pair) = form.get(s) else { return Ok((form, None)) };
             match self.scopes.meaning(pair.car(), env) {
                 Some(Meaning::Macro(number)) => {
                     let rules = &self.macros[number];
-                    form = Expansion::new(rules, &self.scopes, &mut self.symbols, env).expand(s, form)?;
+                    form = Expansion::new(rules, &self.scopes, &self.program.symbols, env).expand(s, form)?;
                 }
                 Some(Meaning::Special("syntax-error")) => return Err(message(elements(pair.cdr())?)),
                 Some(Meaning::Special(special)) => return Ok((form, Some(special))),
                 _ => return Ok((form, None)),
             }
         }
+        Err(wrong(s, form, "a macro that expands to a macro again and again"))
     }
 
     fn expand<'s>(&mut self, s: &mut Scope<'s>, form: Handle<'s>, env: Env) -> Result<Node<'s>> {
+        go_deeper()?;
         let (expanded, special) = self.head(s, form, env)?;
         match expanded.get(s) {
             name @ (ValueView::Symbol(_) | ValueView::Alias(_)) => match self.scopes.meaning(name, env) {
                 Some(Meaning::Variable(variable)) => Ok(Node::Local(variable)),
-                Some(Meaning::Global(_)) => Ok(Node::Global(strip(s, expanded))),
+                Some(Meaning::Global(_)) => Ok(Node::Global(strip(s, expanded)?)),
                 _ => Err(format!("`{}` is syntax, and not a value", show(name))),
             },
             ValueView::Nil => Err("`()` is no expression: write `'()` for the empty list".into()),
             list @ ValueView::Pair(_) => {
                 let forms = handles(s, list)?;
-                self.combination(s, special, &forms, env).map_err(|why| match special {
-                    Some(_) => format!("{why} in {}", show(form.get(s))),
-                    None => why,
-                })
+                match special {
+                    Some(special) => self.special(s, special, form, &forms, env),
+                    None => self.call(s, forms[0], &forms[1..], env),
+                }
             }
             _ => Ok(Node::Constant(expanded)),
         }
     }
 
     fn expand_all<'s>(&mut self, s: &mut Scope<'s>, forms: &[Handle<'s>], env: Env) -> Result<Vec<Node<'s>>> {
-        forms.iter().map(|form| self.expand(s, *form, env)).collect()
+        let mut nodes = Vec::new();
+        for form in forms {
+            nodes.push(self.expand(s, *form, env)?);
+        }
+        Ok(nodes)
     }
 
-    /// Expands a call, or a special form.
-    fn combination<'s>(
+    fn call<'s>(
         &mut self,
         s: &mut Scope<'s>,
-        special: Option<&str>,
+        function: Handle<'s>,
+        arguments: &[Handle<'s>],
+        env: Env,
+    ) -> Result<Node<'s>> {
+        let function = self.expand(s, function, env)?;
+        let arguments = self.expand_all(s, arguments, env)?;
+        Ok(match function {
+            // A `lambda` that is called needs no closure: its variables become variables of the function around it.
+            Node::Lambda(lambda) if lambda.rest.is_none() && lambda.parameters.len() == arguments.len() => {
+                Node::Let(lambda.parameters.into_iter().zip(arguments).collect(), Box::new(lambda.body))
+            }
+            function => Node::Call(Box::new(function), arguments),
+        })
+    }
+
+    /// Expands a special form, whose head was that of `form`.
+    fn special<'s>(
+        &mut self,
+        s: &mut Scope<'s>,
+        special: &str,
+        form: Handle<'s>,
         forms: &[Handle<'s>],
         env: Env,
     ) -> Result<Node<'s>> {
         match (special, forms) {
-            (None, [function, arguments @ ..]) => {
-                let function = self.expand(s, *function, env)?;
-                let arguments = self.expand_all(s, arguments, env)?;
-                Ok(match function {
-                    // A `lambda` that is called needs no closure: its variables become variables of the function around it.
-                    Node::Lambda(lambda)
-                        if lambda.rest.is_none() && lambda.parameters.len() == arguments.len() =>
-                    {
-                        Node::Let(
-                            lambda.parameters.into_iter().zip(arguments).collect(),
-                            Box::new(lambda.body),
-                        )
-                    }
-                    function => Node::Call(Box::new(function), arguments),
-                })
+            ("quote", [_, datum]) => Ok(Node::Constant(strip(s, *datum)?)),
+            ("if", [_, _, _] | [_, _, _, _]) => {
+                let mut parts = self.expand_all(s, &forms[1..3], env)?;
+                parts.push(Node::Sequence(self.expand_all(s, &forms[3..], env)?));
+                Ok(Node::If(parts))
             }
-            (Some("quote"), [_, datum]) => Ok(Node::Constant(strip(s, *datum))),
-            (Some("if"), [_, condition, then, otherwise @ ..]) if otherwise.len() < 2 => {
-                let (condition, then) = (self.expand(s, *condition, env)?, self.expand(s, *then, env)?);
-                let otherwise = Node::Sequence(self.expand_all(s, otherwise, env)?);
-                Ok(Node::If(Box::new([condition, then, otherwise])))
-            }
-            (Some("set!"), [_, name, value]) => {
+            ("set!", [_, name, value]) => {
                 let value = Box::new(self.expand(s, *value, env)?);
                 match self.scopes.meaning(name.get(s), env) {
                     Some(Meaning::Variable(variable)) => {
                         self.assigned[variable] = true;
                         Ok(Node::SetLocal(variable, value))
                     }
-                    Some(Meaning::Global(_)) => Ok(Node::SetGlobal(strip(s, *name), value)),
-                    _ => Err("not a variable".into()),
+                    Some(Meaning::Global(_)) => Ok(Node::SetGlobal(strip(s, *name)?, value)),
+                    _ => Err(wrong(s, form, "not a variable")),
                 }
             }
-            (Some("lambda"), [_, _]) => Err("a body without an expression".into()),
-            (Some("lambda"), [_, parameters, body @ ..]) => {
-                let env = self.scopes.child(env);
-                let (names, rest) = split(parameters.get(s), usize::MAX);
-                let parameters = names.into_iter().map(|name| self.bind(env, name)).collect::<Result<_>>()?;
-                let rest = if rest == ValueView::Nil { None } else { Some(self.bind(env, rest)?) };
-                let body = self.body(s, body, env)?;
-                Ok(Node::Lambda(Box::new(Lambda { parameters, rest, body })))
+            ("lambda", [_, _]) => Err(wrong(s, form, "a body without an expression")),
+            ("lambda", [_, parameters, body @ ..]) => self.lambda(s, *parameters, body, env),
+            ("begin", [_, body @ ..]) => Ok(Node::Sequence(self.expand_all(s, body, env)?)),
+            ("%define" | "define-syntax", _) => {
+                Err(wrong(s, form, "a definition where an expression is expected"))
             }
-            (Some("begin"), [_, body @ ..]) => Ok(Node::Sequence(self.expand_all(s, body, env)?)),
-            (Some("%define" | "define-syntax"), _) => {
-                Err("a definition where an expression is expected".into())
-            }
-            _ => Err("a special form of the wrong length".into()),
+            _ => Err(wrong(s, form, "a special form of the wrong length")),
         }
+    }
+
+    fn lambda<'s>(
+        &mut self,
+        s: &mut Scope<'s>,
+        parameters: Handle<'s>,
+        body: &[Handle<'s>],
+        env: Env,
+    ) -> Result<Node<'s>> {
+        let env = self.scopes.child(env);
+        let (names, rest) = split(parameters.get(s), usize::MAX);
+        let parameters = names.into_iter().map(|name| self.bind(env, name)).collect::<Result<_>>()?;
+        let rest = if rest == ValueView::Nil { None } else { Some(self.bind(env, rest)?) };
+        let body = self.body(s, body, env)?;
+        Ok(Node::Lambda(Box::new(Lambda { parameters, rest, body })))
     }
 
     /// Gives a name the meaning of a new variable.
@@ -219,13 +241,18 @@ impl Expander {
     fn define_syntax<'s>(&mut self, s: &mut Scope<'s>, form: Handle<'s>, env: Env) -> Result<()> {
         let (mut name, rules) = definition(s, form)?;
         if env == TOP {
-            name = strip(s, name);
+            name = strip(s, name)?;
         }
         let (name, rules) = (name_of(name.get(s))?, Rules::new(s, rules, env)?);
         self.scopes.bind(env, name, Meaning::Macro(self.macros.len()));
         self.macros.push(rules);
         Ok(())
     }
+}
+
+/// Returns the message that says what is wrong about a form.
+fn wrong(s: &Scope<'_>, form: Handle<'_>, why: &str) -> String {
+    format!("{why} in {}", show(form.get(s)))
 }
 
 /// Returns the name and the value of a definition.

@@ -3,20 +3,19 @@
 //! The stack is a frame of registers of the heap. A call puts two numbers on it, the instruction and the
 //! frame to return to, and above them the function and its arguments. When the stack is full, or when a
 //! program asks for its continuation, the stack below the current call moves into an object of the heap,
-//! and comes back when it is returned to. So recursion is as deep as the heap is large.
+//! and comes back when it is returned to. So recursion is as deep as the heap is large. Each fiber has its own machine.
 
-use crate::compile::{Code, Compiler, Op};
-use crate::expand::{Expander, Lambda};
+use crate::compile::{Code, Op};
 use crate::natives::{Call, NATIVES, Native};
-use crate::read::Reader;
+use crate::program::Program;
 use crate::value::*;
+use lisle::fiber::checkpoint;
 use lisle_heap::{Array, Local, Ref, Regs, Root, Scope, Source};
-use std::iter::Peekable;
 use std::ops::Range;
-use std::rc::Rc;
-use std::str::Chars;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
-/// The registers of the stack.
+/// The most registers of a stack. It begins with a few, so that fibers are small.
 const STACK: usize = 1 << 14;
 
 /// Where a call returns to if not to code: it ends the run, or goes on in the next continuation.
@@ -29,60 +28,36 @@ pub(crate) struct Machine<'r> {
     frame: usize,
     /// The rest of the stack, below the registers.
     below: Root<'r, Option<Continuation>>,
-    codes: Vec<Rc<Code>>,
     /// The code that runs, or `None` at the end, and its next instruction.
-    code: Option<Rc<Code>>,
+    code: Option<&'static Code>,
     next: usize,
-    pub(crate) expander: Expander,
-    /// What `display` and `write` have printed.
-    pub(crate) out: String,
+    /// The calls so far.
+    calls: u32,
+    /// The winds of the fiber, see the prelude.
+    pub(crate) winds: Root<'r, Value>,
+    pub(crate) program: Arc<Program>,
 }
 
 impl<'r> Machine<'r> {
-    pub(crate) fn new(s: &mut Scope<'r>) -> Self {
-        let mut expander = Expander::new(s);
-        for (number, (name, ..)) in (0_u16..).zip(NATIVES) {
-            s.scope(|s| expander.symbols.intern(s, name).get(s).value.set(s, number));
-        }
-        let mut machine = Self {
-            regs: s.regs(STACK, ValueView::Nil),
+    pub(crate) fn new(s: &mut Scope<'r>, program: &Arc<Program>) -> Self {
+        Self {
+            regs: s.regs(1 << 8, ValueView::Nil),
             top: 0,
             frame: 0,
             below: s.root(None),
-            codes: Vec::new(),
             code: None,
             next: 0,
-            expander,
-            out: String::new(),
-        };
-        machine.run_text(s, include_str!("prelude.scm")).expect("the prelude is right");
-        machine
-    }
-
-    /// Runs all forms of a text. Returns the last value as `write` prints it.
-    pub(crate) fn run_text(&mut self, s: &mut Scope<'_>, text: &str) -> Result<String> {
-        let mut text = text.chars().peekable();
-        let mut last = String::new();
-        while s.scope(|s| self.load(s, &mut text))? {
-            self.run(s)?;
-            last = show(self.regs.get(s, 0));
+            calls: 0,
+            winds: s.root(ValueView::Nil),
+            program: program.clone(),
         }
-        Ok(last)
     }
 
-    /// Reads the next form, and puts a call of its code into the registers. Returns `false` at the end of the text.
-    fn load(&mut self, s: &mut Scope<'_>, text: &mut Peekable<Chars<'_>>) -> Result<bool> {
-        let mut reader = Reader { text, symbols: &mut self.expander.symbols };
-        let Some(form) = reader.read(s)? else { return Ok(false) };
-        let program = Lambda { parameters: Vec::new(), rest: None, body: self.expander.top(s, form)? };
-        let assigned = &self.expander.assigned;
-        let (code, constants, _) = Compiler { s, codes: &mut self.codes, assigned }.function(&program);
-        let captured = s.array::<Value>(0, Value::nil());
-        let closure = s.alloc::<Closure>(Closure::init(code, constants, captured));
+    /// Begins a call, whose arguments are pushed next.
+    pub(crate) fn begin<'a>(&mut self, s: &'a Scope<'_>, function: impl Source<'a, Value>) {
         self.below.set(s, None);
         self.clear(s, END);
-        self.push(s, closure);
-        Ok(true)
+        self.push(s, function);
     }
 
     /// Empties the stack but for the two numbers of a call.
@@ -92,7 +67,7 @@ impl<'r> Machine<'r> {
         self.push(s, 0_i64);
     }
 
-    fn push<'a>(&mut self, s: &'a Scope<'_>, value: impl Source<'a, Value>) {
+    pub(crate) fn push<'a>(&mut self, s: &'a Scope<'_>, value: impl Source<'a, Value>) {
         self.regs.set(s, self.top, value);
         self.top += 1;
     }
@@ -117,9 +92,10 @@ impl<'r> Machine<'r> {
         self.closure(s).constants().at(index as usize).get()
     }
 
-    fn run(&mut self, s: &mut Scope<'_>) -> Result<()> {
-        self.enter(s, 0)?;
-        while let Some(code) = &self.code {
+    /// Runs a call with so many arguments. Its value is in the first register then.
+    pub(crate) fn run(&mut self, s: &mut Scope<'r>, count: usize) -> Result<()> {
+        self.enter(s, count)?;
+        while let Some(code) = self.code {
             let op = code.ops[self.next];
             self.next += 1;
             match op {
@@ -160,10 +136,11 @@ impl<'r> Machine<'r> {
                     symbol.value.set(s, self.regs.get(s, self.top - 1));
                     self.regs.set(s, self.top - 1, ValueView::Unspecified);
                 }
-                Op::Closure(index, code, count) => s.scope(|s| {
+                Op::Closure(index, count) => s.scope(|s| {
                     let captured = self.array(s, self.top - count as usize..self.top);
-                    let constants = s.local(vector(self.constant(s, index)).expect("constants are a vector"));
-                    let closure = s.alloc::<Closure>(Closure::init(code as usize, constants, captured));
+                    let like = closure(self.constant(s, index)).expect("the constant is a closure");
+                    let (code, constants) = (like.code, s.local(like.constants()));
+                    let closure = s.alloc::<Closure>(Closure::init(code, constants, captured));
                     self.top -= count as usize;
                     self.push(s, closure);
                 }),
@@ -210,22 +187,32 @@ impl<'r> Machine<'r> {
     }
 
     /// Calls the function that lies below its arguments at the top.
-    fn enter(&mut self, s: &mut Scope<'_>, mut count: usize) -> Result<()> {
+    fn enter(&mut self, s: &mut Scope<'r>, mut count: usize) -> Result<()> {
+        // Now and then a fiber lets others of its domain run. Others may collect more often.
+        self.calls = self.calls.wrapping_add(1);
+        if self.calls.is_multiple_of(100) {
+            s.outside(checkpoint);
+            if self.program.has_ended.load(Relaxed) {
+                return Err("the program has ended".into());
+            }
+        }
+        s.poll();
         loop {
             let function = self.top - 1 - count;
             match self.regs.get(s, function) {
                 ValueView::Closure(closure) => {
-                    let code = self.codes[closure.code].clone();
+                    let code = closure.code;
                     if !self.has_room(s, count, code.registers) {
                         return Err("a function has too many variables, or a call too many arguments".into());
                     }
                     self.frame = self.top - 1 - count;
-                    self.arguments(s, count, &code)?;
+                    self.arguments(s, count, code)?;
                     (self.code, self.next) = (Some(code), 0);
                     return Ok(());
                 }
                 ValueView::Continuation(continuation) if count == 1 => {
                     self.below.set(s, continuation);
+                    self.grow(s, continuation.registers);
                     self.clear(s, BELOW);
                     self.regs.copy(s, function + 1, self.top);
                     self.top += 1;
@@ -238,7 +225,7 @@ impl<'r> Machine<'r> {
                     (name, _, _, Native::Plain(native)) => {
                         let args = function + 1..self.top;
                         s.scope(|s| native(&mut Call { machine: self, args }, s))
-                            .map_err(|why| format!("{name}: {why}"))?;
+                            .map_err(|why| format!("{}: {why}", name.trim_start_matches('%')))?;
                         self.top = function + 1;
                         break;
                     }
@@ -294,26 +281,44 @@ impl<'r> Machine<'r> {
 
     /// Puts the elements of the last argument of `apply` in its place, and drops `apply`. Returns the number of
     /// arguments.
-    fn spread(&mut self, s: &mut Scope<'_>, count: usize) -> Result<usize> {
+    fn spread(&mut self, s: &mut Scope<'r>, count: usize) -> Result<usize> {
         let len = elements(self.regs.get(s, self.top - 1))?.len();
         if !self.has_room(s, count, len) {
             return Err(format!("apply: a list of {len} elements is too long"));
         }
         self.top -= 1;
-        for value in elements(self.regs.get(s, self.top))? {
+        // Another fiber may have made the list longer meanwhile.
+        let values = split(self.regs.get(s, self.top), len).0;
+        let count = count - 2 + values.len();
+        for value in values {
             self.push(s, value);
         }
-        let count = count - 2 + len;
         self.move_call(s, count, self.top - 2 - count);
         Ok(count)
     }
 
-    /// Returns `true` if so many registers are free above a call. Moves the stack below it if need be.
-    fn has_room(&mut self, s: &mut Scope<'_>, count: usize, registers: usize) -> bool {
-        if self.top + registers > STACK {
-            self.spill(s, count);
+    /// Returns `true` if so many registers are free above a call. Makes more, or moves the stack below it if need be.
+    fn has_room(&mut self, s: &mut Scope<'r>, count: usize, registers: usize) -> bool {
+        let needed = self.top + registers;
+        if needed > self.regs.len() {
+            self.grow(s, needed.next_power_of_two().min(STACK));
+            if needed > STACK {
+                self.spill(s, count);
+            }
         }
         self.top + registers <= STACK
+    }
+
+    /// Makes more registers.
+    fn grow(&mut self, s: &Scope<'r>, len: usize) {
+        if len > self.regs.len() {
+            let more = s.regs(len, ValueView::Nil);
+            let mut less = std::mem::replace(&mut self.regs, more);
+            for register in 0..less.len() {
+                self.regs.set(s, register, less.get(s, register));
+                less.set(s, register, ValueView::Nil);
+            }
+        }
     }
 
     /// Moves the stack below the current call into the heap.
@@ -322,7 +327,8 @@ impl<'r> Machine<'r> {
         if function > 2 || self.int(s, 0) != BELOW {
             s.scope(|s| {
                 let stack = self.array(s, 0..function);
-                let continuation = s.alloc::<Continuation>(Continuation::init(stack, &self.below));
+                let registers = self.regs.len();
+                let continuation = s.alloc::<Continuation>(Continuation::init(registers, stack, &self.below));
                 self.below.set(s, continuation);
             });
             self.move_call(s, count, 2);
@@ -362,7 +368,7 @@ impl<'r> Machine<'r> {
                     // A function of Rust returns to the code that runs.
                     if frame != self.frame {
                         self.frame = frame;
-                        self.code = Some(self.codes[self.closure(s).code].clone());
+                        self.code = Some(self.closure(s).code);
                     }
                     return;
                 }

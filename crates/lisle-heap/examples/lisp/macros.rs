@@ -1,5 +1,6 @@
 //! `syntax-rules`: patterns and templates.
 
+use crate::depth::go_deeper;
 use crate::equal::is_equal;
 use crate::read::Symbols;
 use crate::scopes::{Env, Scopes, name_id};
@@ -32,7 +33,7 @@ type Matches<'s> = HashMap<u32, Matched<'s>>;
 pub(crate) struct Expansion<'e, 's> {
     rules: &'e Rules,
     scopes: &'e Scopes,
-    symbols: &'e mut Symbols,
+    symbols: &'e Symbols,
     /// Where the macro is used.
     env: Env,
     /// The aliases of the names that the template inserts.
@@ -60,21 +61,25 @@ impl Rules {
 
     /// Returns the variables of a pattern.
     fn variables(&self, pattern: ValueView<'_>) -> Vec<u32> {
-        match name_id(pattern) {
-            Some(id) if self.literals.contains(&id) => Vec::new(),
-            Some(_) if is_named(pattern, "...") || is_named(pattern, "_") => Vec::new(),
-            Some(id) => vec![id],
-            None => {
-                let (mut elements, end) = parts(pattern, usize::MAX);
-                elements.extend(name_id(end).map(|_| end));
-                elements.into_iter().flat_map(|element| self.variables(element)).collect()
+        let (mut variables, mut left) = (Vec::new(), vec![pattern]);
+        while let Some(pattern) = left.pop() {
+            match name_id(pattern) {
+                Some(id) if self.literals.contains(&id) => {}
+                Some(_) if is_named(pattern, "...") || is_named(pattern, "_") => {}
+                Some(id) => variables.push(id),
+                None => {
+                    let (elements, end) = parts(pattern, usize::MAX);
+                    left.extend(elements);
+                    left.extend(name_id(end).map(|_| end));
+                }
             }
         }
+        variables
     }
 }
 
 impl<'e, 's> Expansion<'e, 's> {
-    pub(crate) fn new(rules: &'e Rules, scopes: &'e Scopes, symbols: &'e mut Symbols, env: Env) -> Self {
+    pub(crate) fn new(rules: &'e Rules, scopes: &'e Scopes, symbols: &'e Symbols, env: Env) -> Self {
         Self { rules, scopes, symbols, env, aliases: HashMap::new() }
     }
 
@@ -83,7 +88,7 @@ impl<'e, 's> Expansion<'e, 's> {
         for (pattern, template) in &self.rules.rules {
             let mut matches = Matches::new();
             let (pattern, template) = (s.local::<Value>(pattern), s.local::<Value>(template));
-            if self.matches(s, pattern.get(s), pair(form.get(s))?.cdr(), &mut matches) {
+            if self.matches(s, pattern.get(s), pair(form.get(s))?.cdr(), &mut matches)? {
                 return self.fill(s, template, &matches);
             }
         }
@@ -97,20 +102,21 @@ impl<'e, 's> Expansion<'e, 's> {
         pattern: ValueView<'_>,
         form: ValueView<'_>,
         matches: &mut Matches<'s>,
-    ) -> bool {
+    ) -> Result<bool> {
+        go_deeper()?;
         if let Some(id) = name_id(pattern) {
             if self.rules.literals.contains(&id) {
                 let meaning = self.scopes.meaning(form, self.env);
-                return meaning.is_some() && meaning == self.scopes.meaning(pattern, self.rules.env);
+                return Ok(meaning.is_some() && meaning == self.scopes.meaning(pattern, self.rules.env));
             }
             if !is_named(pattern, "_") {
                 matches.insert(id, Matched::One(s.local(form)));
             }
-            return true;
+            return Ok(true);
         }
         let (patterns, pattern_end) = parts(pattern, usize::MAX);
         if patterns.is_empty() {
-            return is_equal(pattern, form);
+            return Ok(is_equal(pattern, form));
         }
         // A pattern with an ellipsis matches all forms but those for the patterns before and after it.
         let ellipsis = patterns.iter().skip(1).position(|pattern| is_named(*pattern, "..."));
@@ -119,27 +125,33 @@ impl<'e, 's> Expansion<'e, 's> {
             None => (&patterns[..], None, &[][..]),
         };
         let (forms, form_end) = parts(form, if repeated.is_some() { usize::MAX } else { patterns.len() });
-        let Some(count) = forms.len().checked_sub(before.len() + after.len()) else { return false };
+        let Some(count) = forms.len().checked_sub(before.len() + after.len()) else { return Ok(false) };
         if is_vector(pattern) != is_vector(form) || (repeated.is_none() && count > 0) {
-            return false;
+            return Ok(false);
         }
         let (first, rest) = forms.split_at(before.len());
         let (middle, last) = rest.split_at(count);
         if let Some(repeated) = repeated {
             let mut rounds = vec![Matches::new(); count];
-            if !rounds.iter_mut().zip(middle).all(|(round, form)| self.matches(s, repeated, *form, round)) {
-                return false;
+            for (round, form) in rounds.iter_mut().zip(middle) {
+                if !self.matches(s, repeated, *form, round)? {
+                    return Ok(false);
+                }
             }
             let (names, rounds) = (self.rules.variables(repeated), Matched::Many(rounds.into()));
             matches.extend(names.into_iter().map(|name| (name, rounds.clone())));
         }
-        let mut pairs = before.iter().zip(first).chain(after.iter().zip(last));
-        pairs.all(|(pattern, form)| self.matches(s, *pattern, *form, matches))
-            && self.matches(s, pattern_end, form_end, matches)
+        for (pattern, form) in before.iter().zip(first).chain(after.iter().zip(last)) {
+            if !self.matches(s, *pattern, *form, matches)? {
+                return Ok(false);
+            }
+        }
+        self.matches(s, pattern_end, form_end, matches)
     }
 
     /// Fills in a template.
     fn fill(&mut self, s: &mut Scope<'s>, template: Handle<'s>, matches: &Matches<'s>) -> Result<Handle<'s>> {
+        go_deeper()?;
         if let Some(id) = name_id(template.get(s)) {
             return match matches.get(&id) {
                 Some(Matched::One(form)) => Ok(*form),
@@ -203,16 +215,18 @@ fn rebuild<'s>(s: &mut Scope<'s>, like: Handle<'_>, elements: &[Handle<'_>], end
 }
 
 /// Returns a datum without aliases: each name is its symbol.
-pub(crate) fn strip<'s>(s: &mut Scope<'s>, datum: Handle<'s>) -> Handle<'s> {
-    if let ValueView::Alias(alias) = datum.get(s) {
-        let name = s.local(alias.of());
-        return strip(s, name);
+pub(crate) fn strip<'s>(s: &mut Scope<'s>, mut datum: Handle<'s>) -> Result<Handle<'s>> {
+    while let ValueView::Alias(alias) = datum.get(s) {
+        datum = s.local(alias.of());
     }
-    let (elements, end) = handles_of_parts(s, datum.get(s));
+    let (mut elements, end) = handles_of_parts(s, datum.get(s));
     if elements.is_empty() {
-        return datum;
+        return Ok(datum);
     }
-    let elements: Vec<_> = elements.into_iter().map(|element| strip(s, element)).collect();
-    let end = strip(s, end);
-    rebuild(s, datum, &elements, end)
+    go_deeper()?;
+    for element in &mut elements {
+        *element = strip(s, *element)?;
+    }
+    let end = strip(s, end)?;
+    Ok(rebuild(s, datum, &elements, end))
 }

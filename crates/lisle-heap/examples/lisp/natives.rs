@@ -1,6 +1,7 @@
 //! The functions of Rust.
 
 use crate::equal::{is_equal, is_eqv};
+use crate::fibers;
 use crate::machine::Machine;
 use crate::tables;
 use crate::value::*;
@@ -81,6 +82,7 @@ natives! {
     "set-car!" 2 2, |c, s| { pair(c.view(s, 0))?.car.set(s, c.view(s, 1)); c.give(s, ValueView::Unspecified) };
     "set-cdr!" 2 2, |c, s| { pair(c.view(s, 0))?.cdr.set(s, c.view(s, 1)); c.give(s, ValueView::Unspecified) };
     "list" 0 ANY, |c, s| { let list = c.machine.list(s, c.args.clone()); c.give(s, list) };
+    "list?" 1 1, |c, s| c.give(s, elements(c.view(s, 0)).is_ok());
     "length" 1 1, |c, s| c.give(s, elements(c.view(s, 0))?.len() as i64);
     "append" 0 ANY, |c, s| {
         let Some(last) = c.args.len().checked_sub(1) else { return c.give(s, ValueView::Nil) };
@@ -95,7 +97,7 @@ natives! {
     "symbol->string" 1 1, |c, s| { let name = symbol(c.view(s, 0))?.name.clone(); c.give_text(s, name) };
     "string->symbol" 1 1, |c, s| {
         let name = text(c.view(s, 0))?.0.clone();
-        let symbol = c.machine.expander.symbols.intern(s, &name);
+        let symbol = c.machine.program.clone().symbols.intern(s, &name);
         c.give(s, symbol)
     };
     "char->integer" 1 1, |c, s| c.give(s, i64::from(u32::from(letter(c.view(s, 0))?)));
@@ -158,12 +160,12 @@ natives! {
 
     "make-table" 0 0, |c, s| {
         let buckets = s.array::<Value>(16, Value::nil());
-        let table = s.alloc::<Table>(Table::init(buckets, 0.into()));
+        let table = s.alloc::<Table>(Table::init(().into(), buckets, 0.into()));
         c.give(s, table)
     };
     "table-ref" 3 3, |c, s| {
-        let found = tables::entry(table(c.view(s, 0))?, c.view(s, 1));
-        c.give(s, found.map_or(c.view(s, 2), |entry| entry.cdr()))
+        let found = tables::get(table(c.view(s, 0))?, c.view(s, 1));
+        c.give(s, found.unwrap_or(c.view(s, 2)))
     };
     "table-set!" 3 3, |c, s| tables::set(c, s);
     "table-count" 1 1, |c, s| c.give(s, table(c.view(s, 0))?.count.load(Relaxed) as i64);
@@ -177,19 +179,25 @@ natives! {
         ValueView::Many(many) => c.give(s, many.get().0.get()),
         _ => { let list = c.machine.list(s, c.args.clone()); c.give(s, list) }
     };
-    "display" 1 1, |c, s| { print(&mut c.machine.out, c.machine.regs.get(s, c.args.start), false, 0); c.give(s, ValueView::Unspecified) };
-    "write" 1 1, |c, s| { print(&mut c.machine.out, c.machine.regs.get(s, c.args.start), true, 0); c.give(s, ValueView::Unspecified) };
+    "display" 1 1, |c, s| c.print(s, false);
+    "write" 1 1, |c, s| c.print(s, true);
     "error" 1 ANY, |c, s| Err(message((0..c.args.len()).map(|n| c.view(s, n))));
+    "spawn-fiber" 1 1, |c, s| fibers::spawn(c, s);
+    "make-channel" 0 0, |c, s| fibers::make_channel(c, s);
+    "%perform" 1 1, |c, s| fibers::perform(c, s);
+    "%pmap" 2 2, |c, s| fibers::pmap(c, s);
+    "%winds" 0 0, |c, s| c.give(s, c.machine.winds.get(s));
+    "%set-winds!" 1 1, |c, s| { c.machine.winds.set(s, c.machine.regs.get(s, c.args.start)); c.give(s, ValueView::Unspecified) };
     "collect" 0 0, |c, s| { s.collect(Kind::Full); c.give(s, ValueView::Unspecified) };
 }
 
-enum Number {
+pub(crate) enum Number {
     Int(i64),
     Float(f64),
 }
 
 impl Number {
-    fn float(&self) -> f64 {
+    pub(crate) fn float(&self) -> f64 {
         match self {
             Self::Int(number) => *number as f64,
             Self::Float(number) => *number,
@@ -207,7 +215,7 @@ impl Number {
 
 const NO_ROOM: &str = "the result has no room in an integer";
 
-fn number(value: ValueView<'_>) -> Result<Number> {
+pub(crate) fn number(value: ValueView<'_>) -> Result<Number> {
     match value {
         ValueView::Int(number) => Ok(Number::Int(number)),
         ValueView::Float(float) => Ok(Number::Float(float.0)),
@@ -240,6 +248,15 @@ impl<'r> Call<'_, 'r> {
     pub(crate) fn give<'a>(&mut self, s: &'a Scope<'_>, value: impl Source<'a, Value>) -> Result<()> {
         self.machine.regs.set(s, self.args.start - 1, value);
         Ok(())
+    }
+
+    /// Prints the argument.
+    fn print(&mut self, s: &mut Scope<'_>, quoted: bool) -> Result<()> {
+        let mut text = String::new();
+        print(&mut text, self.view(s, 0), quoted, MOST_PRINTED);
+        // A terminal may make the program wait.
+        s.outside(|| (self.machine.program.print)(&text));
+        self.give(s, ValueView::Unspecified)
     }
 
     fn give_text(&mut self, s: &mut Scope<'_>, text: String) -> Result<()> {

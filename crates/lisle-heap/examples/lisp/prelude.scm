@@ -36,19 +36,29 @@
 (define-syntax letrec-syntax
   (syntax-rules () ((_ part ...) (let-syntax part ...))))
 
-; The marks after the datum are the quasiquotes around it.
+; Each quasiquote around the datum but the first has a mark.
 (define-syntax quasiquote
+  (syntax-rules () ((_ x) (%quasi x ()))))
+(define-syntax %quasi
   (syntax-rules (quasiquote unquote unquote-splicing)
-    ((_ (unquote x)) x)
-    ((_ (unquote-splicing x))
+    ((_ (unquote x) ()) x)
+    ((_ (unquote-splicing x) ())
      (syntax-error "`,@` where no list is in" (quasiquote (unquote-splicing x))))
-    ((_ ((unquote-splicing x) . rest)) (append x (quasiquote rest)))
-    ((_ (quasiquote x) mark ...) (list 'quasiquote (quasiquote x mark ... deeper)))
-    ((_ (unquote x) mark more ...) (list 'unquote (quasiquote x more ...)))
-    ((_ (unquote-splicing x) mark more ...) (list 'unquote-splicing (quasiquote x more ...)))
-    ((_ (x . rest) mark ...) (cons (quasiquote x mark ...) (quasiquote rest mark ...)))
-    ((_ #(x ...) mark ...) (list->vector (quasiquote (x ...) mark ...)))
-    ((_ x mark ...) 'x)))
+    ((_ (quasiquote x) marks) (list 'quasiquote (%quasi x (deeper . marks))))
+    ((_ (unquote x) (mark . marks)) (list 'unquote (%quasi x marks)))
+    ((_ (unquote-splicing x) (mark . marks)) (list 'unquote-splicing (%quasi x marks)))
+    ((_ (x y ... quasiquote z) marks) (%quasi-list marks (x y ...) (quasiquote z)))
+    ((_ (x y ... unquote z) marks) (%quasi-list marks (x y ...) (unquote z)))
+    ((_ (x y ... unquote-splicing z) marks) (%quasi-list marks (x y ...) (unquote-splicing z)))
+    ((_ (x y ... . end) marks) (%quasi-list marks (x y ...) end))
+    ((_ #(x ...) marks) (list->vector (%quasi (x ...) marks)))
+    ((_ x marks) 'x)))
+(define-syntax %quasi-list
+  (syntax-rules () ((_ marks (x ...) end) (append (%quasi-part x marks) ... (%quasi end marks)))))
+(define-syntax %quasi-part
+  (syntax-rules (unquote-splicing)
+    ((_ (unquote-splicing x) ()) x)
+    ((_ x marks) (list (%quasi x marks)))))
 
 (define-syntax and
   (syntax-rules ()
@@ -132,8 +142,6 @@
 (define (cdar x) (cdr (car x)))
 (define (cddr x) (cdr (cdr x)))
 (define (caddr x) (car (cddr x)))
-(define (list? x)
-  (cond ((null? x) #t) ((pair? x) (list? (cdr x))) (else #f)))
 (define (list-tail list n) (if (= n 0) list (list-tail (cdr list) (- n 1))))
 (define (list-ref list n) (car (list-tail list n)))
 (define (reverse list)
@@ -165,9 +173,8 @@
 (define (values . list) (%list->values list))
 (define (call-with-values producer consumer) (apply consumer (%values->list (producer))))
 
-; The winds that are entered, the innermost first. A continuation leaves and enters those between its
+; The winds that a fiber has entered, the innermost first. A continuation leaves and enters those between its
 ; place and the place that it is called from.
-(define %winds '())
 (define (%common a b)
   (let loop ((a a) (b b) (la (length a)) (lb (length b)))
     (cond ((> la lb) (loop (cdr a) b (- la 1) lb))
@@ -175,30 +182,52 @@
           ((eq? a b) a)
           (else (loop (cdr a) (cdr b) (- la 1) (- lb 1))))))
 (define (%rewind to)
-  (let ((common (%common %winds to)))
+  (let ((common (%common (%winds) to)))
     (let leave ()
-      (unless (eq? %winds common)
-        (let ((after (cdar %winds)))
-          (set! %winds (cdr %winds))
+      (unless (eq? (%winds) common)
+        (let ((after (cdar (%winds))))
+          (%set-winds! (cdr (%winds)))
           (after)
           (leave))))
     (let enter ((winds to))
       (unless (eq? winds common)
         (enter (cdr winds))
         ((caar winds))
-        (set! %winds winds)))))
+        (%set-winds! winds)))))
 (define (call-with-current-continuation f)
   (%call/cc
    (lambda (k)
-     (let ((winds %winds))
+     (let ((winds (%winds)))
        (f (lambda list
-            (unless (eq? winds %winds) (%rewind winds))
+            (unless (eq? winds (%winds)) (%rewind winds))
             (k (%list->values list))))))))
 (define call/cc call-with-current-continuation)
 (define (dynamic-wind before thunk after)
   (before)
-  (set! %winds (cons (cons before after) %winds))
+  (%set-winds! (cons (cons before after) (%winds)))
   (let ((values-of-thunk (thunk)))
-    (set! %winds (cdr %winds))
+    (%set-winds! (cdr (%winds)))
     (after)
     values-of-thunk))
+
+; An operation is a list of alternatives. Each has a function of its values, and a channel, a channel and a message for
+; it, a fiber, or a number of seconds. The names are those of Guile Fibers.
+(define (get-operation channel) (list (list values channel)))
+(define (put-operation channel message) (list (list values channel message)))
+(define (join-operation fiber) (list (list values fiber)))
+(define (sleep-operation seconds) (list (list values seconds)))
+(define (choice-operation . operations) (apply append operations))
+(define (wrap-operation operation f)
+  (map (lambda (alternative)
+         (cons (lambda list (call-with-values (lambda () (apply (car alternative) list)) f)) (cdr alternative)))
+       operation))
+(define (perform-operation operation)
+  (let ((won (%perform operation))) (apply (car won) (cdr won))))
+(define (get-message channel) (perform-operation (get-operation channel)))
+(define (put-message channel message) (perform-operation (put-operation channel message)))
+(define (join fiber) (perform-operation (join-operation fiber)))
+(define (sleep seconds) (perform-operation (sleep-operation seconds)))
+
+; `map` on all domains, for one list or one vector.
+(define (pmap f all)
+  (if (vector? all) (%pmap f all) (vector->list (%pmap f (list->vector all)))))

@@ -1,41 +1,43 @@
 //! The reader: from text to data.
 
+use crate::depth::go_deeper;
 use crate::value::*;
 use lisle_heap::{Global, Local, Scope};
 use std::collections::HashMap;
 use std::iter::{Peekable, from_fn, once};
 use std::str::Chars;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// The symbols by their names.
 #[derive(Default)]
 pub(crate) struct Symbols {
-    by_name: HashMap<String, Global<Symbol>>,
-    next: u32,
+    by_name: Mutex<HashMap<String, Global<Symbol>>>,
+    last: AtomicU32,
 }
 
 impl Symbols {
     /// Returns a number that no symbol and no alias has.
-    pub(crate) fn fresh(&mut self) -> u32 {
-        self.next += 1;
-        self.next
+    pub(crate) fn fresh(&self) -> u32 {
+        self.last.fetch_add(1, Relaxed)
     }
 
     /// Returns the symbol with this name.
-    pub(crate) fn intern<'s>(&mut self, s: &mut Scope<'s>, name: &str) -> Local<'s, Symbol> {
-        if let Some(symbol) = self.by_name.get(name) {
+    pub(crate) fn intern<'s>(&self, s: &mut Scope<'s>, name: &str) -> Local<'s, Symbol> {
+        let known = || self.by_name.lock().expect("no panic holds the lock");
+        if let Some(symbol) = known().get(name) {
             return s.local(symbol);
         }
-        let id = self.fresh();
-        let symbol = s.alloc::<Symbol>(Symbol::init(id, name.into(), Value::unassigned()));
-        self.by_name.insert(name.into(), s.global(symbol));
-        symbol
+        // Memory is allocated without the lock: a thread that waits for it keeps others from a collection.
+        let symbol = s.alloc::<Symbol>(Symbol::init(self.fresh(), name.into(), Value::unassigned()));
+        s.local(known().entry(name.into()).or_insert_with(|| s.global(symbol)) as &_)
     }
 }
 
 /// Reads data from a text.
 pub(crate) struct Reader<'r, 't> {
     pub(crate) text: &'r mut Peekable<Chars<'t>>,
-    pub(crate) symbols: &'r mut Symbols,
+    pub(crate) symbols: &'r Symbols,
 }
 
 impl Reader<'_, '_> {
@@ -49,6 +51,7 @@ impl Reader<'_, '_> {
 
     /// Reads the next datum, or returns `None` at the end of the text.
     pub(crate) fn read<'s>(&mut self, s: &mut Scope<'s>) -> Result<Option<Handle<'s>>> {
+        go_deeper()?;
         self.skip();
         let Some(letter) = self.text.next() else { return Ok(None) };
         let short = match letter {

@@ -47,14 +47,16 @@ impl Scopes {
     }
 
     /// Returns the meaning of a name, or `None` if the value is no name.
-    pub(crate) fn meaning(&self, name: ValueView<'_>, env: Env) -> Option<Meaning> {
-        let id = name_id(name)?;
-        let mut envs = successors(Some(env), |env| self.parents[*env]);
-        let found = envs.find_map(|env| self.meanings.get(&(env, id)).copied());
-        found.or_else(|| match name {
-            ValueView::Alias(alias) => self.meaning(alias.of(), alias.env),
-            _ => Some(Meaning::Global(id)),
-        })
+    pub(crate) fn meaning(&self, mut name: ValueView<'_>, mut env: Env) -> Option<Meaning> {
+        loop {
+            let id = name_id(name)?;
+            let mut envs = successors(Some(env), |env| self.parents[*env]);
+            if let Some(found) = envs.find_map(|env| self.meanings.get(&(env, id))) {
+                return Some(*found);
+            }
+            let ValueView::Alias(alias) = name else { return Some(Meaning::Global(id)) };
+            (name, env) = (alias.of(), alias.env);
+        }
     }
 }
 

@@ -1,7 +1,18 @@
 //! What programs come to.
 
-use crate::machine::Machine;
+use crate::program::Loader;
+use lisle::Runtime;
 use lisle_heap::Heap;
+use std::cell::RefCell;
+
+thread_local! {
+    static PRINTED: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Keeps what the program prints on this thread.
+fn keep(text: &str) {
+    PRINTED.with_borrow_mut(|printed| printed.push_str(text));
+}
 
 /// Runs programs one after the other in one machine, and checks the last value of each, or why it ended. Does so
 /// also in a heap in which each allocation moves all young objects.
@@ -10,10 +21,10 @@ fn are(programs: &[(&str, &str)]) {
     for stress in [false, true] {
         let heap = Heap::builder().nursery(1 << 16).stress(stress).build();
         heap.enter(|s| {
-            let mut machine = Machine::new(s);
+            let mut machine = Loader::new(s, &heap, keep);
             for (text, expected) in programs {
                 let value = match machine.run_text(s, text) {
-                    Ok(value) => std::mem::take(&mut machine.out) + &value,
+                    Ok(value) => PRINTED.take() + &value,
                     Err(why) => format!("error: {why}"),
                 };
                 assert_eq!(value, *expected, "{text}");
@@ -87,11 +98,13 @@ fn errors_say_what_was_wrong() {
 fn recursion_is_as_deep_as_the_heap() {
     let heap = Heap::builder().nursery(1 << 16).build();
     heap.enter(|s| {
-        let mut machine = Machine::new(s);
+        let mut machine = Loader::new(s, &heap, keep);
         let count = "(define (count n) (if (= n 0) 0 (+ 1 (count (- n 1))))) (count 300000)";
         assert_eq!(machine.run_text(s, count), Ok("300000".into()));
         let tail = "(define (loop n) (if (= n 0) 'done (loop (- n 1)))) (loop 300000)";
         assert_eq!(machine.run_text(s, tail), Ok("done".into()));
+        let fibers = "(map join (map (lambda (n) (spawn-fiber (lambda () (count n)))) '(10 1000 100000)))";
+        assert_eq!(machine.run_text(s, fibers), Ok("(10 1000 100000)".into()));
     });
 }
 
@@ -171,4 +184,307 @@ fn pitfalls() {
         // A loop makes a new variable in each round.
         ("(let ((all '())) (do ((i 0 (+ i 1))) ((= i 3)) (set! all (cons (lambda () i) all))) (map (lambda (f) (f)) all))", "(2 1 0)"),
     ]);
+}
+
+/// Expressions and data of any depth, on a stack that is no larger than a fiber's.
+#[test]
+fn what_is_too_deep_is_an_error() {
+    let nested = |depth: usize, before: &str, within: &str, after: &str| {
+        before.repeat(depth) + within + &after.repeat(depth)
+    };
+    let run = move || {
+        let heap = Heap::builder().nursery(1 << 16).build();
+        heap.enter(|s| {
+            let mut machine = Loader::new(s, &heap, keep);
+            for (before, within, after) in [
+                ("(", "", ")"),
+                ("'", "x", ""),
+                ("#(", "", ")"),
+                ("'(1 ", "2", ")"),
+                ("(car ", "5", ")"),
+                ("(if #t ", "5", ")"),
+                ("(if ", "5", " 6 7)"),
+                ("(lambda (x) ", "x", ")"),
+                ("((lambda (x) ", "x", ") 1)"),
+                ("(let ((x 1)) ", "x", ")"),
+                ("(let ((x ", "1", ")) x)"),
+                ("(let* ((x 1) (y 2)) ", "x", ")"),
+                ("(let loop ((x 1)) ", "x", ")"),
+                ("(or #f ", "x", ")"),
+                ("(cond (#f 1) (else ", "5", "))"),
+                ("(begin ", "(if)", ")"),
+                ("(set! x ", "1", ")"),
+                ("`(1 ", "2", ")"),
+                ("`(", "", ")"),
+                ("(let-syntax ((m (syntax-rules () ((_ x) (quote x))))) (m ", "1", "))"),
+                ("(define-syntax m (syntax-rules () ((_ ", "x", ") x)))"),
+            ] {
+                for depth in [10, 50, 100, 130, 200, 300, 400, 1_000, 2_000, 4_000, 8_000, 100_000] {
+                    let text = nested(depth, before, within, after);
+                    if let Err(why) = machine.run_text(s, &text) {
+                        assert!(why.len() < 1_000, "{why}");
+                        assert!(
+                            depth < 100_000 || why.starts_with("lists or expressions are too deep"),
+                            "{why}"
+                        );
+                    }
+                }
+            }
+        });
+    };
+    std::thread::Builder::new().stack_size(900 << 10).spawn(run).unwrap().join().unwrap();
+}
+
+#[test]
+fn circular_and_shared_data_ends() {
+    are(&[
+        ("(define circle (list 1 2 3)) (set-cdr! (cddr circle) circle) (list? circle)", "#f"),
+        ("(length circle)", "error: length: not a list: it is circular"),
+        ("(apply + circle)", "error: not a list: it is circular"),
+        ("(append circle '(1))", "error: append: not a list: it is circular"),
+        ("(list->vector circle)", "error: list->vector: not a list: it is circular"),
+        ("circle", "(1 2 3 1 2 3 1 ...)"),
+        ("(car (cons circle 1)) (+ 1 circle)", "error: +: not a number: (1 2 3 1 2 3 1 ...)"),
+        (
+            "(define other (list 1 2 3 1 2 3)) (set-cdr! (list-tail other 5) other) (equal? circle other)",
+            "#t",
+        ),
+        ("(set-car! other 5) (equal? circle other)", "#f"),
+        ("(define table (make-table)) (table-set! table circle 1) (table-ref table circle #f)", "1"),
+        ("(define v (vector 1)) (vector-set! v 0 v) (equal? v v)", "#t"),
+        // Trees of 2^50 leaves, which share their halves.
+        (
+            "(define (tree n) (if (= n 0) 'leaf (let ((half (tree (- n 1)))) (cons half half)))) (equal? (tree 50) (tree 50))",
+            "#t",
+        ),
+    ]);
+    let heap = Heap::new();
+    heap.enter(|s| {
+        let mut machine = Loader::new(s, &heap, keep);
+        let deep = "(define (nest n x) (if (= n 0) x (nest (- n 1) (list x)))) (equal? (nest 100000 1) (nest 100000 1))";
+        assert_eq!(machine.run_text(s, deep), Ok("#t".into()));
+        let shown = machine.run_text(s, "(nest 100000 1)").unwrap();
+        assert!(shown.starts_with("((((((") && shown.contains("...") && shown.len() < 1_000, "{shown}");
+        let tree = "(define (tree n) (if (= n 0) 'leaf (let ((half (tree (- n 1)))) (cons half half)))) (tree 50)";
+        let shown = machine.run_text(s, tree).unwrap();
+        assert!(shown.ends_with("...)") && shown.len() < 1_000_000, "{}", shown.len());
+    });
+}
+
+#[test]
+fn macros_without_end_are_errors() {
+    are(&[
+        (
+            "(define-syntax m (syntax-rules () ((_) (m)))) (m)",
+            "error: a macro that expands to a macro again and again in (m)",
+        ),
+        (
+            "(define-syntax m (syntax-rules () ((_) (list (m))))) (m)",
+            "error: lists or expressions are too deep within each other",
+        ),
+    ]);
+    let heap = Heap::new();
+    heap.enter(|s| {
+        let mut machine = Loader::new(s, &heap, keep);
+        let text = "(define-syntax m (syntax-rules () ((_ x ...) (m x ... x ...)))) (m 1)";
+        let why = "a form whose macros expand to more than 1000000 parts";
+        assert_eq!(machine.run_text(s, text), Err(why.into()));
+    });
+}
+
+/// Lists in quasiquotes are built by one call, and errors name the innermost form only.
+#[test]
+fn long_forms() {
+    let heap = Heap::new();
+    heap.enter(|s| {
+        let mut machine = Loader::new(s, &heap, keep);
+        let elements = |n: usize| (0..n).map(|n| format!(" ,(+ {n} 1) x")).collect::<String>();
+        let long = format!("(define l `(0{})) (list (length l) (list-ref l 9999))", elements(5_000));
+        assert_eq!(machine.run_text(s, &long), Ok("(10001 5000)".into()));
+        let too_long = machine.run_text(s, &format!("`(0{})", elements(9_000)));
+        assert_eq!(too_long, Err("a function has too many variables, or a call too many arguments".into()));
+        let wrong = format!("{}(if){}", "(if #t (begin ".repeat(20), "))".repeat(20));
+        assert_eq!(machine.run_text(s, &wrong), Err("a special form of the wrong length in (if)".into()));
+        let text = format!("(length '({}))", "(a . 1) ".repeat(100_000));
+        assert_eq!(machine.run_text(s, &text), Ok("100000".into()));
+    });
+}
+
+/// Runs each program in a machine of its own on one domain and on two, in a heap that seldom collects and in one that
+/// does so at each allocation.
+#[track_caller]
+fn in_fibers_are(programs: &[(&str, &str)]) {
+    for (domains, stress) in [(1, false), (2, false), (1, true), (2, true)] {
+        for (text, expected) in programs {
+            let heap = Heap::builder().nursery(1 << 16).stress(stress).build();
+            let run = || heap.enter(|s| Loader::new(s, &heap, keep).run_text(s, text));
+            let value = match Runtime::builder().domains(domains).closed_world(true).try_run(run) {
+                Ok(Ok(value)) => value,
+                Ok(Err(why)) => format!("error: {why}"),
+                Err(deadlock) => format!("deadlock of {} fibers", deadlock.waiting().fibers.len()),
+            };
+            assert_eq!(value, *expected, "{text}");
+            assert_eq!(heap.verify(), Ok(()));
+        }
+    }
+}
+
+#[test]
+fn fibers_send_messages() {
+    in_fibers_are(&[
+        ("(join (spawn-fiber (lambda () (+ 1 2))))", "3"),
+        ("(let ((f (spawn-fiber (lambda () (list 1 2))))) (list (join f) (join f) (eq? (join f) (join f))))", "((1 2) (1 2) #t)"),
+        // The sieve: a fiber for each prime lets the numbers pass that it does not divide.
+        (
+            "(define (numbers to) (let loop ((n 2)) (put-message to n) (loop (+ n 1))))
+             (define (sieve prime from to)
+               (let loop ()
+                 (let ((n (get-message from)))
+                   (unless (= 0 (remainder n prime)) (put-message to n))
+                   (loop))))
+             (define (primes count from)
+               (if (= count 0)
+                   '()
+                   (let ((prime (get-message from)) (to (make-channel)))
+                     (spawn-fiber (lambda () (sieve prime from to)))
+                     (cons prime (primes (- count 1) to)))))
+             (define first (make-channel))
+             (spawn-fiber (lambda () (numbers first)))
+             (primes 10 first)",
+            "(2 3 5 7 11 13 17 19 23 29)",
+        ),
+        // Eight fibers that count through one that owns the number.
+        (
+            "(define wishes (make-channel))
+             (define (server n)
+               (let ((answer (get-message wishes)))
+                 (if answer (begin (put-message answer n) (server (+ n 1))) n)))
+             (define (client)
+               (let ((answer (make-channel)))
+                 (do ((i 0 (+ i 1))) ((= i 25)) (put-message wishes answer) (get-message answer))))
+             (define owner (spawn-fiber (lambda () (server 0))))
+             (for-each join (map (lambda (n) (spawn-fiber client)) '(1 2 3 4 5 6 7 8)))
+             (put-message wishes #f)
+             (join owner)",
+            "200",
+        ),
+        // Winds and deep recursion are each fiber's own.
+        (
+            "(define (deep n) (if (= n 0) 0 (+ 1 (deep (- n 1)))))
+             (define ch (make-channel))
+             (define f (spawn-fiber (lambda () (dynamic-wind (lambda () #f) (lambda () (get-message ch) (deep 400)) (lambda () #f)))))
+             (call/cc (lambda (k) (dynamic-wind (lambda () #f) (lambda () (put-message ch 1) (k 5)) (lambda () #f))))
+             (join f)",
+            "400",
+        ),
+        // A continuation goes on in the fiber that calls it, which may have fewer registers.
+        (
+            "(define k #f)
+             (define (deep n) (if (= n 0) (call/cc (lambda (c) (set! k c) 0)) (+ 1 (deep (- n 1)))))
+             (let* ((n (deep 400)) (again k))
+               (set! k #f)
+               (if again (join (spawn-fiber (lambda () (again 7)))) n))",
+            "407",
+        ),
+    ]);
+}
+
+#[test]
+fn operations_are_chosen() {
+    in_fibers_are(&[
+        (
+            "(define ch (make-channel))
+             (define (in-time) (perform-operation (choice-operation (get-operation ch) (wrap-operation (sleep-operation 0.02) (lambda () 'late)))))
+             (define late (in-time))
+             (spawn-fiber (lambda () (put-message ch 'message)))
+             (list late (perform-operation (choice-operation (get-operation ch) (sleep-operation 3600))))",
+            "(late message)",
+        ),
+        // One of two ends of each choice.
+        (
+            "(define a (make-channel))
+             (define b (make-channel))
+             (define f (spawn-fiber (lambda () (perform-operation (choice-operation (wrap-operation (put-operation a 1) (lambda () 'sent)) (get-operation b))))))
+             (list (get-message a) (join f))",
+            "(1 sent)",
+        ),
+        // Functions are applied from the inside.
+        (
+            "(define f (spawn-fiber (lambda () 5)))
+             (perform-operation (wrap-operation (wrap-operation (join-operation f) (lambda (x) (values x (* x x)))) list))",
+            "(5 25)",
+        ),
+        ("(perform-operation 5)", "error: perform: not a list: it ends in 5"),
+        ("(perform-operation '((1 2) (3)))", "error: perform: not an operation: (3)"),
+        ("(sleep -1)", "error: perform: not a time: -1"),
+        ("(get-message 'x)", "error: perform: not a number: x"),
+        ("(define ch (make-channel)) (spawn-fiber (lambda () (get-message ch))) (get-message ch)", "deadlock of 2 fibers"),
+    ]);
+}
+
+#[test]
+fn errors_in_fibers_reach_those_who_join() {
+    in_fibers_are(&[
+        ("(define f (spawn-fiber (lambda () (car 5)))) (sleep 0.001) 'fine", "fine"),
+        ("(define f (spawn-fiber (lambda () (car 5)))) (join f)", "error: perform: car: not a pair: 5"),
+        ("(spawn-fiber 5) (sleep 0.001) (join (spawn-fiber 5))", "error: perform: not a function: 5"),
+    ]);
+}
+
+#[test]
+fn maps_on_all_domains() {
+    in_fibers_are(&[
+        (
+            "(define (iota n) (let loop ((n n) (all '())) (if (= n 0) all (loop (- n 1) (cons n all)))))
+             (define (f n) (list n (map (lambda (m) (* m n)) (iota 5))))
+             (list (equal? (pmap f (iota 100)) (map f (iota 100))) (pmap f '()) (pmap not (vector #f 1)))",
+            "(#t () #(#t #f))",
+        ),
+        ("(pmap (lambda (n) (/ 1 n)) '(1 2 0 0.5))", "error: pmap: /: a division by zero"),
+        ("(pmap car '(1 . 2))", "error: list->vector: not a list: it ends in 2"),
+        ("(pmap (lambda (n) (pmap (lambda (m) (* m n)) '(1 2 3))) '(1 2 3))", "((1 2 3) (2 4 6) (3 6 9))"),
+        // All use one table, one table of symbols, and a channel.
+        (
+            "(define table (make-table))
+             (define (note n)
+               (let ((name (string->symbol (number->string (remainder n 50)))))
+                 (table-set! table name (cons n (table-ref table n '())))
+                 (table-set! table n name)
+                 (eq? (table-ref table n #f) name)))
+             (define (iota n) (let loop ((n n) (all '())) (if (= n 0) all (loop (- n 1) (cons n all)))))
+             (list (memq #f (pmap note (iota 200))) (table-count table))",
+            "(#f 250)",
+        ),
+        (
+            "(define ch (make-channel))
+             (spawn-fiber (lambda () (let loop ((n 0)) (put-message ch n) (loop (+ n 1)))))
+             (define got (pmap (lambda (n) (get-message ch)) '(1 2 3 4 5 6 7 8)))
+             (apply + got)",
+            "28",
+        ),
+    ]);
+}
+
+/// A fiber that computes without end lets others run, and collect, and ends with the program.
+#[test]
+fn a_loop_lets_others_run() {
+    in_fibers_are(&[
+        (
+            "(define go #t)
+             (define f (spawn-fiber (lambda () (let loop ((n 0)) (if go (loop (+ n 1)) 'stopped)))))
+             (sleep 0.01)
+             (collect)
+             (set! go #f)
+             (join f)",
+            "stopped",
+        ),
+        ("(spawn-fiber (lambda () (let loop ((n 0)) (loop (+ n 1))))) (sleep 0.01) 'end", "end"),
+    ]);
+}
+
+#[test]
+fn the_example_runs() {
+    let heap = Heap::new();
+    let run = || heap.enter(|s| Loader::new(s, &heap, keep).run_text(s, include_str!("sieve.scm")));
+    assert_eq!(Runtime::builder().domains(2).run(run), Ok("#<unspecified>".into()));
 }

@@ -1,7 +1,11 @@
 //! The values of Scheme: one word each.
 
-use lisle_heap::{Array, Gc, IntoArg, Local, Object, Ref, Scope, Slot, Value};
+use crate::compile::Code;
+use lisle::channel::{Receiver, Sender};
+use lisle::sync::IVar;
+use lisle_heap::{Array, Gc, Global, IntoArg, Local, Object, Ref, Scope, Slot, Value};
 use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex};
 
 #[derive(Value)]
 pub(crate) enum Value {
@@ -26,6 +30,8 @@ pub(crate) enum Value {
     Many(Gc<Many>),
     Continuation(Gc<Continuation>),
     Alias(Gc<Alias>),
+    Channel(Gc<Channel>),
+    Fiber(Gc<Fiber>),
 }
 
 #[derive(Object)]
@@ -59,9 +65,11 @@ pub(crate) struct Float(pub(crate) f64);
 #[derive(Object)]
 pub(crate) struct Text(pub(crate) String);
 
-/// A hash table: lists of pairs of keys and values, by the hash of the key.
+/// A hash table: lists of pairs of keys and values, by the hash of the key. Whoever holds the lock comes to no safe point,
+/// since a thread that waits for it comes to none.
 #[derive(Object)]
 pub(crate) struct Table {
+    pub(crate) lock: Mutex<()>,
     pub(crate) buckets: Slot<Array<Value>>,
     pub(crate) count: AtomicUsize,
 }
@@ -70,19 +78,33 @@ pub(crate) struct Table {
 #[derive(Object)]
 pub(crate) struct Many(pub(crate) Gc<Value>);
 
-/// A function: its code, by the number of it, the constants of the code, and the captured variables.
+/// A function: its code, the constants of the code, and the captured variables.
 #[derive(Object)]
 pub(crate) struct Closure {
-    pub(crate) code: usize,
+    pub(crate) code: &'static Code,
     pub(crate) constants: Gc<Array<Value>>,
     pub(crate) captured: Gc<Array<Value>>,
 }
 
-/// A copy of the stack, and the rest of the stack below it.
+/// A copy of the stack, the rest of the stack below it, and the number of registers that it needs.
 #[derive(Object)]
 pub(crate) struct Continuation {
+    pub(crate) registers: usize,
     pub(crate) stack: Gc<Array<Value>>,
     pub(crate) below: Gc<Option<Continuation>>,
+}
+
+/// A channel, which has no room for messages: a sender and a receiver wait for each other.
+#[derive(Object)]
+pub(crate) struct Channel(pub(crate) Arc<Ends>);
+
+pub(crate) type Ends = (Sender<Global<Value>>, Receiver<Global<Value>>);
+
+/// A fiber: whether it has ended, and its result.
+#[derive(Object)]
+pub(crate) struct Fiber {
+    pub(crate) end: Arc<IVar<Result<()>>>,
+    pub(crate) result: Slot<Value>,
 }
 
 /// A value that the heap keeps alive to the end of a scope.
@@ -116,14 +138,21 @@ expect! {
     closure: Closure(Ref<'_, Closure>), "a closure";
 }
 
-/// Returns the first elements of a list, at most so many, and the rest of it.
+/// Returns the first elements of a list, at most so many, and the rest of it, which is a pair if the list is circular.
 pub(crate) fn split(mut list: ValueView<'_>, most: usize) -> (Vec<ValueView<'_>>, ValueView<'_>) {
-    let mut elements = Vec::new();
+    let (mut elements, mut passed) = (Vec::new(), list);
     while let ValueView::Pair(pair) = list
         && elements.len() < most
     {
         elements.push(pair.car());
         list = pair.cdr();
+        // The walk along a circle comes again to where it was after the last power of two.
+        if list == passed {
+            break;
+        }
+        if elements.len().is_power_of_two() {
+            passed = list;
+        }
     }
     (elements, list)
 }
@@ -132,6 +161,7 @@ pub(crate) fn split(mut list: ValueView<'_>, most: usize) -> (Vec<ValueView<'_>>
 pub(crate) fn elements(list: ValueView<'_>) -> Result<Vec<ValueView<'_>>> {
     match split(list, usize::MAX) {
         (elements, ValueView::Nil) => Ok(elements),
+        (_, ValueView::Pair(_)) => Err("not a list: it is circular".into()),
         (_, end) => Err(format!("not a list: it ends in {}", show(end))),
     }
 }
@@ -187,10 +217,10 @@ pub(crate) fn array<'s>(s: &mut Scope<'s>, elements: &[Handle<'_>]) -> Local<'s,
     array
 }
 
-/// Returns the value as `write` prints it.
+/// Returns the value as `write` prints it in a message: a large value is cut short.
 pub(crate) fn show(value: ValueView<'_>) -> String {
     let mut out = String::new();
-    print(&mut out, value, true, 0);
+    print(&mut out, value, true, 200);
     out
 }
 
@@ -199,56 +229,82 @@ pub(crate) fn message<'a>(parts: impl IntoIterator<Item = ValueView<'a>>) -> Str
     let mut said = String::new();
     for (number, part) in parts.into_iter().enumerate() {
         said += if number > 0 { " " } else { "" };
-        print(&mut said, part, number > 0, 0);
+        print(&mut said, part, number > 0, 1_000);
     }
     said
 }
 
-/// Prints a value: as `write` does, or as `display` does.
-pub(crate) fn print(out: &mut String, value: ValueView<'_>, quoted: bool, depth: usize) {
-    if depth > 200 {
-        return *out += "...";
+/// The parts of a value that programs print.
+pub(crate) const MOST_PRINTED: usize = 100_000;
+
+/// Prints at most so many parts of a value, and at most 100 levels of it: as `write` does, or as `display` does.
+pub(crate) fn print(out: &mut String, value: ValueView<'_>, quoted: bool, most: usize) {
+    Printer { out, quoted, left: most }.print(value, 100);
+}
+
+struct Printer<'o> {
+    out: &'o mut String,
+    quoted: bool,
+    /// The number of parts that may still be printed.
+    left: usize,
+}
+
+impl Printer<'_> {
+    fn print(&mut self, value: ValueView<'_>, levels: usize) {
+        if self.left == 0 || levels == 0 {
+            return *self.out += "...";
+        }
+        self.left -= 1;
+        match value {
+            ValueView::Nil => *self.out += "()",
+            ValueView::Unspecified => *self.out += "#<unspecified>",
+            ValueView::Unassigned => *self.out += "#<unassigned>",
+            ValueView::Bool(truth) => *self.out += if truth { "#t" } else { "#f" },
+            ValueView::Char(' ') if self.quoted => *self.out += "#\\space",
+            ValueView::Char('\n') if self.quoted => *self.out += "#\\newline",
+            ValueView::Char(letter) => {
+                *self.out += if self.quoted { "#\\" } else { "" };
+                self.out.push(letter);
+            }
+            ValueView::Int(number) => *self.out += &number.to_string(),
+            ValueView::Float(float) if float.0.fract() == 0.0 && float.0.abs() < 1e15 => {
+                *self.out += &format!("{:.1}", float.0);
+            }
+            ValueView::Float(float) => *self.out += &float.0.to_string(),
+            ValueView::Symbol(symbol) => *self.out += &symbol.name,
+            ValueView::Alias(alias) => self.print(alias.of(), levels - 1),
+            ValueView::Text(text) if self.quoted => *self.out += &format!("{:?}", text.0),
+            ValueView::Text(text) => *self.out += &text.0,
+            ValueView::Pair(_) | ValueView::Vector(_) => self.print_parts(value, levels - 1),
+            ValueView::Many(many) => self.print(many.get().0.get(), levels - 1),
+            ValueView::Closure(_) | ValueView::Native(_) | ValueView::Continuation(_) => {
+                *self.out += "#<procedure>"
+            }
+            ValueView::Table(_) => *self.out += "#<table>",
+            ValueView::Channel(_) => *self.out += "#<channel>",
+            ValueView::Fiber(_) => *self.out += "#<fiber>",
+            ValueView::Cell(_) => *self.out += "#<internal>",
+        }
     }
-    match value {
-        ValueView::Nil => *out += "()",
-        ValueView::Unspecified => *out += "#<unspecified>",
-        ValueView::Unassigned => *out += "#<unassigned>",
-        ValueView::Bool(truth) => *out += if truth { "#t" } else { "#f" },
-        ValueView::Char(' ') if quoted => *out += "#\\space",
-        ValueView::Char('\n') if quoted => *out += "#\\newline",
-        ValueView::Char(letter) => {
-            *out += if quoted { "#\\" } else { "" };
-            out.push(letter);
-        }
-        ValueView::Int(number) => *out += &number.to_string(),
-        ValueView::Float(float) if float.0.fract() == 0.0 && float.0.abs() < 1e15 => {
-            *out += &format!("{:.1}", float.0);
-        }
-        ValueView::Float(float) => *out += &float.0.to_string(),
-        ValueView::Symbol(symbol) => *out += &symbol.name,
-        ValueView::Alias(alias) => print(out, alias.of(), quoted, depth + 1),
-        ValueView::Text(text) if quoted => *out += &format!("{:?}", text.0),
-        ValueView::Text(text) => *out += &text.0,
-        ValueView::Pair(_) | ValueView::Vector(_) => {
-            let (elements, end) = parts(value, 10_000);
-            *out += if is_vector(value) { "#(" } else { "(" };
-            for (index, element) in elements.into_iter().enumerate() {
-                *out += if index > 0 { " " } else { "" };
-                print(out, element, quoted, depth + 1);
+
+    fn print_parts(&mut self, value: ValueView<'_>, levels: usize) {
+        let (elements, end) = parts(value, self.left);
+        *self.out += if is_vector(value) { "#(" } else { "(" };
+        for (index, element) in elements.into_iter().enumerate() {
+            *self.out += if index > 0 { " " } else { "" };
+            if self.left == 0 {
+                return *self.out += "...)";
             }
-            match end {
-                ValueView::Nil => {}
-                ValueView::Pair(_) => *out += " ...",
-                end => {
-                    *out += " . ";
-                    print(out, end, quoted, depth + 1);
-                }
-            }
-            *out += ")";
+            self.print(element, levels);
         }
-        ValueView::Many(many) => print(out, many.get().0.get(), quoted, depth + 1),
-        ValueView::Closure(_) | ValueView::Native(_) | ValueView::Continuation(_) => *out += "#<procedure>",
-        ValueView::Table(_) => *out += "#<table>",
-        ValueView::Cell(_) => *out += "#<internal>",
+        match end {
+            ValueView::Nil => {}
+            ValueView::Pair(_) => *self.out += " ...",
+            end => {
+                *self.out += " . ";
+                self.print(end, levels);
+            }
+        }
+        *self.out += ")";
     }
 }
