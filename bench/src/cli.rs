@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::{locks, systems, workloads};
+use crate::{heap, locks, systems, workloads};
 use clap::{
     Args, Parser, Subcommand,
     builder::{PossibleValue, PossibleValuesParser},
@@ -69,6 +69,8 @@ pub(crate) enum Command {
     Check(CheckOptions),
     /// Measure effects and their handlers, and no other workloads
     Effects(EffectsOptions),
+    /// Measure garbage-collected heaps: time over memory, and pauses, and no other workloads
+    Heap(HeapOptions),
     /// Measure the bounds of a message between cores, beside the workloads whose messages cross
     Limit(LimitOptions),
     /// Measure mutexes, semaphores, readers-writer locks and condition variables: throughput,
@@ -113,6 +115,46 @@ pub(crate) struct EffectsOptions {
     /// The systems to run, as a list: lisle,ocaml [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = system_names())]
     pub(crate) systems: Vec<String>,
+
+    /// Write one JSON object a line for each row; to standard output, instead of the table, if PATH
+    /// is -
+    #[arg(long, value_name = "PATH")]
+    pub(crate) json: Option<PathBuf>,
+
+    /// Write a page with plots
+    #[arg(long, value_name = "PATH")]
+    pub(crate) html: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HeapOptions {
+    /// The workloads to run: heap-trees, heap-pauses; all, if none is named
+    #[arg(value_name = "NAME", value_parser = heap_names())]
+    pub(crate) names: Vec<String>,
+
+    /// Short samples, few rounds, small sizes: to see that everything runs, not to compare
+    #[arg(long)]
+    pub(crate) quick: bool,
+
+    /// How many samples to take of each program [default: 3, of a slow one fewer; quick: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) rounds: Option<u32>,
+
+    /// With how many threads to run, as a list: 1,2 [default: 1,2]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_workers)]
+    pub(crate) workers: Vec<usize>,
+
+    /// After how many seconds a sample is given up
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) limit: u64,
+
+    /// The systems to run, as a list: lisle-heap,java-g1 [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = system_names())]
+    pub(crate) systems: Vec<String>,
+
+    /// Other values for a parameter of the cases, which are run with each: depth=18,21
+    #[arg(long = "param", value_name = "NAME=LIST", value_parser = parse_param)]
+    pub(crate) params: Vec<Values>,
 
     /// Write one JSON object a line for each row; to standard output, instead of the table, if PATH
     /// is -
@@ -208,6 +250,13 @@ pub(crate) struct ReportOptions {
 /// Names the nearest one, and all, when a name is wrong.
 fn workload_names() -> PossibleValuesParser {
     workloads::ALL.iter().map(|workload| PossibleValue::new(workload.name).help(workload.about)).into()
+}
+
+fn heap_names() -> PossibleValuesParser {
+    heap::workloads()
+        .map(|workload| PossibleValue::new(workload.name).help(workload.about))
+        .collect::<Vec<_>>()
+        .into()
 }
 
 fn system_names() -> PossibleValuesParser {

@@ -8,6 +8,7 @@ mod cli;
 mod effects;
 mod forms;
 mod frames;
+mod heap;
 mod job;
 mod limits;
 mod locks;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Some(cli::Command::Report(options)) => report::report(options),
         Some(cli::Command::Check(options)) => check::compare(options),
         Some(cli::Command::Effects(options)) => effects::measure(options),
+        Some(cli::Command::Heap(options)) => heap::measure(options),
         Some(cli::Command::Limit(options)) => limits::measure(options),
         Some(cli::Command::Locks(options)) => locks::measure(options),
         None if options.list => report::list(workloads::ALL),

@@ -144,6 +144,17 @@ pub(crate) static ALL: &[System] = &[
     own("lisle-condvar", "this library's condition variable"),
     own("lisle-condvar-tasks", "this library's condition variable, between tasks"),
     system("tokio-notify", "tokio's notifications in the place of a condition variable"),
+    System { kind: Kind::Reference, ..system("clock", "threads that only look at the clock") },
+    own("lisle-heap", "this library's garbage-collected heap"),
+    system("box", "Rust's boxes, on mimalloc"),
+    system("arc", "Rust's counted references, on mimalloc"),
+    system("gc-arena", "gc-arena's heap, one for each thread"),
+    system("dumpster", "dumpster's counted references, which find cycles"),
+    system("boehm", "Boehm's conservative collector (C)"),
+    system("go-heap", "Go's collector"),
+    system("java-g1", "Java's collector G1"),
+    system("java-zgc", "Java's collector ZGC"),
+    system("ocaml-heap", "OCaml's collector, with a domain for each thread"),
 ];
 
 /// Whether a form of Lisle's is called so.

@@ -109,7 +109,7 @@ final class Harness {
     }
 
     /** Processor time of all threads, the collector's and compiler's too; on Linux in steps of 10 ms. */
-    private static double cpuSeconds() {
+    static double cpuSeconds() {
         return PROCESS.getProcessCpuTime() / 1e9;
     }
 

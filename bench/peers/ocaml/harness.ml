@@ -1,6 +1,6 @@
 (* Decides how often to do the work, and measures. *)
 
-type job = { workload : string; variant : string; millis : int; parameters : (string * int) list }
+type job = { workload : string; variant : string; workers : int; millis : int; parameters : (string * int) list }
 
 (* A job that OCaml, or this program, cannot do. *)
 exception Unsupported of string
@@ -72,8 +72,11 @@ let status field =
 
 let resident_bytes () = status "VmRSS:"
 
-let print { measured; value; checksum } =
-  Printf.printf
-    "{\"figures\":[{\"name\":\"\",\"value\":%.4f,\"p99\":null}],\"operations\":%d,\"cpu_seconds\":%.6f,\"rss_bytes\":%d%s}\n"
-    value measured.operations measured.cpu_seconds (status "VmHWM:")
+let print_figures measured figures checksum =
+  let figure (name, value) = Printf.sprintf "{\"name\":\"%s\",\"value\":%.4f,\"p99\":null}" name value in
+  Printf.printf "{\"figures\":[%s],\"operations\":%d,\"cpu_seconds\":%.6f,\"rss_bytes\":%d%s}\n"
+    (String.concat "," (List.map figure figures))
+    measured.operations measured.cpu_seconds (status "VmHWM:")
     (match checksum with None -> "" | Some sum -> Printf.sprintf ",\"checksum\":%d" sum)
+
+let print { measured; value; checksum } = print_figures measured [ ("", value) ] checksum

@@ -1,4 +1,4 @@
-(* OCaml's effect handlers, measured: one sample for each process, its answer a line of JSON.
+(* OCaml's effect handlers and its collector, measured: one sample for each process, its answer a line of JSON.
 
    main WORKLOAD VARIANT WORKERS MILLIS [key=value ...] *)
 
@@ -33,22 +33,23 @@ let workload = function
   | "effect-suspended" -> Small.suspended
   | "effect-generator" -> Small.generator
   | "effect-suite" -> suite
+  | "heap-trees" -> Heap.trees
   | other -> raise (Unsupported ("OCaml has no program for the workload " ^ other))
 
 let parse = function
-  | _ :: workload :: variant :: _workers :: millis :: parameters ->
+  | _ :: workload :: variant :: workers :: millis :: parameters ->
       let pair text =
         match String.split_on_char '=' text with
         | [ name; value ] -> (name, int_of_string value)
         | _ -> failwith ("not of the form key=value: " ^ text)
       in
-      { workload; variant; millis = int_of_string millis; parameters = List.map pair parameters }
+      { workload; variant; workers = int_of_string workers; millis = int_of_string millis; parameters = List.map pair parameters }
   | _ -> failwith "usage: WORKLOAD VARIANT WORKERS MILLIS [key=value ...]"
 
 let () =
   try
     let job = parse (Array.to_list Sys.argv) in
-    print (workload job.workload job)
+    if job.workload = "heap-pauses" then Heap.pauses job else print (workload job.workload job)
   with
   | Unsupported reason ->
       prerr_endline reason;

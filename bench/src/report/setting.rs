@@ -130,6 +130,7 @@ fn commit() -> Option<String> {
         "Cargo.toml",
         "bench/src",
         "bench/peers",
+        "bench/heaps",
         "bench/Cargo.lock",
     ])?;
     Some(if changes.is_empty() { commit } else { format!("{commit} + changes") })

@@ -42,9 +42,12 @@ fn built(system: &str) -> PathBuf {
 pub(crate) fn prepare(system: &str) -> Result<Vec<OsString>, Missing> {
     match system {
         "lisle" => lisle(),
-        "go" => go(),
+        "clock" | "lisle-heap" | "box" | "arc" | "gc-arena" | "dumpster" => heaps(system),
+        "go" | "go-heap" => go(),
         "go-pull" => Ok([go()?, vec!["-pull".into()]].concat()),
         "java" => java(),
+        "java-g1" => java_heap("-XX:+UseG1GC"),
+        "java-zgc" => java_heap("-XX:+UseZGC"),
         "boost-fiber" => boost_fiber(),
         "onetbb" => onetbb(system, "-DAFFINITY=0"),
         "onetbb-affinity" => onetbb(system, "-DAFFINITY=1"),
@@ -52,7 +55,8 @@ pub(crate) fn prepare(system: &str) -> Result<Vec<OsString>, Missing> {
         "guile-fibers" => guile_fibers(),
         "boost-context" => boost_context(),
         "libmpeff" => libmpeff(),
-        "ocaml" => ocaml(),
+        "ocaml" | "ocaml-heap" => ocaml(),
+        "boehm" => boehm(),
         other => unreachable!("{other} has no program of its own"),
     }
 }
@@ -75,21 +79,34 @@ pub(crate) fn own_command() -> Command {
     command
 }
 
-/// The command `lisle` of this repository. Cargo knows whether it is current; without Cargo, one
-/// that has been built beside this program is taken.
+/// The command `lisle` of this repository.
 fn lisle() -> Result<Vec<OsString>, Missing> {
     const HOW: &str = "build it with `cargo build --release -p lisle-cli`";
-    let missing = |why: String| Missing { why, how: HOW };
+    cargo(&["-p", "lisle-cli"], "lisle", HOW)
+}
+
+/// The program of the heaps in Rust, which has an allocator of its own.
+fn heaps(system: &str) -> Result<Vec<OsString>, Missing> {
+    const HOW: &str = "build it with `cargo build --release --manifest-path bench/heaps/Cargo.toml`, which takes a C \
+                       compiler (Debian: gcc)";
+    let words = cargo(&["--manifest-path", "bench/heaps/Cargo.toml"], "lisle-bench-heaps", HOW)?;
+    Ok([words, vec![system.into()]].concat())
+}
+
+/// A program of this repository that Cargo builds. It knows whether the program is current; without
+/// Cargo, one that has been built beside this program is taken.
+fn cargo(package: &[&str], name: &str, how: &'static str) -> Result<Vec<OsString>, Missing> {
+    let missing = |why: String| Missing { why, how };
     let ours = env::current_exe().expect("this program has a path");
     let target = ours.ancestors().nth(2).expect("it is in a profile's folder of the target folder");
-    let program = target.join("release/lisle");
+    let program = target.join("release").join(name);
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--quiet", "--release", "-p", "lisle-cli", "--target-dir"]).arg(target);
+    cargo.args(["build", "--quiet", "--release"]).args(package).arg("--target-dir").arg(target);
     cargo.current_dir(repository());
     match process::run(&mut cargo, Duration::from_secs(600)) {
         Ok(ended) if !ended.status.is_some_and(|status| status.success()) => {
             let said = ended.stderr.lines().find(|line| line.starts_with("error"));
-            Err(missing(format!("the command lisle does not build: {}", said.unwrap_or_default())))
+            Err(missing(format!("{name} does not build: {}", said.unwrap_or_default())))
         }
         Err(_) if !program.exists() => {
             Err(missing(format!("there is no {}, and no Cargo", program.display())))
@@ -117,6 +134,11 @@ fn boost_fiber() -> Result<Vec<OsString>, Missing> {
 fn boost_context() -> Result<Vec<OsString>, Missing> {
     const HOW: &str = "install a C++ compiler and Boost.Context (Debian: g++ libboost-context-dev)";
     cpp("boost-context", HOW, &["-DSYSTEM=\"Boost.Context\"", "-O2"], &["-lboost_context"])
+}
+
+fn boehm() -> Result<Vec<OsString>, Missing> {
+    const HOW: &str = "install a C++ compiler and Boehm's collector (Debian: g++ libgc-dev)";
+    cpp("boehm", HOW, &["-DSYSTEM=\"Boehm's collector\"", "-O2"], &["-lgc"])
 }
 
 /// The archives of libmprompt ask for a stack that may be run, which no program here needs.
@@ -172,6 +194,21 @@ fn cpp_of(
 }
 
 fn java() -> Result<Vec<OsString>, Missing> {
+    let (java, classes) = java_classes()?;
+    // Of the collectors that a small machine is offered, the parallel one has the least to do in
+    // the background.
+    Ok(vec![java.into(), "-XX:+UseParallelGC".into(), "-cp".into(), classes.into(), "Main".into()])
+}
+
+/// The size of a heap is an argument of the virtual machine, so a script looks at the case first.
+fn java_heap(collector: &str) -> Result<Vec<OsString>, Missing> {
+    let (java, classes) = java_classes()?;
+    let script = sources("java").join("heap.sh");
+    Ok(vec!["sh".into(), script.into(), java.into(), classes.into(), collector.into()])
+}
+
+/// The virtual machine, and the folder of the compiled classes.
+fn java_classes() -> Result<(PathBuf, PathBuf), Missing> {
     const HOW: &str = "install a JDK of version 21 or later, and set JAVA_HOME or PATH if it is not found";
     let home =
         java_home().ok_or_else(|| Missing { why: "there is no JDK 21 or later".to_owned(), how: HOW })?;
@@ -181,10 +218,7 @@ fn java() -> Result<Vec<OsString>, Missing> {
         compiler.arg("-d").arg(&classes).args(files(sources, "java"));
         compiler
     })?;
-    // Of the collectors that a small machine is offered, the parallel one has the least to do in
-    // the background.
-    let java = home.join("bin/java");
-    Ok(vec![java.into(), "-XX:+UseParallelGC".into(), "-cp".into(), classes.into(), "Main".into()])
+    Ok((home.join("bin/java"), classes))
 }
 
 /// The newest JDK with virtual threads: of `JAVA_HOME`, of the folders where systems keep them, or
@@ -231,7 +265,7 @@ fn ocaml() -> Result<Vec<OsString>, Missing> {
     build("ocaml", &["ocaml"], &program, HOW, |sources| {
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(
-            r#"cp "$2"/*.ml "$3" && cd "$3" && "$1" -O3 -I +unix unix.cmxa -o peer harness.ml small.ml programs.ml main.ml"#,
+            r#"cp "$2"/*.ml "$3" && cd "$3" && "$1" -O3 -I +unix unix.cmxa -o peer harness.ml small.ml programs.ml heap.ml main.ml"#,
         );
         shell.arg("sh").arg(&compiler).arg(sources).arg(built("ocaml"));
         shell

@@ -10,6 +10,7 @@ mod benchmarks;
 mod effects;
 mod failures;
 mod frames;
+mod heap;
 mod interrupts;
 mod limits;
 mod locks;

@@ -17,11 +17,11 @@ fn seconds(clock: libc::clockid_t) -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// Returns the largest resident memory of this process in MiB.
-pub fn resident() -> f64 {
+/// Returns the largest resident memory of this process in bytes.
+pub fn resident() -> u64 {
     let status =
         std::fs::read_to_string("/proc/self/status").expect("the kernel tells the status of a process");
     let line =
         status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("it has the resident memory");
-    line.trim().trim_end_matches(" kB").parse::<f64>().expect("it is a number") / 1024.0
+    line.trim().trim_end_matches(" kB").parse::<u64>().expect("it is a number") * 1024
 }

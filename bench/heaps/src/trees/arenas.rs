@@ -1,6 +1,9 @@
 //! Trees in gc-arena. An arena belongs to one thread, so each thread has one.
 
-use super::on_threads;
+use super::depths;
+use crate::job::{Job, Memory};
+use crate::threads::on_threads;
+use gc_arena::metrics::Pacing;
 use gc_arena::{Arena, Collect, Gc, Mutation, Rootable};
 
 #[derive(Collect)]
@@ -24,9 +27,16 @@ fn count(tree: Gc<'_, Tree<'_>>) -> u64 {
 }
 
 /// Makes and counts all trees, each thread its share of them.
-pub fn run(depth: u32, threads: usize) -> u64 {
-    on_threads(threads, |share| {
+pub fn run(job: &Job, depth: u32) -> u64 {
+    // How long the collector sleeps after a cycle, of what is alive.
+    let sleep_factor = match job.memory {
+        Memory::Small => 0.2,
+        Memory::Medium => Pacing::DEFAULT.sleep_factor,
+        Memory::Large => 2.0,
+    };
+    let totals = on_threads(job.workers, |share| {
         let mut arena = Arena::<Rootable![Option<Gc<'_, Tree<'_>>>]>::new(|_| None);
+        arena.metrics().set_pacing(Pacing { sleep_factor, ..Pacing::DEFAULT });
         let mut total = 0;
         if share.is_last() {
             total += arena.mutate(|mutation, _| count(make(mutation, depth + 1)));
@@ -35,10 +45,11 @@ pub fn run(depth: u32, threads: usize) -> u64 {
         if share.is_first() {
             arena.mutate_root(|mutation, root| *root = Some(make(mutation, depth)));
         }
-        for shallow in share.depths(depth) {
+        for shallow in depths(share, depth) {
             total += arena.mutate(|mutation, _| count(make(mutation, shallow)));
             arena.collect_debt();
         }
         total + arena.mutate(|_, root| root.map_or(0, count))
-    })
+    });
+    totals.into_iter().sum()
 }

@@ -1,7 +1,10 @@
 //! Trees in one heap that all threads are in.
 
-use super::on_threads;
-use lisle_heap::{Gc, Heap, Local, Object, Ref, Scope};
+use super::depths;
+use crate::job::{Job, Memory};
+use crate::lisle;
+use crate::threads::on_threads;
+use lisle_heap::{Gc, Local, Object, Ref, Scope};
 use std::sync::OnceLock;
 
 #[derive(Object)]
@@ -26,9 +29,9 @@ fn count(tree: Ref<'_, Tree>) -> u64 {
 }
 
 /// Makes and counts all trees, each thread its share of them. The long-lived one stays until all are done.
-pub fn run(depth: u32, threads: usize) -> u64 {
-    let (heap, long_lived) = (Heap::new(), OnceLock::new());
-    let total = on_threads(threads, |share| {
+pub fn run(job: &Job, depth: u32) -> u64 {
+    let (heap, long_lived) = (lisle::heap(job.memory), OnceLock::new());
+    let totals = on_threads(job.workers, |share| {
         heap.enter(|s| {
             let largest = if share.is_last() { one(s, depth + 1) } else { 0 };
             if share.is_first() {
@@ -37,17 +40,19 @@ pub fn run(depth: u32, threads: usize) -> u64 {
                     long_lived.set(s.global::<Tree>(tree)).expect("one thread is the first one");
                 });
             }
-            largest + share.depths(depth).map(|shallow| one(s, shallow)).sum::<u64>()
+            largest + depths(share, depth).map(|shallow| one(s, shallow)).sum::<u64>()
         })
     });
     let long_lived = long_lived.into_inner().expect("the first thread has made it");
-    total + heap.enter(|s| count(s.take(long_lived).get(s)))
+    totals.into_iter().sum::<u64>() + heap.enter(|s| count(s.take(long_lived).get(s)))
 }
 
 /// Makes and counts so many trees of this depth, each thread its share of them.
 pub fn run_alike(trees: usize, depth: u32, threads: usize) -> u64 {
-    let heap = Heap::new();
-    on_threads(threads, |share| heap.enter(|s| share.of(trees).map(|_| one(s, depth)).sum()))
+    let heap = lisle::heap(Memory::Medium);
+    let totals =
+        on_threads(threads, |share| heap.enter(|s| share.of(trees).map(|_| one(s, depth)).sum::<u64>()));
+    totals.into_iter().sum()
 }
 
 fn one(s: &mut Scope<'_>, depth: u32) -> u64 {
