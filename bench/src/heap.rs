@@ -7,13 +7,16 @@
 use crate::{
     cli::{HeapOptions, Options},
     report, runner,
-    workload::{Case, Param, Workload},
+    workload::{Case, Param, RESIDENT, Unit, Workload},
     workloads,
 };
 use std::time::Duration;
 
 /// With which the names of these workloads begin.
 const PREFIX: &str = "heap-";
+
+/// The unit of the resident memory, which is a figure of each of these workloads.
+pub(crate) const MEBIBYTES: (&str, Unit) = (RESIDENT, Unit::lower_is_better("MiB"));
 
 /// The settings of a heap's memory: variants of each workload.
 pub(crate) const fn settings(params: &'static [Param]) -> [Case; 3] {

@@ -33,6 +33,9 @@ pub(crate) struct Unit {
     pub(crate) best: Best,
 }
 
+/// The figure of a workload that has the resident memory as one, in MiB. Its samples need not give it.
+pub(crate) const RESIDENT: &str = "resident";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Best {
     Lowest,

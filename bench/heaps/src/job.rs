@@ -97,12 +97,16 @@ impl Job {
         let elapsed = begun.elapsed().as_secs_f64();
         let cpu = processor_time() - processor_begun;
         let figure = Figure::new("", elapsed * 1e3 / operations as f64);
-        Outcome { checksum: Some(checksum), ..Outcome::new(vec![figure], operations, cpu) }
+        Outcome::new(vec![figure], operations, cpu).checked(Some(checksum))
     }
 }
 
 impl Outcome {
     pub fn new(figures: Vec<Figure>, operations: u64, cpu_seconds: f64) -> Self {
         Self { figures, operations, cpu_seconds, rss_bytes: resident(), checksum: None }
+    }
+
+    pub fn checked(self, checksum: Option<u64>) -> Self {
+        Self { checksum, ..self }
     }
 }

@@ -11,6 +11,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 mod clock;
 mod job;
 mod lisle;
+mod lru;
 mod pauses;
 mod places;
 mod threads;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
 fn measure(job: &Job) -> Result<Outcome, String> {
     let outcome = match job.workload.as_str() {
         "heap-trees" => trees::measure(job),
+        "heap-lru" => lru::measure(job),
         "heap-pauses" => pauses::measure(job),
         _ => None,
     };

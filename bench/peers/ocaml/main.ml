@@ -34,6 +34,7 @@ let workload = function
   | "effect-generator" -> Small.generator
   | "effect-suite" -> suite
   | "heap-trees" -> Heap.trees
+  | "heap-lru" -> Lru.lru
   | other -> raise (Unsupported ("OCaml has no program for the workload " ^ other))
 
 let parse = function

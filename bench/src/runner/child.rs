@@ -1,7 +1,10 @@
 //! One sample: a pinned process, and its answer.
 
 use super::{Group, cores, process};
-use crate::job::Outcome;
+use crate::{
+    job::{Figure, Outcome},
+    workload::RESIDENT,
+};
 use rustix::thread::sched_setaffinity;
 use std::{
     os::unix::process::{CommandExt, ExitStatusExt},
@@ -27,7 +30,7 @@ pub(super) fn sample(
     match ended.status {
         None => Err(format!("has not ended after {} s", limit.as_secs())),
         Some(status) if !status.success() => Err(describe(status, &ended.stderr)),
-        Some(_) => understand(&ended.stdout),
+        Some(_) => understand(&ended.stdout).map(|outcome| with_resident(outcome, group)),
     }
 }
 
@@ -38,6 +41,15 @@ pub(super) fn pin(command: &mut Command, workers: usize) {
     unsafe {
         command.pre_exec(move || Ok(sched_setaffinity(None, &set)?));
     }
+}
+
+/// Adds the resident memory as a figure, if the workload has one of that name.
+fn with_resident(mut outcome: Outcome, group: &Group) -> Outcome {
+    if group.workload.units.iter().any(|(name, _)| *name == RESIDENT) {
+        let value = outcome.rss_bytes as f64 / f64::from(1 << 20);
+        outcome.figures.push(Figure { name: RESIDENT.to_owned(), value, p99: None });
+    }
+    outcome
 }
 
 /// The last line is the answer.

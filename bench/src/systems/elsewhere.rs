@@ -265,7 +265,7 @@ fn ocaml() -> Result<Vec<OsString>, Missing> {
     build("ocaml", &["ocaml"], &program, HOW, |sources| {
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(
-            r#"cp "$2"/*.ml "$3" && cd "$3" && "$1" -O3 -I +unix unix.cmxa -o peer harness.ml small.ml programs.ml heap.ml main.ml"#,
+            r#"cp "$2"/*.ml "$3" && cd "$3" && "$1" -O3 -I +unix unix.cmxa -o peer harness.ml small.ml programs.ml heap.ml lru.ml main.ml"#,
         );
         shell.arg("sh").arg(&compiler).arg(sources).arg(built("ocaml"));
         shell

@@ -17,6 +17,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
         ("p99.9999", MICROSECONDS),
         ("longest", MICROSECONDS),
         ("steps", Unit::higher_is_better("million steps/s")),
+        heap::MEBIBYTES,
     ],
     cases: &CASES,
     programs: &[
@@ -33,6 +34,6 @@ pub(crate) static WORKLOAD: Workload = Workload {
 const MICROSECONDS: Unit = Unit::lower_is_better("µs");
 
 static CASES: [Case; 3] = {
-    let [small, medium, large] = heap::settings(&[size("mib", 1024, 16), size("millis", 4000, 200)]);
-    [small.workers(2).lasts(4), medium.workers(2).lasts(4), large.workers(2).lasts(4)]
+    let [small, medium, large] = heap::settings(&[size("mib", 1024, 16), size("millis", 2000, 200)]);
+    [small.workers(2).lasts(2), medium.workers(2).lasts(2), large.workers(2).lasts(2)]
 };

@@ -12,7 +12,7 @@ pub(crate) static WORKLOAD: Workload = Workload {
             thread makes its share of the same trees",
     follows: "binary-trees of the Computer Language Benchmarks Game",
     unit: Unit::lower_is_better("ms"),
-    units: &[],
+    units: &[heap::MEBIBYTES],
     cases: &CASES,
     programs: &[
         Program::elsewhere("lisle-heap"),

@@ -37,6 +37,7 @@ fn every_heap_comes_to_the_results_of_the_others() {
         for workers in [1, 2] {
             let systems = ["arc", "box", "dumpster", "gc-arena", "lisle-heap"];
             assert_eq!(measured("heap-trees", memory, workers), BTreeSet::from(systems));
+            assert_eq!(measured("heap-lru", memory, workers), BTreeSet::from(["box", "lisle-heap"]));
         }
         assert_eq!(measured("heap-pauses", memory, 2), BTreeSet::from(["box", "clock", "lisle-heap"]));
     }
