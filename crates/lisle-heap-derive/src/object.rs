@@ -121,6 +121,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let offsets = heap_fields.iter().map(|Field { member, .. }| {
         quote!((::core::mem::offset_of!(#name #ty_generics, #member) / 8) as ::core::primitive::u16)
     });
+    let names = heap_fields.iter().map(|Field { member, .. }| quote!(::core::stringify!(#member)));
     let plain = fields.iter().filter(|field| field.kind.is_none()).map(|field| field.ty);
     let externals: Vec<_> = fields
         .iter()
@@ -199,7 +200,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
                 type Init<'x> = #init #init_ty;
                 const DESC: &'static ::lisle_heap::derived::Desc = {
                     #(::lisle_heap::derived::plain::<#plain>();)*
-                    &::lisle_heap::derived::Desc::fields::<Self>(&[#(#offsets),*]) #has_external
+                    &::lisle_heap::derived::Desc::fields::<Self>(&[#(#offsets),*], &[#(#names),*]) #has_external
                 };
                 #[inline]
                 unsafe fn write(at: *mut Self, init: Self::Init<'_>) {

@@ -28,6 +28,8 @@ mod array;
 #[cfg(not(lisle_loom))]
 mod collect;
 #[cfg(not(lisle_loom))]
+mod dump;
+#[cfg(not(lisle_loom))]
 mod field;
 #[cfg(not(lisle_loom))]
 mod forks;

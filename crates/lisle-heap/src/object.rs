@@ -94,6 +94,8 @@ pub struct Desc {
     /// The size of the payload in words, if all objects of the type have the same.
     words: usize,
     pub(crate) shape: Shape,
+    /// The names of the fields that are heap words.
+    pub(crate) fields: &'static [&'static str],
     /// Runs the destructors of the plain fields.
     pub(crate) drop: Option<unsafe fn(Raw)>,
     /// Returns the bytes that the plain fields own elsewhere, if the type says so.
@@ -131,8 +133,9 @@ pub(crate) const fn words_of<T>() -> usize {
 }
 
 impl Desc {
-    /// Describes a struct with heap words at these offsets, in bytes.
-    pub const fn fields<T: 'static>(offsets: &'static [u16]) -> Self {
+    /// Describes a struct with heap words at these offsets, in words, in fields of these names.
+    pub const fn fields<T: 'static>(offsets: &'static [u16], names: &'static [&'static str]) -> Self {
+        assert!(offsets.len() == names.len(), "each heap word is a field");
         assert!(align_of::<T>() <= WORD, "an object of the heap cannot be aligned to more than 8 bytes");
         assert!(
             size_of::<T>() <= 1 << 19,
@@ -143,6 +146,7 @@ impl Desc {
         Self {
             words: words_of::<T>(),
             shape: Shape::Fields(offsets),
+            fields: names,
             drop,
             external: None,
             name: std::any::type_name::<T>,
@@ -159,6 +163,7 @@ impl Desc {
         Self {
             words: 0,
             shape,
+            fields: &[],
             drop: None,
             external: None,
             name: std::any::type_name::<T>,

@@ -15,11 +15,11 @@ use crate::table::Table;
 use crate::verify::Fault;
 use crate::word::{Source, Word};
 use lisle_core::Event;
-use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, io};
 
 /// Why nothing may wait inside.
 pub(crate) const SESSION: &str = "a session of a heap, where `Scope::wait` is for waits, entered at";
@@ -322,6 +322,17 @@ impl<'s> Scope<'s> {
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.inner().stats()
+    }
+
+    /// Collects, and writes a snapshot of all objects that are left. See [`Heap::dump`](crate::Heap::dump).
+    ///
+    /// # Errors
+    ///
+    /// If writing fails.
+    pub fn dump(&mut self, to: impl io::Write) -> io::Result<()> {
+        // SAFETY: this thread is inside, and the borrow of the scope ends all references to objects.
+        let snapshot = unsafe { self.inner().snapshot(self.place()) };
+        self.outside(|| snapshot.write(to))
     }
 
     /// Checks that the heap is in order. See [`Heap::verify`](crate::Heap::verify).

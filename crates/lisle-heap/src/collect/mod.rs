@@ -129,7 +129,11 @@ impl Inner {
     }
 
     /// Collects while all others have stopped.
-    unsafe fn collect_stopped(&self, stopped: &Stopped<'_, Place>, kind: Kind) {
+    ///
+    /// # Safety
+    ///
+    /// As for `collect`.
+    pub(crate) unsafe fn collect_stopped(&self, stopped: &Stopped<'_, Place>, kind: Kind) {
         let begun = Instant::now();
         let wanted = self.cycle.full_wanted.load(Ordering::Relaxed) > self.collections(Kind::Full);
         let kind = if wanted { Kind::Full } else { kind };

@@ -5,6 +5,7 @@ mod coroutines;
 mod cycles;
 mod depth;
 mod derives;
+mod dump;
 mod entering;
 mod exchange;
 mod external;
