@@ -183,7 +183,7 @@ impl<'s> Compiler<'_, 's> {
                 }
             },
             Node::Lambda(lambda) => self.closure(function, lambda)?,
-            Node::Call(called, arguments) => self.call(function, called, arguments, is_last)?,
+            Node::Call(parts) => self.call(function, parts, is_last)?,
         }
         Ok(())
     }
@@ -199,19 +199,12 @@ impl<'s> Compiler<'_, 's> {
         Ok(())
     }
 
-    fn call(
-        &mut self,
-        function: &mut Function<'s>,
-        called: &Node<'s>,
-        arguments: &[Node<'s>],
-        is_last: bool,
-    ) -> Result<()> {
+    fn call(&mut self, function: &mut Function<'s>, parts: &[Node<'s>], is_last: bool) -> Result<()> {
         let frame = (!is_last).then(|| function.emit(Op::Frame(0), 2));
-        self.expression(function, called, false)?;
-        for argument in arguments {
-            self.expression(function, argument, false)?;
+        for part in parts {
+            self.expression(function, part, false)?;
         }
-        let count = arguments.len() as i32;
+        let count = parts.len() as i32 - 1;
         if let Some(frame) = frame {
             function.emit(Op::Call(count as u32), -count - 2);
             function.ops[frame] = Op::Frame(function.here());

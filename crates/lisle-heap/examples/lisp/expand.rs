@@ -28,7 +28,8 @@ pub(crate) enum Node<'s> {
     Lambda(Box<Lambda<'s>>),
     /// The value is that of the last, or unspecified if there is none.
     Sequence(Vec<Self>),
-    Call(Box<Self>, Vec<Self>),
+    /// The function and its arguments.
+    Call(Vec<Self>),
 }
 
 pub(crate) struct Lambda<'s> {
@@ -112,7 +113,7 @@ impl Expander {
                 let forms = handles(s, list)?;
                 match special {
                     Some(special) => self.special(s, special, form, &forms, env),
-                    None => self.call(s, forms[0], &forms[1..], env),
+                    None => self.call(s, &forms, env),
                 }
             }
             _ => Ok(Node::Constant(expanded)),
@@ -127,21 +128,17 @@ impl Expander {
         Ok(nodes)
     }
 
-    fn call<'s>(
-        &mut self,
-        s: &mut Scope<'s>,
-        function: Handle<'s>,
-        arguments: &[Handle<'s>],
-        env: Env,
-    ) -> Result<Node<'s>> {
-        let function = self.expand(s, function, env)?;
-        let arguments = self.expand_all(s, arguments, env)?;
-        Ok(match function {
+    fn call<'s>(&mut self, s: &mut Scope<'s>, forms: &[Handle<'s>], env: Env) -> Result<Node<'s>> {
+        let mut parts = self.expand_all(s, forms, env)?;
+        Ok(match parts.remove(0) {
             // A `lambda` that is called needs no closure: its variables become variables of the function around it.
-            Node::Lambda(lambda) if lambda.rest.is_none() && lambda.parameters.len() == arguments.len() => {
-                Node::Let(lambda.parameters.into_iter().zip(arguments).collect(), Box::new(lambda.body))
+            Node::Lambda(lambda) if lambda.rest.is_none() && lambda.parameters.len() == parts.len() => {
+                Node::Let(lambda.parameters.into_iter().zip(parts).collect(), Box::new(lambda.body))
             }
-            function => Node::Call(Box::new(function), arguments),
+            function => {
+                parts.insert(0, function);
+                Node::Call(parts)
+            }
         })
     }
 
@@ -173,7 +170,7 @@ impl Expander {
                 }
             }
             ("lambda", [_, _]) => Err(wrong(s, form, "a body without an expression")),
-            ("lambda", [_, parameters, body @ ..]) => self.lambda(s, *parameters, body, env),
+            ("lambda", [_, _, ..]) => self.lambda(s, forms, env),
             ("begin", [_, body @ ..]) => Ok(Node::Sequence(self.expand_all(s, body, env)?)),
             ("%define" | "define-syntax", _) => {
                 Err(wrong(s, form, "a definition where an expression is expected"))
@@ -182,18 +179,12 @@ impl Expander {
         }
     }
 
-    fn lambda<'s>(
-        &mut self,
-        s: &mut Scope<'s>,
-        parameters: Handle<'s>,
-        body: &[Handle<'s>],
-        env: Env,
-    ) -> Result<Node<'s>> {
+    fn lambda<'s>(&mut self, s: &mut Scope<'s>, forms: &[Handle<'s>], env: Env) -> Result<Node<'s>> {
         let env = self.scopes.child(env);
-        let (names, rest) = split(parameters.get(s), usize::MAX);
+        let (names, rest) = split(forms[1].get(s), usize::MAX);
         let parameters = names.into_iter().map(|name| self.bind(env, name)).collect::<Result<_>>()?;
         let rest = if rest == ValueView::Nil { None } else { Some(self.bind(env, rest)?) };
-        let body = self.body(s, body, env)?;
+        let body = self.body(s, &forms[2..], env)?;
         Ok(Node::Lambda(Box::new(Lambda { parameters, rest, body })))
     }
 

@@ -56,9 +56,9 @@ enum Alternative {
 }
 
 impl Alternative {
-    /// Makes an alternative of `(function channel)`, `(function channel message)`, `(function fiber)` or `(function seconds)`.
-    fn of(s: &Scope<'_>, list: ValueView<'_>) -> Result<Self> {
-        match elements(list)?[..] {
+    /// Makes an alternative of a function, and a channel, a channel and a message, a fiber or a number of seconds.
+    fn of(s: &Scope<'_>, parts: &[Handle<'_>]) -> Result<Self> {
+        match parts.iter().map(|part| part.get(s)).collect::<Vec<_>>()[..] {
             [_, ValueView::Channel(channel)] => Ok(Self::Get(channel.0.clone())),
             [_, ValueView::Channel(channel), message] => Ok(Self::Put(channel.0.clone(), s.global(message))),
             [_, ValueView::Fiber(fiber)] => Ok(Self::Join(fiber.end.clone())),
@@ -66,7 +66,7 @@ impl Alternative {
                 Ok(time) => Ok(Self::Sleep(time)),
                 Err(_) => Err(format!("not a time: {}", show(seconds))),
             },
-            _ => Err(format!("not an operation: {}", show(list))),
+            _ => Err("not an operation".into()),
         }
     }
 
@@ -84,23 +84,24 @@ impl Alternative {
 /// `(%perform operation)`: an operation is a list of alternatives. Waits for one of them, and returns its function and a list of
 /// the values for it.
 pub(crate) fn perform(call: &mut Call<'_, '_>, s: &mut Scope<'_>) -> Result<()> {
-    let lists = handles(s, call.view(s, 0))?;
-    let alternatives =
-        lists.iter().map(|list| Alternative::of(s, list.get(s))).collect::<Result<Vec<_>>>()?;
-    let events: Vec<_> = (0..)
-        .zip(&alternatives)
-        .map(|(index, alternative)| alternative.event().wrap(move |got| (index, got)))
-        .collect();
-    let (index, got): (usize, _) = s.wait(&choose(events));
-    let function = s.local(pair(lists[index].get(s))?.car());
-    let values = match (got?, elements(lists[index].get(s))?[1]) {
+    // Other fibers may change the lists during the wait.
+    let (mut all, mut alternatives) = (Vec::new(), Vec::new());
+    for list in handles(s, call.view(s, 0))? {
+        let parts = handles(s, list.get(s))?;
+        alternatives.push(Alternative::of(s, &parts)?);
+        all.push(parts);
+    }
+    let numbered = alternatives.iter().enumerate();
+    let events: Vec<_> = numbered.map(|(index, one)| one.event().wrap(move |got| (index, got))).collect();
+    let (index, got) = s.wait(&choose(events));
+    let values = match (got?, all[index][1].get(s)) {
         (Some(message), _) => vec![s.take(message)],
         (None, ValueView::Fiber(fiber)) => vec![s.local(fiber.result())],
         (None, _) => Vec::new(),
     };
     let nil = s.local(ValueView::Nil);
     let values = list(s, values.into_iter(), nil);
-    let won = s.alloc::<Pair>(Pair::init(function, values));
+    let won = s.alloc::<Pair>(Pair::init(all[index][0], values));
     call.give(s, won)
 }
 

@@ -415,7 +415,18 @@ fn operations_are_chosen() {
             "(5 25)",
         ),
         ("(perform-operation 5)", "error: perform: not a list: it ends in 5"),
-        ("(perform-operation '((1 2) (3)))", "error: perform: not an operation: (3)"),
+        ("(perform-operation '((1 2) (3)))", "error: perform: not an operation"),
+        // An operation is data, which others may change meanwhile.
+        (
+            "(define ch (make-channel))
+             (define op (get-operation ch))
+             (define f (spawn-fiber (lambda () (perform-operation op))))
+             (sleep 0.01)
+             (set-cdr! (car op) '())
+             (put-message ch 5)
+             (join f)",
+            "5",
+        ),
         ("(sleep -1)", "error: perform: not a time: -1"),
         ("(get-message 'x)", "error: perform: not a number: x"),
         ("(define ch (make-channel)) (spawn-fiber (lambda () (get-message ch))) (get-message ch)", "deadlock of 2 fibers"),
