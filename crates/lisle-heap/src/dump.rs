@@ -159,11 +159,7 @@ impl Inner {
     ///
     /// This thread is inside, in this place, and no reference to an object is used afterwards.
     pub(crate) unsafe fn snapshot(&self, place: &Place) -> Snapshot {
-        let stopped = loop {
-            if let Some(stopped) = self.stop(place) {
-                break stopped;
-            }
-        };
+        let stopped = self.stop_in_turn(place);
         // SAFETY: passed on to the caller.
         unsafe { self.collect_stopped(&stopped, Kind::Full) };
         let mut objects = Vec::new();

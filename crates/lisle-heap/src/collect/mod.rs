@@ -7,6 +7,7 @@
 //! does not change its roots meanwhile, since it comes in when the collection is over. Held threads help to move
 //! objects. Destructors run on the thread that collects, which is inside, so that they cannot enter the heap.
 
+mod compact;
 mod cycle;
 mod room;
 
@@ -31,6 +32,10 @@ pub enum Kind {
     Minor,
     /// All objects.
     Full,
+    /// All objects. Then the old ones that lie scattered move together, and the memory between them goes back to the system: for a
+    /// program that has let go of much and goes on for long. Stops all threads for as long as a full collection takes, and about
+    /// half as long again. Large objects do not move.
+    Compact,
 }
 
 /// Runs the destructors of a dead object's plain fields.
@@ -64,18 +69,32 @@ impl Inner {
     /// Stops all other threads. Returns `None` after another thread has done so, and gone on.
     pub(crate) fn stop<'a>(&'a self, place: &'a Place) -> Option<Stopped<'a, Place>> {
         let begun = Instant::now();
-        let late = |other: &Place| {
-            seam::write(&format!(
-                "the heap `{}` waits for a second to collect, for {}. Code that waits, blocks or computes for long goes into `Scope::outside`, \
-                 or calls `Scope::poll`",
-                self.name(),
-                other.describe()
-            ));
-        };
-        let stopped = self.world.stop(place, late)?;
+        let stopped = self.world.stop(place, |late| self.report(late))?;
+        self.note_stop(begun);
+        Some(stopped)
+    }
+
+    /// Stops all other threads. If others do so, waits for its turn.
+    pub(crate) fn stop_in_turn<'a>(&'a self, place: &'a Place) -> Stopped<'a, Place> {
+        let begun = Instant::now();
+        let stopped = self.world.stop_in_turn(place, |late| self.report(late));
+        self.note_stop(begun);
+        stopped
+    }
+
+    /// Reports a thread that has not stopped for a second.
+    fn report(&self, late: &Place) {
+        seam::write(&format!(
+            "the heap `{}` waits for a second to collect, for {}. Code that waits, blocks or computes for long goes into `Scope::outside`, \
+             or calls `Scope::poll`",
+            self.name(),
+            late.describe()
+        ));
+    }
+
+    fn note_stop(&self, begun: Instant) {
         let mut stats = lock(&self.stats);
         stats.longest_stop = stats.longest_stop.max(begun.elapsed());
-        Some(stopped)
     }
 
     /// Collects.
@@ -84,6 +103,13 @@ impl Inner {
     ///
     /// This thread is inside, in this place, and no reference to an object is used afterwards.
     pub(crate) unsafe fn collect(&self, place: &Place, kind: Kind) {
+        if kind == Kind::Compact {
+            let stopped = self.stop_in_turn(place);
+            // SAFETY: passed on to the caller.
+            unsafe { self.collect_stopped(&stopped, kind) };
+            drop(stopped);
+            return self.guards.tell();
+        }
         let before = self.collections(kind);
         if kind == Kind::Full {
             // So a thread that collects all the time lets no other one wait.
@@ -103,7 +129,7 @@ impl Inner {
         match kind {
             Kind::Minor => lock(&self.stats).minor_collections,
             // A cycle that ends in the stop of a minor collection may have begun long before.
-            Kind::Full => self.cycle.full.load(Ordering::Relaxed),
+            Kind::Full | Kind::Compact => self.cycle.full.load(Ordering::Relaxed),
         }
     }
 
@@ -136,13 +162,17 @@ impl Inner {
     pub(crate) unsafe fn collect_stopped(&self, stopped: &Stopped<'_, Place>, kind: Kind) {
         let begun = Instant::now();
         let wanted = self.cycle.full_wanted.load(Ordering::Relaxed) > self.collections(Kind::Full);
-        let kind = if wanted { Kind::Full } else { kind };
+        let kind = if wanted && kind == Kind::Minor { Kind::Full } else { kind };
         // SAFETY: passed on to the caller.
         unsafe {
             let moved = self.minor(stopped);
             match kind {
                 Kind::Minor => self.go_on_with_cycle(stopped, moved),
                 Kind::Full => self.whole_cycle(stopped),
+                Kind::Compact => {
+                    self.whole_cycle(stopped);
+                    self.compact(stopped);
+                }
             }
         }
         self.open_nursery(stopped);

@@ -97,6 +97,11 @@ impl Marker {
         lock(&self.weak).push(Object(payload));
     }
 
+    /// Calls `correct` for the payload of each weak object, which has moved. The object stays in the list.
+    pub(crate) fn each_weak(&self, mut correct: impl FnMut(&mut Raw)) {
+        lock(&self.weak).iter_mut().for_each(|Object(payload)| correct(payload));
+    }
+
     /// Marks all that is left, and what `more` adds to it afterwards, while all threads are stopped. Empties the weak objects and
     /// the ephemerons that refer to objects that were not marked before `more`.
     pub(crate) fn finish(&self, old: &Old, nursery: Range, more: impl FnOnce(&mut Stack<'_>)) {

@@ -92,11 +92,7 @@ impl Inner {
     ///
     /// This thread is inside, in this place, and no reference to an object is used afterwards.
     pub(crate) unsafe fn verify(&self, place: &Place) -> Result<(), Fault> {
-        let stopped = loop {
-            if let Some(stopped) = self.stop(place) {
-                break stopped;
-            }
-        };
+        let stopped = self.stop_in_turn(place);
         let old = &*lock(&self.old);
         // SAFETY: all threads have stopped.
         unsafe {

@@ -114,6 +114,29 @@ fn loom_two_stop_at_once() {
     });
 }
 
+/// A member that waits for its turn gets it, whatever the other one does.
+#[test]
+fn loom_a_member_stops_all_in_its_turn() {
+    explore(2, || {
+        let (heap, members) = Heap::with_members(2);
+        let (there, other) = (heap.clone(), members[1].clone());
+        let second = thread::spawn(move || {
+            there.world.enter(&other);
+            there.collect(&other);
+            there.collect(&other);
+            there.world.leave(&other);
+        });
+        heap.world.enter(&members[0]);
+        let stopped = heap.world.stop_in_turn(&members[0], |_| {});
+        // SAFETY: loom checks that nobody reads.
+        heap.objects.with_mut(|objects| unsafe { *objects += 1 });
+        drop(stopped);
+        heap.world.leave(&members[0]);
+        second.join().unwrap();
+        assert_eq!(heap.read(), 3);
+    });
+}
+
 /// A member that opens its allocator does not hide a request. If it did, it would look for it for ever.
 #[test]
 fn loom_a_request_is_seen() {

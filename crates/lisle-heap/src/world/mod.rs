@@ -87,7 +87,7 @@ struct Round {
     helpers: usize,
     /// The number of held members that sleep.
     asleep: usize,
-    /// The number of threads that wait for the end of a stop to become members, or to take one over.
+    /// The number of threads that wait for the end of a stop to become members, to take one over, or to stop all themselves.
     coming: usize,
 }
 
@@ -275,17 +275,42 @@ impl<M: Member> World<M> {
     ///
     /// Calls `late` for a member that is still inside after a second.
     pub(crate) fn stop<'a>(&'a self, me: &'a M, late: impl FnOnce(&M)) -> Option<Stopped<'a, M>> {
-        let mut round = self.lock_after_those_who_come();
+        let round = self.lock_after_those_who_come();
         if round.stopping {
             self.hold_in(round, me);
             return None;
         }
+        Some(self.begin_stop(round, me, late))
+    }
+
+    /// Does the same, but if another member has begun to stop all, waits for its end and then stops all: no other stop begins
+    /// before.
+    pub(crate) fn stop_in_turn<'a>(&'a self, me: &'a M, late: impl FnOnce(&M)) -> Stopped<'a, M> {
+        let mut round = self.lock_after_those_who_come();
+        if round.stopping {
+            round.coming += 1;
+            while round.stopping {
+                self.hold_in(round, me);
+                round = self.lock();
+            }
+            round.coming -= 1;
+            self.over.notify_all();
+        }
+        self.begin_stop(round, me, late)
+    }
+
+    fn begin_stop<'a>(
+        &'a self,
+        mut round: MutexGuard<'a, Round>,
+        me: &'a M,
+        late: impl FnOnce(&M),
+    ) -> Stopped<'a, M> {
         round.stopping = true;
         // SAFETY: the lock is held.
         if unsafe { &*self.members.get() }.len() > 1 {
             self.stop_others(round, me, late);
         }
-        Some(Stopped { world: self, me })
+        Stopped { world: self, me }
     }
 
     fn stop_others(&self, round: MutexGuard<'_, Round>, me: &M, late: impl FnOnce(&M)) {

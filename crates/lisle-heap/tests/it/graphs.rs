@@ -260,9 +260,10 @@ fn program(heap: &Heap, seed: u64, steps: usize) {
                     }
                 }
                 _ => {
-                    let kind = if random.below(8) == 0 { Kind::Full } else { Kind::Minor };
+                    let kind =
+                        [Kind::Full, Kind::Compact].get(random.below(16)).copied().unwrap_or(Kind::Minor);
                     s.collect(kind);
-                    if kind == Kind::Full {
+                    if kind != Kind::Minor {
                         let roots = known.iter().copied().chain(globals.iter().map(|(_, edge)| *edge));
                         let alive = reachable(|id| &model[&id], roots);
                         // Nothing is kept that cannot be reached, and nothing is lost.

@@ -1,5 +1,6 @@
 //! What a heap promises, each by its number in the list of cases of the design.
 
+mod compaction;
 #[cfg(not(miri))] // Miri follows no switch of stacks
 mod coroutines;
 mod cycles;

@@ -194,7 +194,9 @@ impl World {
                     1..=19 => s.outside(|| ()),
                     _ => s.poll(),
                 },
-                _ => s.collect(if random.below(8) == 0 { Kind::Full } else { Kind::Minor }),
+                _ => s.collect(
+                    [Kind::Full, Kind::Compact].get(random.below(16)).copied().unwrap_or(Kind::Minor),
+                ),
             }
         }
     }

@@ -3,6 +3,7 @@
 use crate::object::WORD;
 use crate::raw::Raw;
 use crate::space::pages::Pages;
+use lisle_core::internal::memory::pages::give_back;
 use std::ptr;
 
 /// The size of a block in bytes.
@@ -28,6 +29,11 @@ impl Block {
 
     pub(super) fn memory(&self) -> Raw {
         self.memory
+    }
+
+    /// Returns the size of a cell in bytes.
+    pub(super) fn cell(&self) -> usize {
+        self.cell
     }
 
     /// Returns the begin of the cells that were never taken, and the end of the last cell.
@@ -127,5 +133,22 @@ impl Blocks {
             !goes
         });
         self.first = 0;
+    }
+
+    /// Gives the pages of free blocks back to the system, but for `keep` blocks. The blocks stay free, and get new pages when they are
+    /// used.
+    pub(super) fn give_back_pages(&mut self, keep: usize) {
+        let mut left = keep;
+        for chunk in &self.chunks {
+            for index in (0..IN_CHUNK).filter(|index| chunk.free & (1 << index) != 0) {
+                if left > 0 {
+                    left -= 1;
+                    continue;
+                }
+                let begin = chunk.pages.begin().addr() + index * BLOCK;
+                // SAFETY: the block is free, so it has nothing that is needed.
+                unsafe { give_back(begin..begin + BLOCK) };
+            }
+        }
     }
 }

@@ -6,6 +6,7 @@
 
 pub(crate) mod blocks;
 mod cells;
+mod compact;
 mod sizes;
 mod sweep;
 
