@@ -48,6 +48,6 @@ impl Scope<'_> {
             // If the mailbox is closed, the handle ends here.
             drop(to.send(Global::of_index(table, index)));
         });
-        self.inner().guards.add(word, tell);
+        self.inner().guards.add(word, tell, self.table());
     }
 }

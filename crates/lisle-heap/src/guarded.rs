@@ -35,8 +35,12 @@ struct State {
 }
 
 impl Guards {
-    pub(crate) fn add(&self, word: Raw, tell: Tell) {
-        lock(&self.state).guarded.push(Guarded { word: Cell::new(word), tell });
+    pub(crate) fn add(&self, word: Raw, tell: Tell, table: &Table) {
+        let State { guarded, dead, .. } = &mut *lock(&self.state);
+        guarded.push(Guarded { word: Cell::new(word), tell });
+        // The stop in which they are found dead allocates nothing.
+        dead.reserve(guarded.len());
+        table.reserve(guarded.len());
     }
 
     /// Calls `visit` for the word of each object that may be young, after which it is old.
@@ -55,10 +59,15 @@ impl Guards {
     pub(crate) fn take_dead(&self, stack: &mut Stack<'_>, table: &Table) {
         let State { guarded, young, dead } = &mut *lock(&self.state);
         // All are looked at before one is marked: an object from which another one is reached does not hide that one.
-        let is_dead = |guarded: &mut Guarded| !stack.is_marked(guarded.word.load(Ordering::Relaxed));
-        let found: Vec<Guarded> = guarded.extract_if(.., is_dead).collect();
-        *young = guarded.len();
-        for Guarded { word, tell } in found {
+        let mut alive = guarded.len();
+        for index in (0..guarded.len()).rev() {
+            if !stack.is_marked(guarded[index].word.load(Ordering::Relaxed)) {
+                alive -= 1;
+                guarded.swap(index, alive);
+            }
+        }
+        *young = alive;
+        for Guarded { word, tell } in guarded.drain(alive..) {
             stack.reach(&word);
             dead.push((tell, table.add(word.into_inner())));
         }

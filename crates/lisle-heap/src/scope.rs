@@ -4,7 +4,7 @@ use crate::collect::Kind;
 use crate::full::{Full, unless_full};
 use crate::inner::{Inner, check_depth};
 use crate::local::{Local, Regs, Root};
-use crate::object::{Colour, Desc, Header, Object, set_header, words_of};
+use crate::object::{Colour, Desc, Header, Object, WORD, set_header, words_of};
 use crate::place::Place;
 use crate::raw::Raw;
 use crate::roots::Mark;
@@ -148,12 +148,18 @@ impl<'s> Scope<'s> {
     /// ```
     #[inline]
     pub fn try_alloc<T: Object>(&mut self, init: T::Init<'_>) -> Result<Local<'s, T>, Full> {
+        let is_noted = const {
+            words_of::<T>() < LARGEST_CELL && (std::mem::needs_drop::<T>() || T::DESC.external.is_some())
+        };
+        if is_noted && !self.place().young.reserve_droppable() {
+            return Err(self.inner().full(words_of::<T>() * WORD, 0));
+        }
         let payload = self.room(const { 1 + words_of::<T>() }, <T as Object>::DESC)?;
         // SAFETY: there is room for a `T` at the payload.
         unsafe { T::write(payload.cast(), init) };
         if const { 1 + words_of::<T>() > LARGEST_CELL } {
             self.log_large(payload);
-        } else if const { std::mem::needs_drop::<T>() || T::DESC.external.is_some() } {
+        } else if is_noted {
             self.place().young.note_droppable(payload);
         }
         if const { T::DESC.external.is_some() } {

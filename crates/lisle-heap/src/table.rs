@@ -98,6 +98,12 @@ impl Table {
         self.lock().add(raw, self.nursery)
     }
 
+    /// Makes room for so many more words.
+    pub(crate) fn reserve(&self, more: usize) {
+        let words = &mut *self.lock();
+        words.words.reserve(more.saturating_sub(words.unused.len()));
+    }
+
     /// Adds a copy of the word with this number, and returns the number of the copy. No collection comes between.
     pub(crate) fn copy(&self, index: usize) -> usize {
         let mut words = self.lock();

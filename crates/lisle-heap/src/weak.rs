@@ -2,7 +2,7 @@
 
 use crate::full::{Full, unless_full};
 use crate::local::{IntoArg, Local};
-use crate::object::{Desc, Shape, ephemeron, weak_word};
+use crate::object::{Desc, Shape, WORD, ephemeron, weak_word};
 use crate::raw::{Raw, is_pointer};
 use crate::scope::Scope;
 use crate::word::{Pointer, Ref, Source, Word};
@@ -179,10 +179,15 @@ impl<'s> Scope<'s> {
         target: impl IntoArg<'x, T>,
     ) -> Result<Local<'s, Weak<T>>, Full> {
         let target = target.into_arg();
+        let marker = &self.inner().cycle.marker;
+        if !(marker.reserve_weak() && self.place().young.reserve_weak()) {
+            return Err(self.inner().full(2 * WORD, 0));
+        }
         let payload = self.room(2, Weak::<T>::DESC)?;
         // SAFETY: there is room for a word.
         unsafe { payload.cast::<Raw>().write(target.read()) };
         self.place().young.note_weak(payload);
+        self.inner().cycle.marker.note_weak();
         Ok(self.push(payload))
     }
 

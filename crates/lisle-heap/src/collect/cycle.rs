@@ -75,7 +75,7 @@ impl Inner {
         let mut stack = self.cycle.marker.stack(colours, self.nursery.range());
         // SAFETY: passed on to the caller.
         unsafe {
-            place.young.take_shaded(|payload| stack.push(payload));
+            stack.take_shaded(&place.young);
             self.mark_roots([place], AT_ONCE, &mut stack);
         }
         let words = stack.work(bytes / size_of::<usize>());
@@ -201,7 +201,7 @@ impl Inner {
         // SAFETY: the threads of all places are stopped.
         unsafe {
             for place in stopped.members() {
-                place.young.take_shaded(|payload| stack.push(payload));
+                stack.take_shaded(&place.young);
             }
             self.mark_roots(stopped.members(), some, &mut stack)
         }

@@ -194,6 +194,9 @@ impl Inner {
         // SAFETY: passed on to the caller.
         unsafe {
             let mut mover = Mover::new(self.nursery.range(), &self.old);
+            if stopped.members().filter(|place| place.young.take_log_incomplete()).count() > 0 {
+                self.correct_all_old(&mut mover);
+            }
             for place in stopped.members() {
                 place.each_young_root(|root| mover.correct(root));
             }
@@ -216,6 +219,7 @@ impl Inner {
                 place.young.take_weak(|payload| self.move_weak(payload));
                 place.young.restart(&self.nursery);
             }
+            self.cycle.marker.no_weak_is_young();
             self.nursery.restart(self.stress);
         }
         self.add_external(external);
@@ -225,6 +229,27 @@ impl Inner {
         stats.allocated_bytes += used as u64;
         stats.promoted_bytes += promoted as u64;
         promoted.saturating_add(external)
+    }
+
+    /// Moves the young objects to which any old object refers, since a log is incomplete. The mover has not moved anything yet.
+    ///
+    /// # Safety
+    ///
+    /// As for `minor`.
+    unsafe fn correct_all_old(&self, mover: &mut Mover<'_>) {
+        let mut old = lock(&self.old);
+        let (all, dead) = (old.take_all(), old.colours.dead);
+        // The mover locks it.
+        drop(old);
+        all.each_object(|payload| {
+            // SAFETY: the object is one of the old space. One that is dead, and not swept, refers to no young one.
+            unsafe {
+                if header_of(payload).colour() != dead {
+                    mover.correct_all(payload);
+                }
+            }
+        });
+        lock(&self.old).put_back_all(all);
     }
 
     /// Counts the bytes that objects own elsewhere which have become old.

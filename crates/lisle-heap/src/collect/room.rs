@@ -108,7 +108,7 @@ impl Inner {
     }
 
     /// Makes the error for `asked` bytes, which take `more` bytes in the old space.
-    fn full(&self, asked: usize, more: usize) -> Full {
+    pub(crate) fn full(&self, asked: usize, more: usize) -> Full {
         let live = lock(&self.old).used();
         let within = live.saturating_add(more) <= self.limit;
         Full { asked, live, limit: (!within).then_some(self.limit) }

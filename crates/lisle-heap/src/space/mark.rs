@@ -18,6 +18,7 @@ use crate::object::{Cell, Colours, Shape, each_word, ephemeron, header_of, rest_
 use crate::raw::{NONE, Raw, is_pointer, untagged};
 use crate::space::nursery::Range;
 use crate::space::old::Old;
+use crate::space::young::Young;
 use std::collections::HashMap;
 use std::mem::take;
 use std::sync::Mutex;
@@ -46,10 +47,17 @@ pub(crate) struct Marker {
     incomplete: AtomicBool,
     /// The ephemerons that the mark has reached.
     ephemerons: Mutex<Vec<Object>>,
-    /// All old weak objects.
-    weak: Mutex<Vec<Object>>,
+    weak: Mutex<WeakObjects>,
     /// The bytes that the objects own elsewhere at which the mark has looked, or which have grown old meanwhile.
     external: AtomicUsize,
+}
+
+#[derive(Default)]
+struct WeakObjects {
+    /// The old ones. There is room for those that are young.
+    old: Vec<Object>,
+    /// The number of young ones.
+    young: usize,
 }
 
 /// The payload of an object.
@@ -58,8 +66,28 @@ struct Object(Raw);
 // SAFETY: objects are `Send`.
 unsafe impl Send for Object {}
 
-/// The ephemerons whose keys are not marked, by the addresses of the keys.
-type Keyed = HashMap<usize, Vec<Raw>>;
+/// The ephemerons whose keys are not marked.
+#[derive(Default)]
+struct Waiting {
+    /// By the addresses of their keys.
+    keyed: HashMap<usize, Vec<Raw>>,
+    /// The system had no memory for the table to grow, so one is missing from it.
+    incomplete: bool,
+}
+
+impl Waiting {
+    fn add(&mut self, key: usize, payload: Raw) {
+        let added = self.keyed.try_reserve(1).is_ok_and(|()| {
+            let waiting = self.keyed.entry(key).or_default();
+            let has_room = waiting.try_reserve(1).is_ok();
+            if has_room {
+                waiting.push(payload);
+            }
+            has_room
+        });
+        self.incomplete |= !added;
+    }
+}
 
 impl Marker {
     /// Returns `true` if the queue has no work. While all threads are stopped, and have handed over what their stores
@@ -77,7 +105,7 @@ impl Marker {
             words: 0,
             external: 0,
             ephemerons: Vec::new(),
-            keyed: None,
+            waiting: None,
         }
     }
 
@@ -92,14 +120,30 @@ impl Marker {
         self.external.swap(0, Ordering::Relaxed)
     }
 
+    /// Makes room for one more weak object. Returns `false` if the system has no memory for it.
+    pub(crate) fn reserve_weak(&self) -> bool {
+        let WeakObjects { old, young } = &mut *lock(&self.weak);
+        old.try_reserve(*young + 1).is_ok()
+    }
+
+    /// Counts a young weak object, for which there is room.
+    pub(crate) fn note_weak(&self) {
+        lock(&self.weak).young += 1;
+    }
+
     /// Adds a weak object, which has grown old.
     pub(crate) fn add_weak(&self, payload: Raw) {
-        lock(&self.weak).push(Object(payload));
+        lock(&self.weak).old.push(Object(payload));
+    }
+
+    /// Says that all weak objects are old.
+    pub(crate) fn no_weak_is_young(&self) {
+        lock(&self.weak).young = 0;
     }
 
     /// Calls `correct` for the payload of each weak object, which has moved. The object stays in the list.
     pub(crate) fn each_weak(&self, mut correct: impl FnMut(&mut Raw)) {
-        lock(&self.weak).iter_mut().for_each(|Object(payload)| correct(payload));
+        lock(&self.weak).old.iter_mut().for_each(|Object(payload)| correct(payload));
     }
 
     /// Marks all that is left, and what `more` adds to it afterwards, while all threads are stopped. Empties the weak objects and
@@ -110,7 +154,7 @@ impl Marker {
         let is_unmarked = |raw| is_pointer(raw) && unsafe { header_of(untagged(raw)) }.colour() == unmarked;
         let mut stack = self.stack(old.colours, nursery);
         stack.finish(old);
-        let mut weak = lock(&self.weak);
+        let weak = &mut lock(&self.weak).old;
         for Object(payload) in &*weak {
             // SAFETY: a weak object stays until it is found dead.
             let word = unsafe { weak_word(*payload) };
@@ -118,10 +162,10 @@ impl Marker {
                 word.store(NONE, Ordering::Relaxed);
             }
         }
-        stack.empty_keyed();
+        stack.empty_waiting(old);
         more(&mut stack);
         stack.finish(old);
-        stack.empty_keyed();
+        stack.empty_waiting(old);
         // SAFETY: as above.
         weak.retain(|Object(payload)| unsafe { header_of(*payload) }.colour() == marked);
     }
@@ -140,7 +184,7 @@ pub(crate) struct Stack<'a> {
     /// The ephemerons that this thread has reached.
     ephemerons: Vec<Object>,
     /// In the end of a mark: those that wait for their keys.
-    keyed: Option<Keyed>,
+    waiting: Option<Waiting>,
 }
 
 impl Stack<'_> {
@@ -200,31 +244,80 @@ impl Stack<'_> {
         self.words
     }
 
+    /// Adds the objects that the stores of a thread have marked.
+    ///
+    /// # Safety
+    ///
+    /// The thread has stopped, or is this one.
+    pub(crate) unsafe fn take_shaded(&mut self, young: &Young) {
+        // SAFETY: passed on to the caller.
+        if !unsafe { young.take_shaded(|payload| self.push(payload)) } {
+            self.marker.incomplete.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// Marks all that is left, while all threads are stopped.
     fn finish(&mut self, old: &Old) {
-        self.keyed = Some(Keyed::new());
+        self.waiting = Some(Waiting::default());
         let put_aside = take(&mut *lock(&self.marker.ephemerons));
         put_aside.into_iter().for_each(|Object(payload)| self.reach_ephemeron(payload));
         loop {
             self.work(usize::MAX);
-            if !self.marker.incomplete.swap(false, Ordering::Relaxed) {
+            let incomplete = self.marker.incomplete.swap(false, Ordering::Relaxed);
+            // Each round marks at least the objects that did not find room in a stack.
+            if incomplete {
+                self.each_marked(old, |stack, payload| {
+                    stack.look_at(Pending { payload, from: 0 });
+                    stack.work(usize::MAX);
+                });
+            } else if !self.reach_untabled(old) {
                 return;
             }
-            // Each round marks at least the objects that did not find room in a stack.
-            old.each_object(|payload| {
-                // SAFETY: the object is in the old space.
-                if unsafe { header_of(payload) }.colour() == self.colours.marked {
-                    self.look_at(Pending { payload, from: 0 });
-                    self.work(usize::MAX);
-                }
-            });
         }
+    }
+
+    /// Calls `f` for each marked object.
+    fn each_marked(&mut self, old: &Old, mut f: impl FnMut(&mut Self, Raw)) {
+        old.each_object(|payload| {
+            // SAFETY: the object is in the old space.
+            if unsafe { header_of(payload) }.colour() == self.colours.marked {
+                f(self, payload);
+            }
+        });
+    }
+
+    /// Marks the values of ephemerons that are missing from the table, and whose keys are marked. Returns `true` if it has marked one.
+    /// Takes a look at all objects, so this may take quadratic time.
+    fn reach_untabled(&mut self, old: &Old) -> bool {
+        if !self.waiting.as_ref().is_some_and(|waiting| waiting.incomplete) {
+            return false;
+        }
+        let mut any = false;
+        self.each_marked(old, |stack, payload| {
+            // SAFETY: the object is in the old space, and so are the key and the value, since the nursery is empty.
+            unsafe {
+                if matches!(header_of(payload).desc().shape, Shape::Ephemeron) {
+                    let [key, value] = ephemeron(payload).each_ref().map(|word| word.load(Ordering::Relaxed));
+                    let is_unmarked = |raw| is_pointer(raw) && !stack.is_marked(raw);
+                    if !is_unmarked(key) && is_unmarked(value) {
+                        any = true;
+                        stack.reach(&ephemeron(payload)[1]);
+                    }
+                }
+            }
+        });
+        any
     }
 
     /// Marks the value of an ephemeron if its key is marked, or notes that it waits for that.
     fn reach_ephemeron(&mut self, payload: Raw) {
-        let Some(keyed) = &mut self.keyed else {
-            self.ephemerons.push(Object(payload));
+        let Some(waiting) = &mut self.waiting else {
+            if self.ephemerons.try_reserve(1).is_ok() {
+                self.ephemerons.push(Object(payload));
+            } else {
+                // It is looked at again in the end.
+                self.marker.incomplete.store(true, Ordering::Relaxed);
+            }
             return;
         };
         // SAFETY: the object is an ephemeron. Its key is an old object, since the nursery is empty.
@@ -232,7 +325,7 @@ impl Stack<'_> {
             let [key, value] = ephemeron(payload);
             let key = key.load(Ordering::Relaxed);
             if is_pointer(key) && header_of(untagged(key)).colour() == self.colours.unmarked {
-                keyed.entry(untagged(key).addr()).or_default().push(payload);
+                waiting.add(untagged(key).addr(), payload);
             } else {
                 self.reach(value);
             }
@@ -240,16 +333,32 @@ impl Stack<'_> {
     }
 
     /// Empties the ephemerons whose keys were not marked.
-    fn empty_keyed(&mut self) {
-        for payload in self.keyed.take().into_iter().flatten().flat_map(|(_, waiting)| waiting) {
-            // SAFETY: the object is an ephemeron.
-            unsafe { ephemeron(payload) }.iter().for_each(|word| word.store(NONE, Ordering::Relaxed));
+    fn empty_waiting(&mut self, old: &Old) {
+        // SAFETY: the object is an ephemeron.
+        let empty = |payload| unsafe {
+            ephemeron(payload).iter().for_each(|word| word.store(NONE, Ordering::Relaxed));
+        };
+        let Waiting { keyed, incomplete } = self.waiting.take().unwrap_or_default();
+        keyed.into_values().flatten().for_each(empty);
+        if incomplete {
+            self.each_marked(old, |stack, payload| {
+                // SAFETY: the object is in the old space, and so is the key.
+                unsafe {
+                    if matches!(header_of(payload).desc().shape, Shape::Ephemeron) {
+                        let key = ephemeron(payload)[0].load(Ordering::Relaxed);
+                        if is_pointer(key) && !stack.is_marked(key) {
+                            empty(payload);
+                        }
+                    }
+                }
+            });
         }
     }
 
     fn look_at(&mut self, pending: Pending) {
         let Pending { payload, from } = pending;
-        if let Some(waiting) = self.keyed.as_mut().and_then(|keyed| keyed.remove(&payload.addr())) {
+        let tabled = self.waiting.as_mut().and_then(|waiting| waiting.keyed.remove(&payload.addr()));
+        if let Some(waiting) = tabled {
             // SAFETY: these objects are ephemerons.
             waiting.into_iter().for_each(|payload| self.reach(unsafe { &ephemeron(payload)[1] }));
         }
@@ -282,9 +391,13 @@ impl Drop for Stack<'_> {
         if self.external > 0 {
             self.marker.add_external(self.external);
         }
-        if !self.ephemerons.is_empty() {
-            lock(&self.marker.ephemerons).append(&mut self.ephemerons);
+        let mut all = lock(&self.marker.ephemerons);
+        if all.try_reserve(self.ephemerons.len()).is_ok() {
+            all.append(&mut self.ephemerons);
+        } else {
+            self.marker.incomplete.store(true, Ordering::Relaxed);
         }
+        drop(all);
         let rest = take(&mut self.pending);
         if rest.is_empty() {
             return;

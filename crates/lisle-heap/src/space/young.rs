@@ -49,6 +49,8 @@ pub(crate) struct Young {
     nursery: Range,
     log: UnsafeCell<Vec<Logged>>,
     long: Variable<usize>,
+    /// The system had no memory for the log to grow, so a slot is missing: all old objects may refer to young ones.
+    log_incomplete: Variable<bool>,
     /// The payloads of young objects with destructors, or with memory elsewhere.
     droppable: UnsafeCell<Vec<NonNull<u8>>>,
     /// The bytes that the young objects of the thread own elsewhere.
@@ -60,6 +62,8 @@ pub(crate) struct Young {
     shade: AtomicUsize,
     /// The objects that stores have marked since the last slice.
     shaded: UnsafeCell<Vec<NonNull<u8>>>,
+    /// The system had no memory for this list to grow, so a marked object is missing from it.
+    shaded_incomplete: Variable<bool>,
     /// The payloads of young weak objects.
     weak: UnsafeCell<Vec<NonNull<u8>>>,
 }
@@ -82,11 +86,13 @@ impl Young {
             nursery,
             log: UnsafeCell::default(),
             long: Variable::new(LONG),
+            log_incomplete: Variable::new(false),
             droppable: UnsafeCell::default(),
             external: Variable::new(0),
             logged: AtomicU64::new(0),
             shade: AtomicUsize::new(NO_SHADE),
             shaded: UnsafeCell::default(),
+            shaded_incomplete: Variable::new(false),
             weak: UnsafeCell::default(),
         }
     }
@@ -127,7 +133,13 @@ impl Young {
         true
     }
 
-    /// Notes a young weak object.
+    /// Makes room for one more young weak object. Returns `false` if the system has no memory for it.
+    pub(crate) fn reserve_weak(&self) -> bool {
+        // SAFETY: as in `log`.
+        unsafe { &mut *self.weak.get() }.try_reserve(1).is_ok()
+    }
+
+    /// Notes a young weak object, for which there is room.
     pub(crate) fn note_weak(&self, payload: Raw) {
         // SAFETY: as in `log`.
         let weak = unsafe { &mut *self.weak.get() };
@@ -243,7 +255,12 @@ impl Young {
             let header = header_of(payload);
             if header.colour() == Colour::of_number(shade & 0xff) {
                 set_header(payload, header.with_colour(Colour::of_number(shade >> 8)));
-                (*self.shaded.get()).push(NonNull::new_unchecked(payload));
+                let shaded = &mut *self.shaded.get();
+                if shaded.try_reserve(1).is_ok() {
+                    shaded.push(NonNull::new_unchecked(payload));
+                } else {
+                    self.shaded_incomplete.set(true);
+                }
             }
         }
     }
@@ -253,14 +270,15 @@ impl Young {
         self.shade.store(shade, Ordering::Relaxed);
     }
 
-    /// Takes the objects that stores have marked.
+    /// Takes the objects that stores have marked. Returns `false` if some are missing.
     ///
     /// # Safety
     ///
     /// The thread has stopped, or is this one.
-    pub(crate) unsafe fn take_shaded(&self, mut take: impl FnMut(Raw)) {
+    pub(crate) unsafe fn take_shaded(&self, mut take: impl FnMut(Raw)) -> bool {
         // SAFETY: passed on to the caller.
         unsafe { &mut *self.shaded.get() }.drain(..).for_each(|payload| take(payload.as_ptr()));
+        !self.shaded_incomplete.take()
     }
 
     #[cold]
@@ -268,12 +286,21 @@ impl Young {
         self.logged.store(self.logged() + 1, Ordering::Relaxed);
         // SAFETY: only the thread comes here, inside, and no reference to the log is kept.
         let log = unsafe { &mut *self.log.get() };
+        if log.len() == log.capacity() && log.try_reserve(1).is_err() {
+            self.log_incomplete.set(true);
+            return;
+        }
         log.push(entry);
         if log.len() >= self.long.get() {
             log.sort_unstable();
             log.dedup();
             self.long.set((2 * log.len()).max(LONG));
         }
+    }
+
+    /// Returns `true` if a slot is missing from the log, for which the system had no memory, and begins anew.
+    pub(crate) fn take_log_incomplete(&self) -> bool {
+        self.log_incomplete.take()
     }
 
     /// Notes that a young object owns so many bytes elsewhere. The next allocation comes to a safe point if it is time to collect
@@ -290,7 +317,14 @@ impl Young {
         self.external.get() >= self.nursery.len()
     }
 
-    /// Notes that the young object has a destructor, or memory elsewhere.
+    /// Makes room for one more young object with a destructor. Returns `false` if the system has no memory for it.
+    #[inline]
+    pub(crate) fn reserve_droppable(&self) -> bool {
+        // SAFETY: as in `log`.
+        unsafe { &mut *self.droppable.get() }.try_reserve(1).is_ok()
+    }
+
+    /// Notes that the young object, for which there is room, has a destructor, or memory elsewhere.
     #[cold]
     pub(crate) fn note_droppable(&self, payload: Raw) {
         // SAFETY: as in `log`.

@@ -15,6 +15,8 @@ mod fibers;
 mod globals;
 mod graphs;
 mod limits;
+#[cfg(all(target_os = "linux", not(miri)))] // there are no processes
+mod memory;
 #[cfg(all(feature = "par", not(miri)))] // Miri follows no switch of stacks
 mod par;
 #[cfg(not(miri))] // Miri follows no switch of stacks

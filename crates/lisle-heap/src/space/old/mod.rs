@@ -15,6 +15,7 @@ use crate::raw::Raw;
 use blocks::{BLOCK, Block, Blocks};
 use sizes::{CLASSES, words_of_class};
 use std::alloc::{Layout, alloc, dealloc};
+use std::mem::take;
 
 pub(crate) use cells::Cells;
 pub(crate) use sizes::LARGEST_CELL;
@@ -28,6 +29,19 @@ struct Class {
     unswept: Vec<Block>,
 }
 
+impl Class {
+    /// Makes room for `more` blocks in each list, so that none grows while memory may be short.
+    fn reserve(&mut self, more: usize) -> bool {
+        let all = self.with_room.len() + self.full.len() + self.unswept.len() + more;
+        let mut lists = [&mut self.with_room, &mut self.full, &mut self.unswept].into_iter();
+        lists.all(|list| list.try_reserve(all - list.len()).is_ok())
+    }
+
+    fn blocks(&self) -> impl Iterator<Item = &Block> {
+        self.with_room.iter().chain(&self.full).chain(&self.unswept)
+    }
+}
+
 pub(crate) struct Large {
     /// The address of the header.
     begin: Raw,
@@ -38,6 +52,26 @@ impl Large {
     fn payload(&self) -> Raw {
         // SAFETY: the allocation has the header and a payload.
         unsafe { self.begin.add(WORD) }
+    }
+}
+
+/// All objects of the old space.
+pub(crate) struct All {
+    classes: [Class; CLASSES],
+    large: Vec<Large>,
+    unswept_large: Vec<Large>,
+}
+
+impl All {
+    /// Calls `visit` for the payload of each object, the dead ones included that are not swept.
+    pub(crate) fn each_object(&self, mut visit: impl FnMut(Raw)) {
+        for payload in self.classes.iter().flat_map(Class::blocks).flat_map(Block::cells) {
+            // SAFETY: each cell that was taken has a header, or is free.
+            if !unsafe { header_of(payload) }.is_free() {
+                visit(payload);
+            }
+        }
+        self.large.iter().chain(&self.unswept_large).for_each(|large| visit(large.payload()));
     }
 }
 
@@ -119,10 +153,30 @@ impl Old {
         self.each_large().map(|large| large.layout.size()).sum()
     }
 
-    /// Makes sure that the next collection has `blocks` free blocks. Returns `false` if the system has no
-    /// memory for them.
+    /// Makes sure that the next collection has `blocks` free blocks, and room for them in the lists. Returns `false` if the system has
+    /// no memory for that.
     pub(crate) fn reserve(&mut self, blocks: usize) -> bool {
-        self.blocks.reserve(blocks)
+        let more = blocks + self.in_sweep;
+        self.blocks.reserve(blocks) && self.classes.iter_mut().all(|class| class.reserve(more))
+    }
+
+    /// Takes all objects out, so that others can be added while these are looked at.
+    pub(crate) fn take_all(&mut self) -> All {
+        All {
+            classes: std::mem::replace(&mut self.classes, std::array::from_fn(|_| Class::default())),
+            large: take(&mut self.large),
+            unswept_large: take(&mut self.unswept_large),
+        }
+    }
+
+    /// Puts them back.
+    pub(crate) fn put_back_all(&mut self, mut all: All) {
+        // The lists have room for the blocks that were added meanwhile: `reserve` has made it.
+        for (class, new) in all.classes.iter_mut().zip(&mut self.classes) {
+            class.with_room.append(&mut new.with_room);
+            class.full.append(&mut new.full);
+        }
+        (self.classes, self.large, self.unswept_large) = (all.classes, all.large, all.unswept_large);
     }
 
     /// Gives memory back to the system, but for `keep` free blocks.

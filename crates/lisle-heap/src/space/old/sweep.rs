@@ -10,7 +10,7 @@ use super::{Large, Old};
 use crate::object::{Colour, Header, WORD, header_of, set_header};
 use crate::raw::Raw;
 use std::alloc::dealloc;
-use std::mem::{swap, take};
+use std::mem::swap;
 use std::ptr;
 
 /// A part of the old space that a thread sweeps.
@@ -80,8 +80,8 @@ impl Old {
     pub(crate) fn put_aside(&mut self) {
         debug_assert!(self.is_swept());
         for class in &mut self.classes {
-            // The first is swept first, and so used first.
-            class.unswept = take(&mut class.with_room);
+            // Each list keeps its memory. The first block is swept first, and so used first.
+            class.unswept.append(&mut class.with_room);
             class.unswept.append(&mut class.full);
         }
         swap(&mut self.unswept_large, &mut self.large);
