@@ -18,7 +18,11 @@ mod value;
 /// - The trait `ConsRef`, with a method for each heap field, implemented for `Ref<Cons>`: `cons.car()` is
 ///   `cons.get().car.get()`. Its result lives as long as the reference, so a loop can walk a list.
 ///
-/// The type cannot implement `Drop` if it has heap fields. Its plain fields may.
+/// Structs with names, tuple structs, unit structs and generic ones can be objects. An object has at most 512 KiB, and is aligned to
+/// 8 bytes at most, so a `u128` stands in a `Box`. A field named `get` is read as `object.get().get`.
+///
+/// The type cannot implement `Drop` if it has heap fields. Its plain fields may. These destructors run within collections: they can enter
+/// no heap, and a panic in one ends the process.
 ///
 /// # Memory of plain fields
 ///
@@ -38,12 +42,13 @@ pub fn derive_object(input: TokenStream) -> TokenStream {
 /// Each variant has no field, one field of type `Gc<T>`, or one field whose type is an `Immediate`: an
 /// integer, `bool`, `char`, `f32`. For an enum `Value { Nil, Int(i64), Cons(Gc<Cons>) }` the derive makes:
 ///
-/// - The enum `ValueView<'a> { Nil, Int(i64), Cons(Ref<'a, Cons>) }`, which is the view of the word.
+/// - The enum `ValueView<'a> { Nil, Int(i64), Cons(Ref<'a, Cons>) }`, which is the view of the word. Two views are equal if they are the
+///   same immediate or the same object.
 /// - `Value::nil()`, `Value::int(7)` and `Value::cons(handle)`: arguments of allocations.
 ///
 /// A handle or a reference to a `Cons`, and an `i64`, can be stored where a `Value` is expected, if one
-/// variant only has that type. A 64-bit integer has at least 58 bits in a word: one that does
-/// not fit panics. `Value::fits_int(i)` says whether it does.
+/// variant only has that type. With a second variant of an integer type, a literal needs a suffix (`1_i64`). A 64-bit integer has 61 bits
+/// in a word, and one less for each doubling of the number of immediate variants: one that does not fit panics. `Value::fits_int(i)` says whether it does.
 ///
 /// The first three types of objects are told apart by the bits of the word, and further ones by a load of
 /// the object's header.

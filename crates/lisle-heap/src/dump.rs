@@ -189,7 +189,7 @@ impl Inner {
                 place.each_session(|session| {
                     snapshot.node(SYNTHETIC, &name, 0);
                     let mut count = 0;
-                    session.roots.each(|root| {
+                    _ = session.roots.each(|root| {
                         let to = objects.index(root.load(Ordering::Relaxed)).map(|index| first + index);
                         snapshot.edge(ELEMENT, count, to);
                         count += 1;

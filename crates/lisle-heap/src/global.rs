@@ -13,6 +13,9 @@ use std::sync::Arc;
 /// A handle to a word that may be sent to other threads. It keeps the object alive until it is dropped, or
 /// until the heap is.
 ///
+/// A global handle in a plain field of an object, or in a channel that such a field has, is a root all the same. If its object refers back
+/// to that one, both stay for as long as the heap.
+///
 /// [`Scope::global`](crate::Scope::global) makes it, [`Scope::take`](crate::Scope::take) turns it into a
 /// handle of a scope, and a reference to it is a [`Source`](crate::Source).
 ///

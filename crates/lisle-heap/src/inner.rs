@@ -10,7 +10,7 @@ use crate::table::Table;
 use crate::world::World;
 use lisle_core::event::step::{self, Forbidden};
 use lisle_core::internal::{abort, affinity};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 pub(crate) struct Inner {
@@ -32,6 +32,8 @@ pub(crate) struct Inner {
     pub(crate) movers: AtomicUsize,
     /// The number of processors.
     pub(crate) processors: usize,
+    /// Whether a session with many handles was reported.
+    pub(crate) roots_reported: AtomicBool,
 }
 
 /// A heap as `Builder` describes it.
@@ -63,6 +65,7 @@ impl Inner {
             guards: Guards::default(),
             movers: AtomicUsize::new(1),
             processors,
+            roots_reported: AtomicBool::new(false),
         }
     }
 

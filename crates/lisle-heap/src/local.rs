@@ -292,7 +292,7 @@ impl<W: Word> fmt::Debug for Arg<'_, W> {
 /// immediate value, an [`Arg`]. A [`Ref`](crate::Ref) is none, since the allocation may move its object.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot initialize a word of type `{W}`",
-    note = "an allocation takes handles (`Local`, `&Root`, `Regs::arg`) and immediate values; make a handle of a reference with `Scope::local`"
+    note = "an allocation takes handles (`Local`, `&Root`, `Regs::arg`) and immediate values, such as `Value::nil()`; make a handle of a reference with `Scope::local`"
 )]
 pub trait IntoArg<'x, W: Word> {
     /// Returns the argument.

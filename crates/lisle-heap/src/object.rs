@@ -43,7 +43,7 @@ pub(crate) const WORD: usize = size_of::<usize>();
 /// `DESC` describes all `Gc` and `Slot` fields, and `write` initializes the whole object.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no type of objects of the heap",
-    note = "write `#[derive(lisle_heap::Object)]` before the struct"
+    note = "write `#[derive(lisle_heap::Object)]` before the struct; a number or a text is a plain field, without `Gc` or `Slot`"
 )]
 pub unsafe trait Object: Sized + 'static {
     /// The arguments of an allocation: a value for each field. `T::init(…)` makes it.

@@ -262,7 +262,7 @@ impl Place {
             (*self.sessions.get()).changed.push(NonNull::from(session));
             let marks = (*session.heap.get()).cycle.marks();
             if session.mark.replace(marks) != marks {
-                session.roots.each(|root| self.young.mark(root.load(Ordering::Relaxed)));
+                _ = session.roots.each(|root| self.young.mark(root.load(Ordering::Relaxed)));
             }
         }
     }
@@ -302,21 +302,23 @@ impl Place {
     }
 
     /// Calls `visit` for each root that may be young, after which it is old. A session that was not inside since the last minor
-    /// collection has none, and is not looked at.
+    /// collection has none, and is not looked at. Returns the largest number of roots of a session.
     ///
     /// # Safety
     ///
     /// As for `each_session`.
-    pub(crate) unsafe fn each_young_root(&self, mut visit: impl FnMut(&Word)) {
+    pub(crate) unsafe fn each_young_root(&self, mut visit: impl FnMut(&Word)) -> usize {
+        let mut most = 0;
         // SAFETY: passed on to the caller.
         unsafe {
             (*self.sessions.get()).changed.retain(|session| {
                 let session = session.as_ref();
-                session.roots.each(&mut visit);
+                most = most.max(session.roots.each(&mut visit));
                 session.changed.set(session.is_inside() || session.is_shared());
                 session.changed.get()
             });
         }
+        most
     }
 
     /// Begins a mark with this number: calls `visit` for the roots that may change from now on. The other sessions are looked at
@@ -331,7 +333,7 @@ impl Place {
             let sessions = &mut *self.sessions.get();
             sessions.unmarked = sessions.open.len();
             for session in &sessions.changed {
-                session.as_ref().roots.each(&mut visit);
+                _ = session.as_ref().roots.each(&mut visit);
                 session.as_ref().mark.set(mark);
             }
         }
@@ -351,7 +353,7 @@ impl Place {
                 sessions.unmarked -= 1;
                 let session = sessions.open[sessions.unmarked].as_ref();
                 if session.mark.replace(mark) != mark {
-                    session.roots.each(&mut visit);
+                    _ = session.roots.each(&mut visit);
                 }
             }
             sessions.unmarked == 0

@@ -147,15 +147,16 @@ impl Roots {
         self.top.set(mark.top);
     }
 
-    /// Calls `visit` for each root.
+    /// Calls `visit` for each root. Returns the number of roots.
     ///
     /// # Safety
     ///
     /// The session's thread has stopped, or is this one.
-    pub(crate) unsafe fn each(&self, mut visit: impl FnMut(&Cell)) {
+    pub(crate) unsafe fn each(&self, mut visit: impl FnMut(&Cell)) -> usize {
         // SAFETY: passed on to the caller.
         let chunks = unsafe { &*self.chunks.get() };
         let current = self.current.get();
+        let mut count = 0;
         for (index, chunk) in chunks[..=current].iter().enumerate() {
             let used = if index == current {
                 // SAFETY: both are in the current chunk.
@@ -167,7 +168,9 @@ impl Roots {
                 // SAFETY: the chunk has so many cells.
                 visit(unsafe { &*chunk.begin().add(index) });
             }
+            count += used;
         }
+        count
     }
 }
 
@@ -179,7 +182,8 @@ mod tests {
     fn count(roots: &Roots) -> usize {
         let mut count = 0;
         // SAFETY: the roots are this thread's.
-        unsafe { roots.each(|_| count += 1) };
+        let counted = unsafe { roots.each(|_| count += 1) };
+        assert_eq!(count, counted);
         count
     }
 

@@ -29,8 +29,10 @@ pub(crate) const SESSION: &str = "a session of a heap, where `Scope::wait` is fo
 /// A function that takes `&mut Scope` may collect: objects may move, so no [`Ref`](crate::Ref) outlives the
 /// call. A function that takes `&Scope` does not collect. The compiler checks that.
 ///
-/// Handles ([`Local`], [`Root`], [`Regs`]) live as long as the scope they were made in. A loop that
-/// makes handles opens a scope in each round with [`scope`](Self::scope), or they add up.
+/// **Handles ([`Local`], [`Root`], [`Regs`]) live as long as the scope they were made in.** Each takes a word, which no limit counts. So a loop
+/// that makes handles, such as that of an interpreter, opens a scope in each round with [`scope`](Self::scope), or they add up for as
+/// long as it runs. Reading and writing a `Root` or `Regs` makes none. If a session has more than a million handles when the heap
+/// collects, a report on standard error names it, once for each heap.
 pub struct Scope<'s> {
     session: *const Session,
     place: *const Place,
@@ -204,7 +206,7 @@ impl<'s> Scope<'s> {
         self.place().young.log(Logged::Object(NonNull::new(payload).expect("a payload is not at address 0")));
     }
 
-    /// Makes a handle, which lasts to the end of this scope.
+    /// Makes a handle, which lasts to the end of this scope, and takes a word until then.
     #[inline]
     pub fn local<'a, W: Word>(&'a self, value: impl Source<'a, W>) -> Local<'s, W> {
         self.push(value.raw(self.table()))
@@ -235,6 +237,50 @@ impl<'s> Scope<'s> {
     ) -> Local<'s, W> {
         let raw = self.scope(|s| f(s).load());
         self.push(raw)
+    }
+
+    /// Does the same with a result that may be an error.
+    ///
+    /// # Errors
+    ///
+    /// The error of `f`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lisle_heap::{Full, Gc, Heap, Local, Object, Scope};
+    ///
+    /// #[derive(Object)]
+    /// struct Pair {
+    ///     first: Gc<Option<Pair>>,
+    ///     second: Gc<Option<Pair>>,
+    /// }
+    ///
+    /// fn nest<'s>(s: &mut Scope<'s>, depth: u32) -> Result<Local<'s, Pair>, Full> {
+    ///     s.try_escape(|s| {
+    ///         if depth == 0 {
+    ///             return s.try_alloc::<Pair>(Pair::init(None, None));
+    ///         }
+    ///         // As long as this scope lasts, its text stays.
+    ///         s.try_bytes(&[b'x'; 1_000])?;
+    ///         let inner = nest(s, depth - 1)?;
+    ///         s.try_alloc::<Pair>(Pair::init(inner, inner))
+    ///     })
+    /// }
+    ///
+    /// let heap = Heap::builder().nursery(1 << 16).limit(1 << 20).build();
+    /// heap.enter(|s| {
+    ///     assert!(nest(s, 100).is_ok());
+    ///     assert!(nest(s, 2_000).is_err());
+    /// });
+    /// ```
+    #[inline]
+    pub fn try_escape<W: Word, E>(
+        &mut self,
+        f: impl for<'i> FnOnce(&mut Scope<'i>) -> Result<Local<'i, W>, E>,
+    ) -> Result<Local<'s, W>, E> {
+        let raw = self.scope(|s| f(s).map(Local::load))?;
+        Ok(self.push(raw))
     }
 
     /// Leaves the heap while `f` runs, which is for code that waits, blocks or takes long: a collection of another thread
@@ -276,8 +322,8 @@ impl<'s> Scope<'s> {
     ///
     /// # Cancel safety
     ///
-    /// As [`Event::sync`]. A fiber that is cancelled here leaves the heap, and the objects that only its session has kept alive die in
-    /// the next cycle.
+    /// As [`Event::sync`](lisle_core::Event::sync). A fiber that is unwound here, by a deadline or since its runtime ends, leaves the
+    /// heap, and the objects that only its session has kept alive die in the next cycle.
     ///
     /// # Examples
     ///

@@ -11,8 +11,8 @@ use std::ptr::{self, NonNull};
 
 /// What fits in one word of the heap.
 ///
-/// Words are: each [`Object`] type `T`, which stands for a pointer to a `T`; [`Array`](crate::Array)
-/// and [`Bytes`](crate::Bytes); `Option` of one of these; and an enum with `#[derive(Value)]`.
+/// Words are: each [`Object`] type `T`, which stands for a pointer to a `T`; [`Array`](crate::Array),
+/// [`Bytes`](crate::Bytes), [`Weak`](crate::Weak) and [`Ephemeron`](crate::Ephemeron); `Option` of one of these; and an enum with `#[derive(Value)]`.
 ///
 /// # Safety
 ///

@@ -44,7 +44,7 @@ impl Inner {
                 }
             });
             for place in stopped.members() {
-                place.each_session(|session| session.roots.each(|root| correct(root)));
+                place.each_session(|session| _ = session.roots.each(|root| correct(root)));
             }
             self.globals.each(|word, _| correct(word));
             self.guards.each(|word| correct(word));

@@ -24,6 +24,9 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+/// A session with more roots is reported.
+const MANY_ROOTS: usize = 1 << 20;
+
 /// What a collection looks at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -90,6 +93,18 @@ impl Inner {
             self.name(),
             late.describe()
         ));
+    }
+
+    /// Reports a session with many handles, once for each heap: no limit counts them, so a loop that makes them would only be seen by
+    /// the memory of the process.
+    fn report_roots(&self, place: &Place, roots: usize) {
+        if !self.roots_reported.swap(true, Ordering::Relaxed) {
+            seam::write(&format!(
+                "a session of the heap `{}` has {roots} handles, of {}. A loop that makes handles opens a scope in each round with `Scope::scope`",
+                self.name(),
+                place.describe()
+            ));
+        }
     }
 
     fn note_stop(&self, begun: Instant) {
@@ -198,7 +213,10 @@ impl Inner {
                 self.correct_all_old(&mut mover);
             }
             for place in stopped.members() {
-                place.each_young_root(|root| mover.correct(root));
+                let roots = place.each_young_root(|root| mover.correct(root));
+                if roots > MANY_ROOTS {
+                    self.report_roots(place, roots);
+                }
             }
             self.globals.each_young(|word| mover.correct(word));
             self.guards.each_young(|word| mover.correct(word));

@@ -157,7 +157,7 @@ impl Inner {
             self.guards.each(|word| check.word(word, None, || "the guarded objects".into()));
             for place in stopped.members() {
                 place.each_session(|session| {
-                    session.roots.each(|root| check.root(root, session.changed.get(), "the roots"));
+                    _ = session.roots.each(|root| check.root(root, session.changed.get(), "the roots"));
                 });
             }
             self.globals.each(|word, may_be_young| check.root(word, may_be_young, "the global handles"));

@@ -4,7 +4,7 @@ use crate::scheme::{Value, ValueView, cons, numbers, sum};
 use crate::support::{LIST, SUM, churn, crowded, message, small};
 use lisle::channel::unbounded;
 use lisle::{Runtime, never, spawn};
-use lisle_heap::{Array, Gc, Heap, Kind, Local, Object, Scope};
+use lisle_heap::{Array, Full, Gc, Heap, Kind, Local, Object, Scope};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
@@ -241,6 +241,46 @@ fn a_panic_in_par_map_is_passed_on() {
             assert_eq!(seen.into_inner(), 999 * 1_000 / 2);
         });
     });
+}
+
+/// The error is that of a loop, whichever domain comes first, and also where the heap is full.
+#[test]
+fn try_par_map_returns_the_first_error() {
+    let heap = Heap::builder().nursery(1 << 16).limit(4 << 20).build();
+    on(3, || {
+        heap.enter(|s| {
+            let (numbers, list) = (array(s, 500), numbers(s, 3));
+            for failing in [0, 100, 499, 10_000] {
+                let mapped = s.try_par_map(numbers, (list, list), |s, number, (list, _)| {
+                    let ValueView::Int(n) = number.get(s) else { panic!("a number") };
+                    assert_eq!(sum(list.get(s)), 3);
+                    if n >= failing { Err(Wrong::Number(n)) } else { Ok(cons(s, number, list)) }
+                });
+                match mapped {
+                    Err(error) => assert_eq!(error, Wrong::Number(failing)),
+                    Ok(mapped) => {
+                        assert_eq!(failing, 10_000);
+                        assert!((3..).zip(mapped.get(s)).all(|(n, list)| sum(list.get()) == n));
+                    }
+                }
+            }
+            let full = s.try_par_map(numbers, (), |s, _, ()| Ok::<_, Wrong>(s.try_bytes(&[0; 1 << 16])?));
+            assert!(matches!(full, Err(Wrong::Full)));
+            assert_eq!(s.verify(), Ok(()));
+        });
+    });
+}
+
+#[derive(Debug, PartialEq)]
+enum Wrong {
+    Number(i64),
+    Full,
+}
+
+impl From<Full> for Wrong {
+    fn from(_: Full) -> Self {
+        Self::Full
+    }
 }
 
 /// A fiber that is cancelled within a join ends its sessions.

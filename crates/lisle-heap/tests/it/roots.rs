@@ -1,6 +1,8 @@
 //! Handles, variables and registers.
 
 use crate::scheme::{Cons, ConsRef, Value, ValueView, numbers, sum};
+#[cfg(not(miri))]
+use crate::support::{Running, block_until_let_go};
 use crate::support::{Text, small};
 use lisle_heap::{Heap, Kind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -72,4 +74,31 @@ fn registers_that_cannot_be_made_change_nothing() {
             }
         });
     });
+}
+
+/// A loop that makes a handle in each round is found by its report.
+#[cfg(not(miri))] // there are no processes
+#[test]
+fn a_session_with_a_million_handles_is_reported() {
+    let Some(mut child) = Running::new(|| {
+        let heap = Heap::builder().name("scripts").nursery(1 << 16).build();
+        for _ in 0..2 {
+            heap.enter(|s| {
+                let nil = s.local::<Value>(ValueView::Nil);
+                for _ in 1..1_100_000 {
+                    s.local::<Value>(nil);
+                }
+                s.collect(Kind::Minor);
+            });
+        }
+        block_until_let_go();
+    }) else {
+        return;
+    };
+    child.until_said(&[
+        "a session of the heap `scripts` has 1100000 handles, of the thread `roots::a_session",
+        "roots.rs:",
+    ]);
+    let said = child.succeeds();
+    assert_eq!(said.matches(" handles, of ").count(), 1, "{said}");
 }

@@ -42,13 +42,14 @@ impl Running {
         }
     }
 
-    /// Lets the child go on from [`block_until_let_go`], to its end, which must be a success.
+    /// Lets the child go on from [`block_until_let_go`], to its end, which must be a success. Returns all that it has said.
     #[track_caller]
-    pub(crate) fn succeeds(mut self) {
+    pub(crate) fn succeeds(mut self) -> String {
         drop(self.child.stdin.take());
         self.stderr.read_to_string(&mut self.said).expect("it says text");
         let status = self.child.wait().expect("it is a child");
         assert!(status.success(), "{status}: {}", self.said);
+        std::mem::take(&mut self.said)
     }
 }
 
