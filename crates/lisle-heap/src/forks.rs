@@ -25,13 +25,13 @@ static STOPPED: AtomicPtr<Stopped> = AtomicPtr::new(ptr::null_mut());
 
 /// The fields are dropped in this order.
 struct Stopped {
+    globals: Vec<Held<'static>>,
     heaps: Vec<One>,
     list: MutexGuard<'static, Vec<Weak<Inner>>>,
 }
 
 struct One {
     world: Quiet<'static, Place>,
-    globals: Held<'static>,
     /// Keeps what the others borrow.
     heap: Arc<Inner>,
 }
@@ -55,15 +55,14 @@ impl One {
             ));
         };
         let world = heap.world.quiet(Place::of_this_thread(heap.number), late);
-        let globals = heap.globals.hold();
-        // SAFETY: only the lifetimes change; `heap` is dropped after both.
-        let (world, globals) = unsafe {
-            (
-                transmute::<Quiet<'_, Place>, Quiet<'static, Place>>(world),
-                transmute::<Held<'_>, Held<'static>>(globals),
-            )
-        };
-        Self { world, globals, heap }
+        // SAFETY: only the lifetime changes; `heap` is dropped later.
+        let world = unsafe { transmute::<Quiet<'_, Place>, Quiet<'static, Place>>(world) };
+        Self { world, heap }
+    }
+
+    fn hold_globals(&self) -> Held<'static> {
+        // SAFETY: only the lifetime changes; `heap` is dropped later.
+        unsafe { transmute::<Held<'_>, Held<'static>>(self.heap.globals.hold()) }
     }
 }
 
@@ -80,7 +79,9 @@ extern "C" fn before() {
         drop(list);
         heaps.extend(new.into_iter().map(One::stop));
     };
-    STOPPED.store(Box::into_raw(Box::new(Stopped { heaps, list })), Ordering::Relaxed);
+    // Last, since a thread that is inside of one heap may drop a global handle of another one.
+    let globals = heaps.iter().map(One::hold_globals).collect();
+    STOPPED.store(Box::into_raw(Box::new(Stopped { globals, heaps, list })), Ordering::Relaxed);
 }
 
 fn take() -> Stopped {
@@ -90,10 +91,10 @@ fn take() -> Stopped {
 
 /// Goes on. The heaps are dropped last, without a lock, since the destructors of their objects may run.
 fn go_on(stopped: Stopped, each: impl Fn(Quiet<'static, Place>)) {
-    let Stopped { heaps, list } = stopped;
+    let Stopped { globals, heaps, list } = stopped;
+    drop(globals);
     let mut kept = Vec::with_capacity(heaps.len());
-    for One { world, globals, heap } in heaps {
-        drop(globals);
+    for One { world, heap } in heaps {
         each(world);
         kept.push(heap);
     }

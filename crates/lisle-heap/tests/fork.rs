@@ -99,7 +99,7 @@ mod cases {
         const THREADS: usize = 3;
         const FORKS: usize = 30;
         let heap = Heap::builder().name("forked").nursery(1 << 18).build();
-        // It has a thread inside that does not allocate, and is stopped by its polls.
+        // It has a thread inside that does not allocate, and is stopped by its polls. It copies a handle of the first heap meanwhile.
         let other = Heap::builder().name("other").build();
         let shared: Vec<Global<Shared>> = heap.enter(|s| {
             let new = |_| {
@@ -131,6 +131,7 @@ mod cases {
                 other.enter(|s| {
                     while !done.load(Ordering::Relaxed) {
                         s.poll();
+                        drop(shared[0].clone());
                         thread::yield_now();
                     }
                 });
