@@ -40,10 +40,11 @@ fn after(damage: impl FnOnce(&mut Scope<'_>, &Objects<'_>)) -> String {
             s.collect(Kind::Full);
         });
         s.collect(Kind::Full);
-        let array = s.array::<Option<Pair>>(1_000, None);
+        // A large object.
+        let array = s.array::<Option<Pair>>(150, None);
         let young = s.alloc::<Pair>(Pair::init(old, None));
         old.get(s).first.set(s, young);
-        array.get(s).at(500).set(s, young);
+        array.get(s).at(100).set(s, young);
         assert_eq!(s.verify(), Ok(()));
         let objects = Objects { old, young, _array: array, bytes };
         damage(s, &objects);

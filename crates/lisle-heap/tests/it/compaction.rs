@@ -72,7 +72,7 @@ fn case_25_compaction_gives_memory_back() {
 }
 
 fn fill(s: &mut Scope<'_>, table: Local<'_, Array<Value>>, random: &mut Random) {
-    for _ in 0..500 {
+    for _ in 0..if cfg!(miri) { 10 } else { 500 } {
         s.scope(|s| {
             let len = random.below(20) as i64;
             let list = numbers(s, len);
@@ -89,7 +89,7 @@ fn all_words_are_corrected() {
     let rounds = if cfg!(miri) { 2 } else { 30 };
     let (tx, rx) = lisle_core::channel::unbounded::<Global<Text>>();
     heap.enter(|s| {
-        let table = s.array::<Value>(200, Value::nil());
+        let table = s.array::<Value>(if cfg!(miri) { 10 } else { 200 }, Value::nil());
         let text = s.alloc::<Text>(Text::init("text".into()));
         let pair = s.alloc::<Pair>(Pair::init(text, None));
         pair.get(s).second.set(s, pair);

@@ -1,7 +1,7 @@
 //! Snapshots of a heap, read again as a JSON document.
 
 use crate::scheme::{Value, cons, numbers};
-use crate::support::{Pair, Text, small};
+use crate::support::{LIST, Pair, Text, small};
 use lisle_heap::{Bytes, Heap, Kind, Object};
 use serde_json::Value as Json;
 use std::collections::HashMap;
@@ -67,7 +67,7 @@ fn a_snapshot_has_all_objects_and_what_refers_to_them() {
         let pair = s.alloc::<Pair>(Pair::init(text, None));
         pair.get(s).second.set(s, pair);
         numbers(s, 5);
-        s.scope(|s| _ = numbers(s, 1_000));
+        s.scope(|s| _ = numbers(s, LIST));
         let bytes = s.bytes("\"quoted\"\n".as_bytes());
         s.bytes(&[0xff; 3]);
         cons(s, Value::nil(), Value::nil());
@@ -88,7 +88,7 @@ fn a_snapshot_has_all_objects_and_what_refers_to_them() {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     nodes.iter().for_each(|node| *counts.entry(&node.name).or_default() += 1);
     let count = |name: &str| counts.get(name).copied().unwrap_or(0);
-    // The thousand numbers are garbage.
+    // The long list is garbage.
     assert_eq!(count("Cons"), 5 + 1);
     assert_eq!((count("Pair"), count("Text"), count("Bytes"), count("\"quoted\"\n")), (1, 1, 1, 1));
     let node = |name: &str| nodes.iter().position(|node| node.name == name).unwrap();
