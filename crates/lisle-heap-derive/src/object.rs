@@ -123,23 +123,31 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     });
     let names = heap_fields.iter().map(|Field { member, .. }| quote!(::core::stringify!(#member)));
     let plain = fields.iter().filter(|field| field.kind.is_none()).map(|field| field.ty);
-    let externals: Vec<_> = fields
-        .iter()
-        .filter_map(|Field { member, ty, external, .. }| {
-            let external = external.as_ref()?;
-            Some(quote! {{
+    let externals: Vec<_> =
+        fields.iter().filter_map(|field| Some((field, field.external.as_ref()?))).collect();
+    let turbofish = ty_generics.as_turbofish();
+    // Each is called by a function of its own: in the body of `external`, which is unsafe, the user's code could be so, too.
+    let callers = externals.iter().enumerate().map(|(index, (Field { ty, .. }, external))| {
+        let caller = format_ident!("external_of_{index}");
+        quote! {
+            fn #caller #impl_generics (field: &#ty) -> ::core::primitive::usize #where_clause {
                 let external: fn(&#ty) -> ::core::primitive::usize = #external;
-                external(unsafe { &(*at).#member })
-            }})
-        })
-        .collect();
+                external(field)
+            }
+        }
+    });
+    let calls = externals.iter().enumerate().map(|(index, (Field { member, .. }, _))| {
+        let caller = format_ident!("external_of_{index}");
+        quote!(#caller #turbofish (unsafe { &(*at).#member }))
+    });
     let (has_external, external) = if externals.is_empty() {
         (quote!(), quote!())
     } else {
         let sum = quote! {
             unsafe fn external(at: *const Self) -> ::core::primitive::usize {
+                #(#callers)*
                 let all: ::core::primitive::usize = 0;
-                #(let all = all.saturating_add(#externals);)*
+                #(let all = all.saturating_add(#calls);)*
                 all
             }
         };
