@@ -18,6 +18,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 static HEAPS: Mutex<Vec<Weak<Inner>>> = Mutex::new(Vec::new());
+/// One thread forks at a time.
+static TURN: Mutex<()> = Mutex::new(());
 static HANDLERS: Handlers = Handlers::around(before, in_parent, in_child);
 
 /// What the thread that forks has stopped. Null between forks.
@@ -28,6 +30,8 @@ struct Stopped {
     globals: Vec<Held<'static>>,
     heaps: Vec<One>,
     list: MutexGuard<'static, Vec<Weak<Inner>>>,
+    /// Dropped last, since another thread may fork then.
+    turn: MutexGuard<'static, ()>,
 }
 
 struct One {
@@ -67,6 +71,11 @@ impl One {
 }
 
 extern "C" fn before() {
+    // First, since the thread that forks now may wait for this one.
+    if let Some((heap, place)) = Place::inside_here() {
+        heap.world.begin_fork(place);
+    }
+    let turn = lock(&TURN);
     let mut heaps: Vec<One> = Vec::new();
     // A thread that is inside of one heap may make another one. So the list is not locked while others are waited for.
     let list = loop {
@@ -81,7 +90,7 @@ extern "C" fn before() {
     };
     // Last, since a thread that is inside of one heap may drop a global handle of another one.
     let globals = heaps.iter().map(One::hold_globals).collect();
-    STOPPED.store(Box::into_raw(Box::new(Stopped { globals, heaps, list })), Ordering::Relaxed);
+    STOPPED.store(Box::into_raw(Box::new(Stopped { globals, heaps, list, turn })), Ordering::Relaxed);
 }
 
 fn take() -> Stopped {
@@ -91,7 +100,7 @@ fn take() -> Stopped {
 
 /// Goes on. The heaps are dropped last, without a lock, since the destructors of their objects may run.
 fn go_on(stopped: Stopped, each: impl Fn(Quiet<'static, Place>)) {
-    let Stopped { globals, heaps, list } = stopped;
+    let Stopped { globals, heaps, list, turn } = stopped;
     drop(globals);
     let mut kept = Vec::with_capacity(heaps.len());
     for One { world, heap } in heaps {
@@ -99,6 +108,7 @@ fn go_on(stopped: Stopped, each: impl Fn(Quiet<'static, Place>)) {
         kept.push(heap);
     }
     drop(list);
+    drop(turn);
     drop(kept);
 }
 

@@ -154,7 +154,7 @@ impl<S: Entry> Opened<S> {
     /// Complexity: constant, but for the number of coroutines of other crates.
     pub(crate) fn of_performer(&self, check: impl Fn(&S)) -> *const S {
         // SAFETY: as in `find`.
-        if let Some(inside) = unsafe { self.inside.get().as_ref() } {
+        if let Some(inside) = unsafe { self.inside().as_ref() } {
             check(inside);
         }
         let (performer, others_count) = (performer_id(), !is_in_task());
@@ -195,6 +195,11 @@ impl<S: Entry> Opened<S> {
         } else {
             self.remove_of_fiber(session);
         }
+    }
+
+    /// Returns the session that is inside, or null.
+    pub(crate) fn inside(&self) -> *const S {
+        self.inside.get()
     }
 
     /// Notes which session is inside, or that none is.

@@ -199,7 +199,14 @@ impl Place {
         let find = |mine: &RefCell<Mine>| {
             Some(Arc::as_ptr(mine.borrow().0.iter().find(|place| place.heap == heap)?))
         };
-        MINE.try_with(find).ok().flatten()
+        let inside = Self::inside_here().map(|(_, place)| place).filter(|place| place.heap == heap);
+        inside.map(ptr::from_ref).or_else(|| MINE.try_with(find).ok().flatten())
+    }
+
+    /// Returns the heap that this thread is inside of, if any, and its place there.
+    pub(crate) fn inside_here<'a>() -> Option<(&'a Inner, &'a Self)> {
+        // SAFETY: the heap and the place stay while a session is open there.
+        Session::inside_here().map(|session| unsafe { (&*session.heap.get(), &*session.place.get()) })
     }
 
     /// Gives the place up, since its thread ends. Coroutines that are kept in thread-local variables may have sessions here, and

@@ -64,6 +64,12 @@ impl Session {
         OPENED.with(|opened| opened.of_performer(check))
     }
 
+    /// Returns the session of this thread that is inside, if any.
+    pub(crate) fn inside_here<'a>() -> Option<&'a Self> {
+        // SAFETY: a session stays while it is open, and the code that calls this runs inside of it.
+        OPENED.with(|opened| unsafe { opened.inside().as_ref() })
+    }
+
     /// Notes that the performer here has opened the session.
     pub(crate) fn list(&self) {
         OPENED.with(|opened| opened.add(self));

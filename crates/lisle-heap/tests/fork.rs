@@ -14,6 +14,7 @@ fn main() {
 #[cfg(all(unix, not(miri)))]
 mod cases {
     use lisle_heap::{Gc, Global, Heap, Kind, Object, Scope, Slot};
+    use std::sync::Barrier;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use std::thread;
 
@@ -179,6 +180,41 @@ mod cases {
             }
         });
         heap.enter(|s| check(s, &shared));
-        println!("test result: ok. 1 passed; 0 failed; {FORKS} forks");
+        let at_once = fork_at_once([&heap, &heap, &other], &shared);
+        println!("test result: ok. 1 passed; 0 failed; {FORKS} forks, and {at_once} at once");
+    }
+
+    /// Threads that are inside fork at the same time, while another one collects. Returns the number of forks.
+    fn fork_at_once(heaps: [&Heap; 3], shared: &[Global<Shared>]) -> usize {
+        const EACH: usize = 10;
+        let (threads, forking) = (Barrier::new(heaps.len() + 1), AtomicUsize::new(heaps.len()));
+        thread::scope(|scope| {
+            for heap in heaps {
+                scope.spawn(|| {
+                    threads.wait();
+                    for _ in 0..EACH {
+                        heap.enter(|s| {
+                            let mine = s.alloc::<List>(List::init(7, None));
+                            let list = mine.get(s);
+                            forked(|| assert_eq!(list.number, 7));
+                            assert_eq!(list.number, 7);
+                            forked(|| {
+                                s.collect(Kind::Full);
+                                assert_eq!((mine.get(s).number, s.verify()), (7, Ok(())));
+                            });
+                        });
+                    }
+                    forking.fetch_sub(1, Ordering::Relaxed);
+                    threads.wait();
+                });
+            }
+            threads.wait();
+            while forking.load(Ordering::Relaxed) > 0 {
+                heaps[0].enter(|s| replace(s, &shared[0]));
+                heaps[0].collect(Kind::Full);
+            }
+            threads.wait();
+        });
+        2 * EACH * heaps.len()
     }
 }

@@ -30,6 +30,8 @@ pub(crate) struct State(AtomicU8);
 const OUTSIDE: u8 = 0;
 const INSIDE: u8 = 1;
 const HELD: u8 = 2;
+/// Inside, in a call that forks the process.
+const FORKS: u8 = 3;
 
 impl State {
     pub(crate) fn new() -> Self {
@@ -89,6 +91,8 @@ struct Round {
     asleep: usize,
     /// The number of threads that wait for the end of a stop to become members, to take one over, or to stop all themselves.
     coming: usize,
+    /// Whether the thread that stops the others still waits for one.
+    waits: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -314,8 +318,25 @@ impl<M: Member> World<M> {
     }
 
     fn stop_others(&self, round: MutexGuard<'_, Round>, me: &M, late: impl FnOnce(&M)) {
+        let counts = |member: &M| {
+            let state = member.state();
+            !std::ptr::eq(member, me) && (state.is(INSIDE) || state.is(FORKS))
+        };
+        drop(self.ask_others(round, counts, late));
+    }
+
+    /// Asks all members to stop, and waits until none counts.
+    fn ask_others<'a>(
+        &'a self,
+        mut round: MutexGuard<'a, Round>,
+        counts: impl Fn(&M) -> bool,
+        late: impl FnOnce(&M),
+    ) -> MutexGuard<'a, Round> {
+        round.waits = true;
         self.ask_to_stop();
-        drop(self.wait_for_others(round, |member| std::ptr::eq(member, me), late));
+        let mut round = self.wait_for_others(round, counts, late);
+        round.waits = false;
+        round
     }
 
     fn ask_to_stop(&self) {
@@ -333,16 +354,16 @@ impl<M: Member> World<M> {
         unsafe { (*self.members.get()).iter().for_each(|member| member.ask_to_stop()) };
     }
 
-    /// Waits until no member is inside but those that do not count.
+    /// Waits until no member counts.
     fn wait_for_others<'a>(
         &'a self,
         mut round: MutexGuard<'a, Round>,
-        does_not_count: impl Fn(&M) -> bool,
+        counts: impl Fn(&M) -> bool,
         late: impl FnOnce(&M),
     ) -> MutexGuard<'a, Round> {
         // SAFETY: this thread stops the members.
         let members = unsafe { &*self.members.get() };
-        let inside = || members.iter().find(|member| member.state().is(INSIDE) && !does_not_count(member));
+        let inside = || members.iter().find(|member| counts(member));
         if LOOKS > 0 && inside().is_some() {
             drop(round);
             let mut looks = 0;
@@ -358,7 +379,7 @@ impl<M: Member> World<M> {
                 self.arrived.wait_timeout(round, LONG).unwrap_or_else(|poisoned| poisoned.into_inner());
             round = guard;
             if waited.timed_out()
-                && other.state().is(INSIDE)
+                && counts(other)
                 && let Some(late) = late.take()
             {
                 late(other);
