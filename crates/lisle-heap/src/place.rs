@@ -27,7 +27,13 @@ pub(crate) struct Place {
     owned: AtomicBool,
     /// Whether that thread is about to end, and gives the place up when it closes its last session.
     ends: Cell<bool>,
+    /// Only its thread changes them. The collector reads them, so the thread may read them outside.
     sessions: UnsafeCell<Sessions>,
+    /// The sessions whose roots may have changed since the last minor collection.
+    changed: UnsafeCell<Vec<NonNull<Session>>>,
+    /// The mark that goes on has not looked at the first so many of the open sessions, but for those that have been inside since
+    /// it began.
+    unmarked: Cell<usize>,
     /// Where the thread has entered, for reports.
     entered: AtomicPtr<Location<'static>>,
     /// The name of the thread, for reports.
@@ -46,11 +52,6 @@ struct Sessions {
     /// The sessions of performers that are inside or in `outside`.
     open: Vec<NonNull<Session>>,
     unused: Vec<NonNull<Session>>,
-    /// The sessions whose roots may have changed since the last minor collection.
-    changed: Vec<NonNull<Session>>,
-    /// The mark that goes on has not looked at the first so many of the open sessions, but for those that have been inside since
-    /// it began.
-    unmarked: usize,
 }
 
 impl Drop for Sessions {
@@ -121,6 +122,8 @@ impl Place {
             owned: AtomicBool::new(true),
             ends: Cell::new(false),
             sessions: UnsafeCell::default(),
+            changed: UnsafeCell::default(),
+            unmarked: Cell::new(0),
             entered: AtomicPtr::new(ptr::null_mut()),
             thread: Mutex::default(),
         }
@@ -213,7 +216,7 @@ impl Place {
     /// use or close them when these variables are dropped. Then the last one that is closed gives it up.
     fn end(&self) {
         self.ends.set(true);
-        // SAFETY: other threads do no more than read the sessions.
+        // SAFETY: other threads do no more than read these.
         if unsafe { &*self.sessions.get() }.open.is_empty() {
             self.give_up();
         }
@@ -266,7 +269,7 @@ impl Place {
         session.changed.set(true);
         // SAFETY: passed on to the caller, and the session is one of this place.
         unsafe {
-            (*self.sessions.get()).changed.push(NonNull::from(session));
+            (*self.changed.get()).push(NonNull::from(session));
             let marks = (*session.heap.get()).cycle.marks();
             if session.mark.replace(marks) != marks {
                 _ = session.roots.each(|root| self.young.mark(root.load(Ordering::Relaxed)));
@@ -291,7 +294,7 @@ impl Place {
             unsafe { moved.as_ref() }.index.set(index);
         }
         // The one that has moved comes from behind, so none of the first ones is passed over.
-        sessions.unmarked = sessions.unmarked.min(sessions.open.len());
+        self.unmarked.set(self.unmarked.get().min(sessions.open.len()));
         sessions.unused.push(session);
         self.ends.get() && sessions.open.is_empty()
     }
@@ -318,7 +321,7 @@ impl Place {
         let mut most = 0;
         // SAFETY: passed on to the caller.
         unsafe {
-            (*self.sessions.get()).changed.retain(|session| {
+            (*self.changed.get()).retain(|session| {
                 let session = session.as_ref();
                 most = most.max(session.roots.each(&mut visit));
                 session.changed.set(session.is_inside() || session.is_shared());
@@ -337,9 +340,8 @@ impl Place {
     pub(crate) unsafe fn begin_mark(&self, mark: u64, mut visit: impl FnMut(&Word)) {
         // SAFETY: passed on to the caller.
         unsafe {
-            let sessions = &mut *self.sessions.get();
-            sessions.unmarked = sessions.open.len();
-            for session in &sessions.changed {
+            self.unmarked.set((&*self.sessions.get()).open.len());
+            for session in &*self.changed.get() {
                 _ = session.as_ref().roots.each(&mut visit);
                 session.as_ref().mark.set(mark);
             }
@@ -355,15 +357,16 @@ impl Place {
     pub(crate) unsafe fn mark_sessions(&self, mark: u64, least: usize, mut visit: impl FnMut(&Word)) -> bool {
         // SAFETY: passed on to the caller.
         unsafe {
-            let sessions = &mut *self.sessions.get();
-            for _ in 0..least.max(sessions.unmarked / 16).min(sessions.unmarked) {
-                sessions.unmarked -= 1;
-                let session = sessions.open[sessions.unmarked].as_ref();
+            let (sessions, unmarked) = (&*self.sessions.get(), self.unmarked.get());
+            let rest = unmarked - least.max(unmarked / 16).min(unmarked);
+            for session in &sessions.open[rest..unmarked] {
+                let session = session.as_ref();
                 if session.mark.replace(mark) != mark {
                     _ = session.roots.each(&mut visit);
                 }
             }
-            sessions.unmarked == 0
+            self.unmarked.set(rest);
+            rest == 0
         }
     }
 

@@ -4,9 +4,9 @@ use crate::scheme::{Value, numbers, sum};
 #[cfg(all(target_os = "linux", not(miri)))]
 use crate::support::Running;
 use crate::support::{Pair, PairRef as _, Random, Text, small};
+use lisle_heap::{Array, Global, Kind, Local, Scope};
 #[cfg(all(target_os = "linux", not(miri)))]
-use lisle_heap::Bytes;
-use lisle_heap::{Array, Global, Heap, Kind, Local, Scope};
+use lisle_heap::{Bytes, Heap};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 
