@@ -90,11 +90,11 @@ fn limit(more: usize) {
 fn case_23_the_end_of_memory_is_an_error() {
     let alone = Running::new(|| {
         let heap = Heap::builder().nursery(1 << 20).build();
-        limit(48 << 20);
-        for _ in 0..3 {
+        limit(24 << 20);
+        for _ in 0..2 {
             heap.enter(|s| {
                 let full = s.scope(fill).unwrap_err();
-                assert!(full.live > 16 << 20, "{full}");
+                assert!(full.live > 4 << 20, "{full}");
                 s.collect(Kind::Full);
             });
             assert_eq!(ALIVE.load(Relaxed), 0);
@@ -117,14 +117,14 @@ fn case_23_several_threads_come_to_the_end_of_memory() {
                     heap.enter(|_| ());
                     begin.wait();
                     begin.wait();
-                    for _ in 0..3 {
+                    for _ in 0..2 {
                         heap.enter(|s| s.scope(fill)).unwrap_err();
                     }
                 });
             }
             // They have their stacks and their places before memory ends.
             begin.wait();
-            limit(64 << 20);
+            limit(32 << 20);
             begin.wait();
         });
         heap.collect(Kind::Full);
