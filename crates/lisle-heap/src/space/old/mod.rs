@@ -36,10 +36,6 @@ impl Class {
         let mut lists = [&mut self.with_room, &mut self.full, &mut self.unswept].into_iter();
         lists.all(|list| list.try_reserve(all - list.len()).is_ok())
     }
-
-    fn blocks(&self) -> impl Iterator<Item = &Block> {
-        self.with_room.iter().chain(&self.full).chain(&self.unswept)
-    }
 }
 
 pub(crate) struct Large {
@@ -57,7 +53,8 @@ impl Large {
 
 /// All objects of the old space.
 pub(crate) struct All {
-    classes: [Class; CLASSES],
+    /// The blocks of each size, and the number of those that are not swept, which come first.
+    blocks: [(Vec<Block>, usize); CLASSES],
     large: Vec<Large>,
     unswept_large: Vec<Large>,
 }
@@ -65,7 +62,7 @@ pub(crate) struct All {
 impl All {
     /// Calls `visit` for the payload of each object, the dead ones included that are not swept.
     pub(crate) fn each_object(&self, mut visit: impl FnMut(Raw)) {
-        for payload in self.classes.iter().flat_map(Class::blocks).flat_map(Block::cells) {
+        for payload in self.blocks.iter().flat_map(|(blocks, _)| blocks).flat_map(Block::cells) {
             // SAFETY: each cell that was taken has a header, or is free.
             if !unsafe { header_of(payload) }.is_free() {
                 visit(payload);
@@ -160,23 +157,26 @@ impl Old {
         self.blocks.reserve(blocks) && self.classes.iter_mut().all(|class| class.reserve(more))
     }
 
-    /// Takes all objects out, so that others can be added while these are looked at.
+    /// Takes all objects out, so that others can be added while these are looked at. It allocates nothing, and the lists to which
+    /// blocks are added meanwhile keep their room: `reserve` has made room for all blocks in each.
     pub(crate) fn take_all(&mut self) -> All {
-        All {
-            classes: std::mem::replace(&mut self.classes, std::array::from_fn(|_| Class::default())),
-            large: take(&mut self.large),
-            unswept_large: take(&mut self.unswept_large),
-        }
+        let blocks = self.classes.each_mut().map(|Class { with_room, full, unswept }| {
+            let count = unswept.len();
+            unswept.append(with_room);
+            unswept.append(full);
+            (take(unswept), count)
+        });
+        All { blocks, large: take(&mut self.large), unswept_large: take(&mut self.unswept_large) }
     }
 
     /// Puts them back.
-    pub(crate) fn put_back_all(&mut self, mut all: All) {
-        // The lists have room for the blocks that were added meanwhile: `reserve` has made it.
-        for (class, new) in all.classes.iter_mut().zip(&mut self.classes) {
-            class.with_room.append(&mut new.with_room);
-            class.full.append(&mut new.full);
+    pub(crate) fn put_back_all(&mut self, all: All) {
+        let All { blocks, large, unswept_large } = all;
+        for (class, (mut blocks, unswept)) in blocks.into_iter().enumerate() {
+            blocks.drain(unswept..).for_each(|block| self.add(class, block));
+            self.classes[class].unswept = blocks;
         }
-        (self.classes, self.large, self.unswept_large) = (all.classes, all.large, all.unswept_large);
+        (self.large, self.unswept_large) = (large, unswept_large);
     }
 
     /// Gives memory back to the system, but for `keep` free blocks.
@@ -251,5 +251,33 @@ impl Drop for Old {
             // SAFETY: the allocation is the heap's own, which is not used any more.
             unsafe { dealloc(large.begin, large.layout) };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cells, Old};
+    use crate::object::{Header, set_header};
+    use std::sync::Mutex;
+
+    #[test]
+    fn lists_keep_their_room_while_all_objects_are_taken_out() {
+        let old = Mutex::new(Old::new(0));
+        assert!(old.lock().unwrap().reserve(5));
+        let mut cells = Cells::new(&old);
+        // SAFETY: the cell is there, and has no object.
+        unsafe { set_header(cells.take(4), Header::FREE) };
+        drop(cells);
+        let old = &mut *old.lock().unwrap();
+        let blocks = |old: &Old| old.each_block().filter(|(_, _, is_swept)| *is_swept).count();
+        assert_eq!(blocks(old), 1);
+        let all = old.take_all();
+        assert_eq!(blocks(old), 0);
+        assert!(
+            old.classes.iter().all(|class| class.with_room.capacity() >= 5 && class.full.capacity() >= 5)
+        );
+        old.put_back_all(all);
+        assert_eq!(blocks(old), 1);
+        assert!(old.classes.iter().all(|class| class.unswept.capacity() >= 5));
     }
 }
