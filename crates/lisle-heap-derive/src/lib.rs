@@ -22,8 +22,8 @@ mod value;
 /// 8 bytes at most, so a `u128` stands in a `Box`. A field named `get` is read as `object.get().get`.
 ///
 /// The type cannot implement `Drop` if it has heap fields. Its plain fields may. These destructors run within collections: they can enter
-/// no heap, and a panic in one ends the process. They must not wait for other threads, and a parallel join or loop does: those threads may
-/// be stopped until the collection ends.
+/// no heap, and a panic in one ends the process. They must not wait for other threads, which may be stopped until the collection ends; joins and
+/// loops of Lisle run in place there.
 ///
 /// # Memory of plain fields
 ///

@@ -2,10 +2,11 @@
 
 use crate::scheme::{Value, numbers, sum};
 use crate::support::{Pair, PairRef as _, Text, message, small};
+use lisle::par::prelude::*;
 use lisle::{Event, Runtime, channel, never, spawn};
 use lisle_heap::{Bytes, Global, Heap, Kind, Scope};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Runs `f` on a single domain.
 fn on_one<R>(f: impl FnOnce() -> R) -> R {
@@ -225,6 +226,53 @@ fn a_loop_in_a_session_does_not_wait_for_its_own_heap() {
     heap.collect(Kind::Full);
 }
 
+/// Computes for at least so long, in joins of joins: other domains look for a part of it.
+fn compute(time: Duration) {
+    fn halves(depth: u32) -> u64 {
+        if depth == 0 {
+            return std::hint::black_box(1);
+        }
+        let (left, right) = lisle::par::join(|| halves(depth - 1), || halves(depth - 1));
+        left + right
+    }
+    let begun = Instant::now();
+    while begun.elapsed() < time {
+        assert_eq!(halves(6), 64);
+    }
+}
+
+/// No other domain takes a part of a session: it would wait for the session, which waits for the part.
+#[test]
+fn joins_in_a_session_are_not_shared() {
+    let heap = small();
+    let here = || std::thread::current().id();
+    Runtime::builder().domains(2).run(|| {
+        for _ in 0..5 {
+            heap.enter(|s| {
+                let list = numbers(s, 10);
+                let short = || compute(Duration::from_millis(50));
+                assert_eq!(lisle::par::join(short, here).1, here());
+                let me = here();
+                assert!((0..100).into_par_iter().all(|_| {
+                    compute(Duration::from_micros(500));
+                    here() == me
+                }));
+                let said = message(|| _ = lisle::par::join(short, || heap.collect(Kind::Full)));
+                assert!(said.starts_with("this code is inside the heap `heap` already"), "{said}");
+                assert_eq!(sum(list.get(s)), 45);
+            });
+            // A part of a loop in which a session opens.
+            (0..4).into_par_iter().for_each(|_| {
+                heap.enter(|s| {
+                    s.bytes(&[1]);
+                    assert_eq!(lisle::par::join(|| compute(Duration::from_millis(20)), here).1, here());
+                });
+            });
+        }
+    });
+    heap.enter(|_| assert_eq!(lisle::par::join(|| compute(Duration::from_millis(2)), here).1, here()));
+}
+
 /// Makes lists on both sides of joins within `outside`: a side that stays here continues the session, one that is stolen opens
 /// its own.
 fn halves(s: &mut Scope<'_>, heap: &Heap, depth: u32) -> i64 {
@@ -254,7 +302,6 @@ fn joins_within_outside_share_a_heap() {
 /// A loop over all domains makes one list in each of its steps, and all are there in the end.
 #[test]
 fn a_parallel_loop_within_outside_shares_a_heap() {
-    use lisle::par::prelude::*;
     let heap = Heap::builder().nursery(1 << 18).build();
     Runtime::builder().domains(3).run(|| {
         heap.enter(|s| {

@@ -91,7 +91,7 @@ pub(super) fn outermost(
     site: &'static Location<'static>,
 ) -> Result<(), Panic> {
     let pending = owner::pending();
-    if matches!(pending.inside.get(), Inside::Fenced(_)) {
+    if owner::is_fenced(pending) {
         return ended(catch_unwind(AssertUnwindSafe(a)), Second::Back(&mut b));
     }
     let mut join = Outermost::enter(pending, code);

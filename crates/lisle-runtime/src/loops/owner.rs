@@ -31,7 +31,14 @@ pub fn pending<'a>() -> &'a Pending {
 /// that unwinds, or that must not wait, cannot wait for jobs that others have taken.
 #[inline(always)]
 pub fn may_be_helped(pending: &Pending) -> bool {
-    !matches!(pending.inside.get(), Inside::Fenced(_)) && !parker::is_unwinding()
+    !is_fenced(pending) && !parker::is_unwinding()
+}
+
+/// Returns `true` if the running code must not wait. The stack knows of [`no_suspend`](crate::fiber::no_suspend());
+/// code of other crates, such as a session of a heap, forbids waiting by a fence alone.
+#[inline(always)]
+pub fn is_fenced(pending: &Pending) -> bool {
+    matches!(pending.inside.get(), Inside::Fenced(_)) || step::forbidden().is_some()
 }
 
 /// Returns `true` if the running code may wait for jobs that it gives away. It may not if it
