@@ -2,7 +2,7 @@
 
 open Harness
 
-(* By how much the heap may grow beyond what is alive, in percent, and the words of each domain's minor heap. The medium ones are
+(* By how much the heap may grow beyond the live objects, in percent, and the words of each domain's minor heap. The medium ones are
    OCaml's own. *)
 let set_memory job =
   let space_overhead, minor_heap_size =

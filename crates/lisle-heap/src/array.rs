@@ -202,7 +202,7 @@ impl<'s> Scope<'s> {
         self.array_of(len, || fill.read())
     }
 
-    /// Allocates an array of `len` elements, each with the word that `fill` returns when nothing can be collected any more.
+    /// Allocates an array of `len` elements, each with the word that `fill` returns after the last collection.
     pub(crate) fn array_of<W: Word>(
         &mut self,
         len: usize,

@@ -1,7 +1,7 @@
 //! A snapshot of the objects of a heap, as a file that other tools read.
 //!
 //! The format is that of V8's heap snapshots (`.heapsnapshot`, a JSON document): the browser's developer tools show its objects by
-//! type, what each keeps alive, and the path from a root that keeps it alive. `nodes` and `edges` are flat lists of numbers; the meta data
+//! type, the objects that each keeps alive, and the path from a root that keeps it alive. `nodes` and `edges` are flat lists of numbers; the meta data
 //! at the beginning names their columns. V8 documents it only by its own reader and writer
 //! (`src/profiler/heap-snapshot-generator.cc`).
 //!
@@ -41,7 +41,7 @@ struct Node {
     /// The number of a text.
     name: usize,
     size: usize,
-    /// The number of edges from it, which follow those of the node before.
+    /// The number of its edges, which follow the edges of the node before.
     edges: usize,
 }
 

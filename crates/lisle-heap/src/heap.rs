@@ -277,8 +277,8 @@ impl Heap {
         self.enter(|s| s.verify())
     }
 
-    /// Collects, and writes a snapshot of all objects that are left: what they are, how large they are, and what refers to
-    /// them. For the question why a program takes so much memory.
+    /// Collects, and writes a snapshot of all objects that are left: their types, their sizes, and the references
+    /// between them. For the question why a program takes so much memory.
     ///
     /// The snapshot is a JSON document in the format of V8, so the developer tools of Chromium show a file with the ending
     /// `.heapsnapshot` (tab *Memory*, *Load profile*). Sessions and global handles are the roots. A size has the object's header, and the

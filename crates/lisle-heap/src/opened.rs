@@ -14,7 +14,7 @@ pub(crate) trait Entry: Sized {
     fn links(&self) -> &Links<Self>;
 }
 
-/// What a session has for being found.
+/// The links by which a session is found.
 pub(crate) struct Links<S> {
     /// The performer that has opened it.
     performer: Cell<usize>,
@@ -46,7 +46,7 @@ pub(crate) struct Opened<S> {
     inside: List<S>,
     /// The sessions that were opened on the thread's own stack.
     on_own_stack: List<S>,
-    /// Those of fibers, by the hashes of their performers.
+    /// The sessions of fibers, by the hashes of their performers.
     few: [List<S>; FEW],
     /// In place of `few` if there are many. Freed when the last session of a fiber is closed.
     many: Cell<*const [List<S>]>,
@@ -148,8 +148,8 @@ impl<S: Entry> Opened<S> {
 
     /// Returns the session that the performer here has opened, or null. Calls `check` for it, and for sessions of
     /// other performers whose code may have called this code, with their handles at hand: one that is
-    /// inside, since nobody waits there, and those on the thread's own stack, below those of all fibers. The
-    /// code of a task has been sent to where it runs, so it has no handles of those.
+    /// inside, since no code waits there, and the sessions on the thread's own stack, below the stacks of all fibers. The
+    /// code of a task has been sent to where it runs, so it has no handles of these.
     ///
     /// Complexity: constant, but for the number of coroutines of other crates.
     pub(crate) fn of_performer(&self, check: impl Fn(&S)) -> *const S {

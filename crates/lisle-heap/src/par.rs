@@ -84,7 +84,7 @@ tuples!(A B C D);
 #[derive(Clone, Copy)]
 struct Sent<H>(H);
 
-// SAFETY: `Sent` is only used within a join. Until that ends, the scope of the handles does not, and nobody changes their words: the
+// SAFETY: `Sent` is only used within a join. Until that ends, the scope of the handles does not, and no code changes their words: the
 // caller waits for the join, and its session is borrowed. The words are read inside.
 unsafe impl<H> Send for Sent<H> {}
 // SAFETY: as above.
@@ -224,7 +224,7 @@ impl<'s> Scope<'s> {
     ///
     /// # Panics
     ///
-    /// With the panic of one call of `f`, when no call of it runs any more. If the heap is [full](crate::Full).
+    /// With the panic of one call of `f`, after all calls that have begun have ended. If the heap is [full](crate::Full).
     ///
     /// # Examples
     ///
@@ -251,7 +251,7 @@ impl<'s> Scope<'s> {
         array: Local<'_, Array<V>>,
         f: impl for<'i> Fn(&mut Scope<'i>, Local<'i, V>) -> Local<'i, W> + Sync,
     ) -> Local<'s, Array<W>> {
-        // The elements have no value until `f` has returned one, and nobody else sees the array until then.
+        // The elements have no value until `f` has returned one, and no other code sees the array until then.
         let results = unless_full(self.array_of::<W>(array.get(self).len(), || NONE));
         let to = Sent(results);
         self.over_array(array, |s, index, element| {
@@ -272,7 +272,7 @@ impl<'s> Scope<'s> {
     ///
     /// # Panics
     ///
-    /// With the panic of one call of `f`, when no call of it runs any more.
+    /// With the panic of one call of `f`, after all calls that have begun have ended.
     ///
     /// # Examples
     ///

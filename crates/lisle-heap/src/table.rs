@@ -23,7 +23,7 @@ struct Global {
     word: Cell,
     /// Whether it is in the list `young`.
     is_listed: bool,
-    /// The number of the last mark that has seen the word. A word that was added during a mark counts as seen: what it refers to was
+    /// The number of the last mark that has seen the word. A word that was added during a mark counts as seen: its object was
     /// reachable, or has been allocated since.
     mark: u64,
 }

@@ -54,7 +54,7 @@ pub fn measure(job: &Job) -> Option<Outcome> {
     Some(outcome.checked((job.workers == 1).then_some(sum)))
 }
 
-/// What a run has begun with: the time and the processor time when the cache was full.
+/// The begin of a run: the time and the processor time when the cache was full.
 fn begin() -> (Instant, f64) {
     (Instant::now(), processor_time())
 }

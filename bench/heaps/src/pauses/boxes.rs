@@ -1,4 +1,4 @@
-//! Boxes. What a step has replaced is freed in the step.
+//! Boxes. A step frees the object that it replaces.
 
 use super::{GARBAGE, Part, steps::Steps};
 use std::hint::black_box;

@@ -28,7 +28,7 @@ fn count(tree: Gc<'_, Tree<'_>>) -> u64 {
 
 /// Makes and counts all trees, each thread its share of them.
 pub fn run(job: &Job, depth: u32) -> u64 {
-    // How long the collector sleeps after a cycle, of what is alive.
+    // How long the collector sleeps after a cycle, in parts of the live objects.
     let sleep_factor = match job.memory {
         Memory::Small => 0.2,
         Memory::Medium => Pacing::DEFAULT.sleep_factor,

@@ -65,7 +65,7 @@ pub(crate) struct Float(pub(crate) f64);
 #[derive(Object)]
 pub(crate) struct Text(pub(crate) String);
 
-/// A hash table: lists of pairs of keys and values, by the hash of the key. Whoever holds the lock comes to no safe point,
+/// A hash table: lists of pairs of keys and values, by the hash of the key. A thread that holds the lock comes to no safe point,
 /// since a thread that waits for it comes to none.
 #[derive(Object)]
 pub(crate) struct Table {

@@ -194,7 +194,7 @@ impl Inner {
         all
     }
 
-    /// Puts the objects that stores have marked, and those of some roots, into the queue. Returns `true` if all roots have been looked
+    /// Puts the objects that stores have marked, and the objects of some roots, into the queue. Returns `true` if all roots have been looked
     /// at.
     unsafe fn collect_marked(&self, stopped: &Stopped<'_, Place>, some: Roots) -> bool {
         let mut stack = self.cycle.marker.stack(lock(&self.old).colours, self.nursery.range());

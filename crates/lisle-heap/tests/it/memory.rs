@@ -1,4 +1,4 @@
-//! Case 23: a system without memory is an error, as a limit is. What a collection needs is there before it begins.
+//! Case 23: a system without memory is an error, as a limit is. A collection has all that it needs before it begins.
 
 use crate::support::Running;
 use lisle_heap::{Array, Bytes, Ephemeron, Full, Gc, Heap, Kind, Local, Object, Root, Scope, Slot, Weak};

@@ -97,7 +97,7 @@ impl Old {
         blocks.into_iter().for_each(|(_, block)| self.add(class, block));
     }
 
-    /// Takes back the blocks that were emptied, when no word refers to them any more. All free memory but for `keep` blocks goes back
+    /// Takes back the blocks that were emptied, when all words are corrected. All free memory but for `keep` blocks goes back
     /// to the system.
     pub(crate) fn give_back_emptied(&mut self, emptied: Emptied, keep: usize) {
         emptied.0.into_iter().for_each(|block| self.blocks.put_back(block.memory()));

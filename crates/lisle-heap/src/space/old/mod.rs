@@ -84,7 +84,7 @@ pub(crate) struct Old {
     blocks: Blocks,
     /// The bytes of the cells that have an object, and of large objects.
     bytes: usize,
-    /// The bytes that old objects own elsewhere, as the last mark has found them, and those of objects that have grown old since.
+    /// The bytes that old objects own elsewhere, as the last mark has found them, and the bytes of objects that have grown old since.
     external: usize,
     /// The used bytes at which the next cycle begins.
     pub(crate) threshold: usize,
