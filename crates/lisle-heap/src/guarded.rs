@@ -40,7 +40,7 @@ impl Guards {
         guarded.push(Guarded { word: Cell::new(word), tell });
         // The stop in which they are found dead allocates nothing.
         dead.reserve(guarded.len());
-        table.reserve(guarded.len());
+        table.keep_room();
     }
 
     /// Calls `visit` for the word of each object that may be young, after which it is old.
@@ -69,7 +69,7 @@ impl Guards {
         *young = alive;
         for Guarded { word, tell } in guarded.drain(alive..) {
             stack.reach(&word);
-            dead.push((tell, table.add(word.into_inner())));
+            dead.push((tell, table.add_kept(word.into_inner())));
         }
         self.any_dead.store(!dead.is_empty(), Ordering::Relaxed);
     }

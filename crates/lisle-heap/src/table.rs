@@ -32,6 +32,8 @@ struct Global {
 struct Words {
     words: Vec<Global>,
     unused: Vec<usize>,
+    /// The table has room for so many words more, which a collection may add.
+    kept: usize,
     /// The numbers of the words that may be young.
     young: Vec<usize>,
     /// The number of the last mark.
@@ -44,6 +46,11 @@ struct Words {
 }
 
 impl Words {
+    /// Makes room for the words that are kept, and for `more`.
+    fn reserve(&mut self, more: usize) {
+        self.words.reserve((self.kept + more).saturating_sub(self.unused.len()));
+    }
+
     fn add(&mut self, raw: Raw, nursery: Range) -> usize {
         let index = self.unused.pop().unwrap_or_else(|| {
             self.words.push(Global { word: Cell::new(NONE), is_listed: false, mark: 0 });
@@ -95,18 +102,29 @@ impl Table {
 
     /// Adds a word, and returns its number.
     pub(crate) fn add(&self, raw: Raw) -> usize {
-        self.lock().add(raw, self.nursery)
+        let words = &mut *self.lock();
+        words.reserve(1);
+        words.add(raw, self.nursery)
     }
 
-    /// Makes room for so many more words.
-    pub(crate) fn reserve(&self, more: usize) {
+    /// Keeps room for one word more, which `add_kept` adds.
+    pub(crate) fn keep_room(&self) {
         let words = &mut *self.lock();
-        words.words.reserve(more.saturating_sub(words.unused.len()));
+        words.kept += 1;
+        words.reserve(0);
+    }
+
+    /// Adds a word for which there is room, so this allocates nothing.
+    pub(crate) fn add_kept(&self, raw: Raw) -> usize {
+        let words = &mut *self.lock();
+        words.kept -= 1;
+        words.add(raw, self.nursery)
     }
 
     /// Adds a copy of the word with this number, and returns the number of the copy. No collection comes between.
     pub(crate) fn copy(&self, index: usize) -> usize {
         let mut words = self.lock();
+        words.reserve(1);
         let raw = words.words[index].word.load(Ordering::Relaxed);
         words.add(raw, self.nursery)
     }

@@ -180,14 +180,15 @@ impl<'s> Scope<'s> {
     ) -> Result<Local<'s, Weak<T>>, Full> {
         let target = target.into_arg();
         let marker = &self.inner().cycle.marker;
-        if !(marker.reserve_weak() && self.place().young.reserve_weak()) {
+        if !(self.place().young.reserve_weak() && marker.reserve_weak()) {
             return Err(self.inner().full(2 * WORD, 0));
         }
-        let payload = self.room(2, Weak::<T>::DESC)?;
+        let room = self.room(2, Weak::<T>::DESC);
+        self.inner().cycle.marker.end_reservation(room.is_ok());
+        let payload = room?;
         // SAFETY: there is room for a word.
         unsafe { payload.cast::<Raw>().write(target.read()) };
         self.place().young.note_weak(payload);
-        self.inner().cycle.marker.note_weak();
         Ok(self.push(payload))
     }
 

@@ -54,10 +54,12 @@ pub(crate) struct Marker {
 
 #[derive(Default)]
 struct WeakObjects {
-    /// The old ones. There is room for those that are young.
+    /// The old ones. There is room for all others.
     old: Vec<Object>,
     /// The number of young ones.
     young: usize,
+    /// The number of those that threads are about to allocate.
+    coming: usize,
 }
 
 /// The payload of an object.
@@ -120,15 +122,19 @@ impl Marker {
         self.external.swap(0, Ordering::Relaxed)
     }
 
-    /// Makes room for one more weak object. Returns `false` if the system has no memory for it.
+    /// Makes room for one more weak object, which is about to be allocated. Returns `false` if the system has no memory for it.
     pub(crate) fn reserve_weak(&self) -> bool {
-        let WeakObjects { old, young } = &mut *lock(&self.weak);
-        old.try_reserve(*young + 1).is_ok()
+        let WeakObjects { old, young, coming } = &mut *lock(&self.weak);
+        let has_room = old.try_reserve(*young + *coming + 1).is_ok();
+        *coming += usize::from(has_room);
+        has_room
     }
 
-    /// Counts a young weak object, for which there is room.
-    pub(crate) fn note_weak(&self) {
-        lock(&self.weak).young += 1;
+    /// Says whether the weak object was allocated for which `reserve_weak` has made room.
+    pub(crate) fn end_reservation(&self, allocated: bool) {
+        let weak = &mut *lock(&self.weak);
+        weak.coming -= 1;
+        weak.young += usize::from(allocated);
     }
 
     /// Adds a weak object, which has grown old.
