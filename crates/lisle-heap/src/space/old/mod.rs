@@ -27,14 +27,23 @@ struct Class {
     full: Vec<Block>,
     /// Those that may have dead objects, and from which no cells are taken.
     unswept: Vec<Block>,
+    /// Each list has room for so many blocks.
+    room: usize,
 }
 
 impl Class {
     /// Makes room for `more` blocks in each list, so that none grows while memory may be short.
     fn reserve(&mut self, more: usize) -> bool {
         let all = self.with_room.len() + self.full.len() + self.unswept.len() + more;
-        let mut lists = [&mut self.with_room, &mut self.full, &mut self.unswept].into_iter();
-        lists.all(|list| list.try_reserve(all - list.len()).is_ok())
+        all <= self.room || self.grow(all)
+    }
+
+    #[cold]
+    fn grow(&mut self, all: usize) -> bool {
+        let mut lists = [&mut self.with_room, &mut self.full, &mut self.unswept];
+        let have_room = lists.iter_mut().all(|list| list.try_reserve(all - list.len()).is_ok());
+        self.room = lists.map(|list| list.capacity()).into_iter().fold(usize::MAX, usize::min);
+        have_room
     }
 }
 
@@ -160,7 +169,7 @@ impl Old {
     /// Takes all objects out, so that others can be added while these are looked at. It allocates nothing, and the lists to which
     /// blocks are added meanwhile keep their room: `reserve` has made room for all blocks in each.
     pub(crate) fn take_all(&mut self) -> All {
-        let blocks = self.classes.each_mut().map(|Class { with_room, full, unswept }| {
+        let blocks = self.classes.each_mut().map(|Class { with_room, full, unswept, .. }| {
             let count = unswept.len();
             unswept.append(with_room);
             unswept.append(full);
