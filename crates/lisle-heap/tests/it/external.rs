@@ -53,8 +53,9 @@ const MIB: usize = 1 << 20;
 #[test]
 fn garbage_with_large_buffers_is_collected_in_time() {
     let (heap, counter) = (Heap::builder().nursery(MIB).build(), Counter::default());
+    let rounds = if cfg!(miri) { 20 } else { 2_000 };
     heap.enter(|s| {
-        for _ in 0..if cfg!(miri) { 20 } else { 2_000 } {
+        for _ in 0..rounds {
             s.scope(|s| {
                 let image = s.alloc::<Image>(Image::init("x", counter.buffer(MIB / 3), None));
                 assert_eq!(image.get(s).name, "x");
@@ -62,7 +63,8 @@ fn garbage_with_large_buffers_is_collected_in_time() {
         }
     });
     assert!(counter.most() <= 2 * MIB, "{}", counter.most());
-    assert!(heap.stats().minor_collections >= 5);
+    // Four objects own more than the nursery has.
+    assert_eq!(heap.stats().minor_collections, (rounds - 1) / 4);
 }
 
 /// Old garbage is found by cycles that the buffers call for, not the small objects.
