@@ -71,7 +71,11 @@ pub(crate) fn numbers<'s>(s: &mut Scope<'s>, n: i64) -> Local<'s, Value> {
 fn a_list_is_mapped_while_each_allocation_moves_all_young_objects() {
     for stress in [false, true] {
         // The recursion is not deep, since the frames of a sanitizer are large. There are more rounds instead.
-        let (n, rounds) = if stress || cfg!(miri) { (200, 1) } else { (300, 20) };
+        let (n, rounds) = match stress {
+            _ if cfg!(miri) => (40, 1),
+            true => (200, 1),
+            false => (300, 20),
+        };
         let heap = Heap::builder().nursery(1 << 16).stress(stress).build();
         heap.enter(|s| {
             for _ in 0..rounds {
