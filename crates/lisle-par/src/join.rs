@@ -265,7 +265,7 @@ pub(super) fn beside<RA, B: PutOff>(
     site: &'static Location<'static>,
     pending: &Pending,
 ) -> (thread::Result<RA>, Second<B, B::Out>) {
-    if !owner::may_be_helped(pending) {
+    if !owner::may_wait() {
         return (catch_unwind(AssertUnwindSafe(first)), Second::Back(second));
     }
     let half = Half::<B, B::Out> {

@@ -17,8 +17,8 @@ use crate::consumer::Consumer;
 use crate::event::{gone, is_modelled, visible_on};
 use crate::join::join_by_reference;
 use crate::kept::without;
+use crate::modelled;
 use crate::part::Part;
-use crate::{modelled, owner};
 
 /// Feeds `part` on top of `acc`, which is of no steps.
 #[inline]
@@ -36,7 +36,7 @@ pub(super) fn run<P: Part, C: Consumer<Item = P::Item>>(
 /// Returns the number of parts into which a model divides the loop, if this runs in one.
 fn most_parts() -> Option<usize> {
     // If no part can be given away, there is no part to choose either.
-    let most = || if modelled::takes_all(owner::pending()) { modelled::most_parts() } else { 1 };
+    let most = || if modelled::takes_all() { modelled::most_parts() } else { 1 };
     is_modelled().then(most)
 }
 

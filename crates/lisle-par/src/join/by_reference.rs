@@ -91,7 +91,7 @@ pub(super) fn outermost(
     site: &'static Location<'static>,
 ) -> Result<(), Panic> {
     let pending = owner::pending();
-    if owner::is_fenced(pending) {
+    if !owner::may_wait() {
         return ended(catch_unwind(AssertUnwindSafe(a)), Second::Back(&mut b));
     }
     let mut join = Outermost::enter(pending, code);
@@ -117,7 +117,7 @@ pub(super) fn modelled(
     site: &'static Location<'static>,
 ) -> Result<(), Panic> {
     let pending = owner::pending();
-    if !modelled::takes_all(pending) {
+    if !modelled::takes_all() {
         return ended(catch_unwind(AssertUnwindSafe(a)), Second::Back(&mut b));
     }
     let _within = within::enter(pending);

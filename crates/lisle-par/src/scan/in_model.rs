@@ -14,7 +14,7 @@
 
 use super::chain::Form;
 use crate::join_within as join;
-use crate::{modelled, owner};
+use crate::modelled;
 
 /// A chunk, and its sum once it has been added up.
 struct Chunk<S: Form> {
@@ -28,7 +28,7 @@ type Known<S> = Option<(<S as Form>::Piece, Option<<S as Form>::Item>)>;
 
 /// Returns the number of parts that a scan may have.
 pub(super) fn most_parts() -> usize {
-    if modelled::takes_all(owner::pending()) { modelled::most_parts() } else { 1 }
+    if modelled::takes_all() { modelled::most_parts() } else { 1 }
 }
 
 /// Scans chunks. `carry` is the sum of all elements before, if there are any. Returns the sum of

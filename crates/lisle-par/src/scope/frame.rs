@@ -55,7 +55,7 @@ impl Frame {
     pub(super) fn within<R>(core: &Core, is_root: bool, f: impl FnOnce() -> R) -> thread::Result<R> {
         let pending = owner::pending();
         let frame = Frame {
-            entry: if owner::may_be_helped(pending) { Entry::open(offer) } else { Entry::new(offer) },
+            entry: if owner::may_wait() { Entry::open(offer) } else { Entry::new(offer) },
             core,
             outer: pending.scope.get(),
             is_root,

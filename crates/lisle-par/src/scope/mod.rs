@@ -224,7 +224,7 @@ impl<'scope> Scope<'scope, '_> {
                 // SAFETY: the job is new, so it is in no list and not offered.
                 unsafe { self.core.stray(spawned) };
                 #[cfg(feature = "model")]
-                if modelled::takes_all(pending) {
+                if modelled::takes_all() {
                     self.core.root().take_strays();
                 }
                 Promise::new(spawned)

@@ -5,7 +5,7 @@
 //! does not count: then a sort is divided into as many parts as the model lets a loop have.
 
 use crate::event::is_modelled;
-use crate::{domains, modelled, owner};
+use crate::{domains, modelled};
 
 /// How a sort is divided.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +64,7 @@ impl Sizes {
 
     /// Returns the sizes for a slice whose sort a model decides.
     fn in_model(len: usize) -> Sizes {
-        let most = if modelled::takes_all(owner::pending()) { modelled::most_parts() } else { 1 };
+        let most = if modelled::takes_all() { modelled::most_parts() } else { 1 };
         // A model that asks for each division has a sort by one domain as well.
         let parts = if most > 1 && modelled::division(2).is_some() { most } else { 1 };
         Sizes::of_parts(len, parts)

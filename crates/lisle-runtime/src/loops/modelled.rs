@@ -16,27 +16,23 @@ use crate::jobs::pending::Pending;
 /// Returns `true` if the pending work on this stack, which is the caller's, must be
 /// [taken](take_all) at once.
 #[inline(always)]
-pub fn takes_all(pending: &Pending) -> bool {
-    is_modelled() && could_take(pending)
+pub fn takes_all() -> bool {
+    is_modelled() && could_take()
 }
 
 #[cfg(feature = "model")]
-fn could_take(pending: &Pending) -> bool {
+fn could_take() -> bool {
     use crate::event::{parker, step};
     use crate::loops::owner;
     use crate::sched::worker::with_current;
     let goes_on = |worker: Option<&crate::sched::worker::Worker>| {
         worker.is_some_and(|worker| worker.is_modelled() && !worker.is_unwinding_all())
     };
-    parker::running().is_some()
-        && step::is_free()
-        && owner::may_be_helped(pending)
-        && !parker::is_unwinding()
-        && with_current(goes_on)
+    parker::running().is_some() && step::is_free() && owner::may_wait() && with_current(goes_on)
 }
 
 #[cfg(not(feature = "model"))]
-fn could_take(_: &Pending) -> bool {
+fn could_take() -> bool {
     false
 }
 
@@ -44,7 +40,7 @@ fn could_take(_: &Pending) -> bool {
 #[inline(always)]
 pub fn take_all(pending: &Pending) {
     #[cfg(feature = "model")]
-    if takes_all(pending) {
+    if takes_all() {
         // SAFETY: a pending entry stays in place until it has been settled.
         while let Some(part) = pending.offer() {
             crate::sched::worker::with_current(|worker| {

@@ -7,7 +7,7 @@ use crate::event::{Interrupted, step};
 use crate::fiber::{self, JoinError};
 use crate::jobs::heartbeat;
 use crate::jobs::job::{Descendants, Job};
-use crate::jobs::pending::{Inside, Pending};
+use crate::jobs::pending::Pending;
 use crate::runtime::{default_runtime, try_default_runtime};
 use crate::sched::default::started_default_runtime;
 use crate::sched::shared::Shared;
@@ -27,24 +27,12 @@ pub fn pending<'a>() -> &'a Pending {
     &this_stack().state().pending
 }
 
-/// Returns `true` if others may find the pending work on this stack, which is the caller's. Code
-/// that unwinds, or that must not wait, cannot wait for jobs that others have taken.
+/// Returns `true` if the running code may wait for jobs that it gives away, so that others may find the pending work on its
+/// stack. It may not if it unwinds, or where waiting is forbidden: in [`no_suspend`](crate::fiber::no_suspend()), and in code of
+/// other crates, such as a session of a heap.
 #[inline(always)]
-pub fn may_be_helped(pending: &Pending) -> bool {
-    !is_fenced(pending) && !parker::is_unwinding()
-}
-
-/// Returns `true` if the running code must not wait. The stack knows of [`no_suspend`](crate::fiber::no_suspend());
-/// code of other crates, such as a session of a heap, forbids waiting by a fence alone.
-#[inline(always)]
-pub fn is_fenced(pending: &Pending) -> bool {
-    matches!(pending.inside.get(), Inside::Fenced(_)) || step::forbidden().is_some()
-}
-
-/// Returns `true` if the running code may wait for jobs that it gives away. It may not if it
-/// unwinds, or where waiting is forbidden.
-fn may_wait() -> bool {
-    !parker::is_unwinding() && step::forbidden().is_none()
+pub fn may_wait() -> bool {
+    step::forbidden().is_none() && !parker::is_unwinding()
 }
 
 /// Returns `true` if enough of this stack is left for a loop to run on it, or if the code could not
