@@ -56,7 +56,7 @@ pub mod seam {
 /// What performs the code that runs here.
 #[cfg(not(lisle_loom))]
 pub mod performer {
-    pub use crate::event::performer::id::{is_in_task, is_on_own_stack};
+    pub use crate::event::performer::id::{Here, here};
 }
 
 /// Switches between stacks.

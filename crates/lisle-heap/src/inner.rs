@@ -9,7 +9,7 @@ use crate::stats::Stats;
 use crate::table::Table;
 use crate::world::World;
 use lisle_core::event::step::{self, Forbidden};
-use lisle_core::internal::{abort, affinity};
+use lisle_core::internal::{abort, affinity, performer};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -84,7 +84,8 @@ impl Inner {
     /// Calls `f` inside, with the session of the performer here.
     #[track_caller]
     pub(crate) fn enter<R>(&self, forbidden: Forbidden, f: impl FnOnce(&Session, &Place) -> R) -> R {
-        let open = Session::open_here(|session| self.check_allowed_in(session));
+        let performer = performer::here();
+        let open = Session::open_here(performer, |session| self.check_allowed_in(session));
         // SAFETY: a session stays while it is open.
         let open = unsafe { open.as_ref() };
         let here = open.map_or_else(|| Place::here(self), Session::here);
@@ -92,7 +93,7 @@ impl Inner {
         place.note_entered(forbidden.site);
         self.world.enter(place);
         // SAFETY: this thread is inside, in its place.
-        let session = open.unwrap_or_else(|| unsafe { place.open_session(self) });
+        let session = open.unwrap_or_else(|| unsafe { place.open_session(self, performer) });
         // SAFETY: as above.
         unsafe { place.enter_session(session) };
         let _leave = Leave {

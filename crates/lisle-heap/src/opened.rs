@@ -4,8 +4,7 @@
 //! The sessions that were opened on the thread's own stack are few: one for each of its coroutines of other crates at most. They
 //! are a list, since all of them have to be looked at.
 
-use lisle_core::event::performer_id;
-use lisle_core::internal::performer::{is_in_task, is_on_own_stack};
+use lisle_core::internal::performer::Here;
 use std::cell::Cell;
 use std::ptr;
 
@@ -152,36 +151,30 @@ impl<S: Entry> Opened<S> {
     /// code of a task has been sent to where it runs, so it has no handles of these.
     ///
     /// Complexity: constant, but for the number of coroutines of other crates.
-    pub(crate) fn of_performer(&self, check: impl Fn(&S)) -> *const S {
-        // SAFETY: as in `find`.
-        if let Some(inside) = unsafe { self.inside().as_ref() } {
-            check(inside);
-        }
-        let (performer, others_count) = (performer_id(), !is_in_task());
-        let is_mine = |open: &S| open.links().performer.get() == performer;
-        find(&self.on_own_stack, |open| {
-            if others_count || is_mine(open) {
+    pub(crate) fn of_performer(&self, here: Here, check: impl Fn(&S)) -> *const S {
+        let list = if here.is_on_own_stack { &self.on_own_stack } else { self.list(here.id) };
+        let mine = find(list, |open| open.links().performer.get() == here.id);
+        for pointer in [self.inside.get(), mine] {
+            // SAFETY: as in `find`.
+            if let Some(open) = unsafe { pointer.as_ref() } {
                 check(open);
             }
-            false
-        });
-        if is_on_own_stack() {
-            return find(&self.on_own_stack, is_mine);
         }
-        let mine = find(self.list(performer), is_mine);
-        // SAFETY: as in `find`.
-        if let Some(mine) = unsafe { mine.as_ref() } {
-            check(mine);
+        if !here.is_in_task {
+            find(&self.on_own_stack, |open| {
+                check(open);
+                false
+            });
         }
         mine
     }
 
     /// Adds a session of the performer here.
-    pub(crate) fn add(&self, session: &S) {
+    pub(crate) fn add(&self, session: &S, here: Here) {
         let links = session.links();
-        links.performer.set(performer_id());
-        links.on_own_stack.set(is_on_own_stack());
-        if links.on_own_stack.get() {
+        links.performer.set(here.id);
+        links.on_own_stack.set(here.is_on_own_stack);
+        if here.is_on_own_stack {
             add(&self.on_own_stack, session);
         } else {
             self.add_of_fiber(session);

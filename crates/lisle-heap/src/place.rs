@@ -9,6 +9,7 @@ use crate::object::Cell as Word;
 use crate::session::Session;
 use crate::space::Young;
 use crate::world::{Member, State};
+use lisle_core::internal::performer;
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::panic::Location;
 use std::ptr::{self, NonNull};
@@ -232,7 +233,7 @@ impl Place {
     /// # Safety
     ///
     /// The place is that of this thread, which is inside.
-    pub(crate) unsafe fn open_session(&self, heap: &Inner) -> &Session {
+    pub(crate) unsafe fn open_session(&self, heap: &Inner, here: performer::Here) -> &Session {
         // SAFETY: passed on to the caller.
         let sessions = unsafe { &mut *self.sessions.get() };
         let session =
@@ -245,7 +246,7 @@ impl Place {
         session.index.set(sessions.open.len() - 1);
         // Its roots will be of objects that the mark reaches anyway.
         session.mark.set(heap.cycle.marks());
-        session.list();
+        session.list(here);
         session
     }
 

@@ -2,8 +2,9 @@
 
 use crate::inner::Inner;
 use crate::opened::{Entry, Links, Opened};
-use crate::place::{Here, Place};
+use crate::place::{self, Place};
 use crate::roots::Roots;
+use lisle_core::internal::performer::Here;
 use std::cell::Cell;
 use std::ptr;
 
@@ -54,14 +55,14 @@ impl Session {
     }
 
     /// Returns the place of its thread.
-    pub(crate) fn here(&self) -> Here<'_> {
+    pub(crate) fn here(&self) -> place::Here<'_> {
         // SAFETY: a place stays while a session is open in it.
-        Here::of(unsafe { &*self.place.get() })
+        place::Here::of(unsafe { &*self.place.get() })
     }
 
     /// Returns the session that the performer here has opened, or null. See [`Opened::of_performer`].
-    pub(crate) fn open_here(check: impl Fn(&Self)) -> *const Self {
-        OPENED.with(|opened| opened.of_performer(check))
+    pub(crate) fn open_here(here: Here, check: impl Fn(&Self)) -> *const Self {
+        OPENED.with(|opened| opened.of_performer(here, check))
     }
 
     /// Returns the session of this thread that is inside, if any.
@@ -71,8 +72,8 @@ impl Session {
     }
 
     /// Notes that the performer here has opened the session.
-    pub(crate) fn list(&self) {
-        OPENED.with(|opened| opened.add(self));
+    pub(crate) fn list(&self, here: Here) {
+        OPENED.with(|opened| opened.add(self, here));
     }
 
     /// Notes that the session is closed.

@@ -1,5 +1,31 @@
 //! The numbers of performers.
 
+/// The performer that runs here, and its surroundings.
+#[cfg(not(lisle_loom))]
+#[derive(Clone, Copy, Debug)]
+pub struct Here {
+    /// See [`performer_id`].
+    pub id: usize,
+    /// Whether this code runs in no fiber, but on its thread's own stack.
+    pub is_on_own_stack: bool,
+    /// Whether this code is that of a task, which may run on the stack of any code that waits for it.
+    pub is_in_task: bool,
+}
+
+/// Returns the performer that runs here: the task or the fiber, or else the thread.
+#[cfg(not(lisle_loom))]
+#[inline(always)]
+pub fn here() -> Here {
+    thread_local! { static HERE: u8 = const { 0 }; }
+    let (fiber, task) = (super::parker::running(), super::parker::top_task().get());
+    let id = match fiber {
+        _ if !task.is_null() => task.addr(),
+        Some(parker) => std::ptr::from_ref(parker).addr(),
+        None => HERE.with(|here| std::ptr::from_ref(here).addr()),
+    };
+    Here { id, is_on_own_stack: fiber.is_none(), is_in_task: !task.is_null() }
+}
+
 /// Returns a number for the performer that runs here: the task or the fiber, or else the thread.
 /// The number is used again when that one has ended.
 ///
@@ -10,25 +36,7 @@
 #[inline(always)]
 #[doc(hidden)]
 pub fn performer_id() -> usize {
-    thread_local! { static HERE: u8 = const { 0 }; }
-    let task = super::parker::top_task().get();
-    match super::parker::running() {
-        _ if !task.is_null() => task.addr(),
-        Some(parker) => std::ptr::from_ref(parker).addr(),
-        None => HERE.with(|here| std::ptr::from_ref(here).addr()),
-    }
-}
-
-/// Returns `true` if this code runs in no fiber, but on its thread's own stack.
-#[cfg(not(lisle_loom))]
-pub fn is_on_own_stack() -> bool {
-    super::parker::running().is_none()
-}
-
-/// Returns `true` if this code is that of a task, which may run on the stack of any code that waits for it.
-#[cfg(not(lisle_loom))]
-pub fn is_in_task() -> bool {
-    !super::parker::top_task().get().is_null()
+    here().id
 }
 
 /// Models do not use it.
