@@ -3,11 +3,10 @@
 use crate::collect::Kind;
 use crate::forks;
 use crate::inner::{Inner, Parts};
-use crate::scope::{SESSION, Scope};
+use crate::scope::Scope;
 use crate::space::{BLOCK, Nursery, Old, blocks_for};
 use crate::stats::Stats;
 use crate::verify::Fault;
-use lisle_core::event::step::Forbidden;
 use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
@@ -209,8 +208,7 @@ impl Heap {
     /// on after the session has ended.
     #[track_caller]
     pub fn enter<R>(&self, f: impl FnOnce(&mut Scope<'_>) -> R) -> R {
-        let forbidden = Forbidden { by: SESSION, site: Location::caller() };
-        self.0.enter(forbidden, |session, place| Scope::begin(session, place, f))
+        Scope::enter(&self.0, Location::caller(), f)
     }
 
     /// Collects: finds out which objects cannot be reached any more, runs their destructors and frees their

@@ -10,9 +10,8 @@ use crate::inner::Inner;
 use crate::local::Local;
 use crate::lock::lock;
 use crate::raw::NONE;
-use crate::scope::{SESSION, Scope};
+use crate::scope::Scope;
 use crate::word::Word;
-use lisle_core::event::step::Forbidden;
 use std::ops::Range;
 use std::panic::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -96,11 +95,6 @@ impl<H> Sent<H> {
     }
 }
 
-/// Calls `f` in the session of the performer here.
-fn within<R>(inner: &Inner, site: &'static Location<'static>, f: impl FnOnce(&mut Scope<'_>) -> R) -> R {
-    inner.enter(Forbidden { by: SESSION, site }, |session, place| Scope::begin(session, place, f))
-}
-
 /// Calls `each` with each index of the range, in parallel. At most `grain` of them share an entry.
 fn over(
     inner: &Inner,
@@ -110,7 +104,7 @@ fn over(
     each: &(impl Fn(&mut Scope<'_>, usize) + Sync),
 ) {
     if range.len() <= grain {
-        return within(inner, site, |s| {
+        return Scope::enter(inner, site, |s| {
             for index in range {
                 s.scope(|s| each(s, index));
                 s.poll();
@@ -200,13 +194,13 @@ impl<'s> Scope<'s> {
         let (site, inner) = (Location::caller(), self.heap());
         let (a, b) = (Sent(a), Sent(b));
         let f = || {
-            within(inner, site, |s| {
+            Scope::enter(inner, site, |s| {
                 let a = a.get().rebind(s);
                 f(s, a)
             })
         };
         let g = || {
-            within(inner, site, |s| {
+            Scope::enter(inner, site, |s| {
                 let b = b.get().rebind(s);
                 g(s, b)
             })
@@ -251,15 +245,7 @@ impl<'s> Scope<'s> {
         array: Local<'_, Array<V>>,
         f: impl for<'i> Fn(&mut Scope<'i>, Local<'i, V>) -> Local<'i, W> + Sync,
     ) -> Local<'s, Array<W>> {
-        // The elements have no value until `f` has returned one, and no other code sees the array until then.
-        let results = unless_full(self.array_of::<W>(array.get(self).len(), || NONE));
-        let to = Sent(results);
-        self.over_array(array, |s, index, element| {
-            let result = f(s, element);
-            let to = to.get().rebind(s);
-            to.get(s).at(index).set_raw(s, result.load());
-        });
-        results
+        unless_full(self.try_par_map(array, (), |s, element, ()| Ok(f(s, element))))
     }
 
     /// Calls `f` for each element of an array, in parallel on all domains, and returns an array of its results, or its error. `f` gets
@@ -325,7 +311,7 @@ impl<'s> Scope<'s> {
         shared: H,
         f: impl for<'i> Fn(&mut Scope<'i>, Local<'i, V>, H::In<'i>) -> Result<Local<'i, W>, E> + Sync,
     ) -> Result<Local<'s, Array<W>>, E> {
-        // As in `par_map`.
+        // The elements have no value until `f` has returned one, and no other code sees the array until then.
         let results = self.array_of::<W>(array.get(self).len(), || NONE)?;
         let (to, shared) = (Sent(results), Sent(shared));
         // Elements before the first one that has failed are not passed over, so the error is that of a loop.

@@ -15,14 +15,13 @@ use crate::table::Table;
 use crate::verify::Fault;
 use crate::word::{Source, Word};
 use lisle_core::Event;
+use lisle_core::event::step::Forbidden;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
-
-/// Why nothing may wait inside.
-pub(crate) const SESSION: &str = "a session of a heap, where `Scope::wait` is for waits, entered at";
 
 /// The right to use a heap, here and now.
 ///
@@ -57,9 +56,20 @@ impl Drop for End<'_> {
 }
 
 impl<'s> Scope<'s> {
+    /// Enters the heap, for the call at `site`, and calls `f` with a scope of the session.
+    #[track_caller]
+    pub(crate) fn enter<R>(
+        heap: &Inner,
+        site: &'static Location<'static>,
+        f: impl FnOnce(&mut Scope<'_>) -> R,
+    ) -> R {
+        let by = "a session of a heap, where `Scope::wait` is for waits, entered at";
+        heap.enter(Forbidden { by, site }, |session, place| Self::begin(session, place, f))
+    }
+
     /// Calls `f` with a scope of the session.
     #[inline]
-    pub(crate) fn begin<R>(session: &Session, place: &Place, f: impl FnOnce(&mut Scope<'_>) -> R) -> R {
+    fn begin<R>(session: &Session, place: &Place, f: impl FnOnce(&mut Scope<'_>) -> R) -> R {
         let depth = session.depth.get() + 1;
         session.depth.set(depth);
         let _end = End { session, mark: session.roots.mark(), depth };
