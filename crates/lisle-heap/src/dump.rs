@@ -1,8 +1,8 @@
 //! A snapshot of the objects of a heap, as a file that other tools read.
 //!
 //! The format is that of V8's heap snapshots (`.heapsnapshot`, a JSON document): the browser's developer tools show its objects by
-//! type, the objects that each keeps alive, and the path from a root that keeps it alive. `nodes` and `edges` are flat lists of numbers; the meta data
-//! at the beginning names their columns. V8 documents it only by its own reader and writer
+//! type, the objects that each keeps alive, and the path from a root that keeps it alive. `nodes` and `edges` are flat lists of
+//! numbers; the meta data at the beginning names their columns. V8 documents it only by its own reader and writer
 //! (`src/profiler/heap-snapshot-generator.cc`).
 //!
 //! The snapshot is taken in a stop, after a full collection, so there are no young objects and no dead ones. It is written when the
@@ -11,11 +11,13 @@
 use crate::collect::Kind;
 use crate::inner::Inner;
 use crate::lock::lock;
-use crate::object::{Shape, WORD, each_word, ephemeron, header_of, length, weak_word};
+use crate::object::{Cell, Desc, Shape, WORD, each_word, ephemeron, header_of, length, weak_word};
 use crate::place::Place;
 use crate::raw::{Raw, is_pointer, untagged};
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::ptr;
+use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
 /// The columns of a node and of an edge.
@@ -52,34 +54,63 @@ struct Edge {
     to: usize,
 }
 
+/// The numbers of the texts of a type.
+#[derive(Clone)]
+struct Type {
+    name: usize,
+    fields: Rc<[usize]>,
+}
+
 #[derive(Default)]
 pub(crate) struct Snapshot {
     nodes: Vec<Node>,
     edges: Vec<Edge>,
-    texts: Vec<String>,
-    numbers: HashMap<String, usize>,
+    /// The texts, each with its number.
+    texts: HashMap<String, usize>,
+    types: HashMap<*const Desc, Type>,
+    /// The index of the next element of the last node.
+    element: usize,
 }
 
 impl Snapshot {
-    fn text(&mut self, text: &str) -> usize {
-        if let Some(number) = self.numbers.get(text) {
-            return *number;
+    fn text(&mut self, text: String) -> usize {
+        let next = self.texts.len();
+        *self.texts.entry(text).or_insert(next)
+    }
+
+    fn ty(&mut self, desc: &'static Desc) -> Type {
+        if let Some(known) = self.types.get(&ptr::from_ref(desc)) {
+            return known.clone();
         }
-        self.texts.push(text.into());
-        self.numbers.insert(text.into(), self.texts.len() - 1);
-        self.texts.len() - 1
+        let name = self.text(short((desc.name)()));
+        let fields = match desc.shape {
+            Shape::Fields(_) => desc.fields,
+            Shape::Weak => &["target"],
+            Shape::Ephemeron => &["key", "value"],
+            Shape::Array | Shape::Bytes => &[],
+        };
+        let fields = fields.iter().map(|field| self.text((*field).into())).collect();
+        let ty = Type { name, fields };
+        self.types.insert(desc, ty.clone());
+        ty
     }
 
     /// Adds a node. The edges that are added next are its own.
-    fn node(&mut self, kind: u8, name: &str, size: usize) {
-        let name = self.text(name);
+    fn node(&mut self, kind: u8, name: usize, size: usize) {
         self.nodes.push(Node { kind, name, size, edges: 0 });
+        self.element = 0;
     }
 
     fn edge(&mut self, kind: u8, name: usize, to: Option<usize>) {
         let Some(to) = to else { return };
         self.nodes.last_mut().expect("an edge comes after its node").edges += 1;
         self.edges.push(Edge { kind, name, to });
+    }
+
+    /// Adds an edge that has an index in the place of a name.
+    fn element(&mut self, to: Option<usize>) {
+        self.edge(ELEMENT, self.element, to);
+        self.element += 1;
     }
 
     /// Writes the snapshot as a JSON document.
@@ -102,8 +133,11 @@ impl Snapshot {
             to,
             "],\n\"trace_function_infos\":[],\n\"trace_tree\":[],\n\"samples\":[],\n\"locations\":[],\n\"strings\":["
         )?;
-        for (index, text) in self.texts.iter().enumerate() {
-            if index > 0 {
+        let mut texts: Vec<(&usize, &String)> =
+            self.texts.iter().map(|(text, number)| (number, text)).collect();
+        texts.sort_unstable();
+        for (number, text) in texts {
+            if *number > 0 {
                 to.write_all(b",\n")?;
             }
             write_text(text, &mut to)?;
@@ -139,16 +173,22 @@ fn short(name: &str) -> String {
 }
 
 /// The objects of a heap, in the order of their addresses.
-struct Objects(Vec<Raw>);
+struct Objects {
+    payloads: Vec<Raw>,
+    /// The node of the first one.
+    first: usize,
+}
 
 impl Objects {
-    /// Returns the index of the object to which a word points.
-    fn index(&self, raw: Raw) -> Option<usize> {
-        if !is_pointer(raw) || raw.is_null() {
+    /// Returns the node of the object to which a word points.
+    fn node(&self, word: &Cell) -> Option<usize> {
+        let raw = word.load(Ordering::Relaxed);
+        if !is_pointer(raw) {
             return None;
         }
-        let payload = untagged(raw).addr();
-        self.0.binary_search_by_key(&payload, |object| object.addr()).ok()
+        let address = untagged(raw).addr();
+        let index = self.payloads.binary_search_by_key(&address, |payload| payload.addr()).ok()?;
+        Some(self.first + index)
     }
 }
 
@@ -162,44 +202,35 @@ impl Inner {
         let stopped = self.stop_in_turn(place);
         // SAFETY: passed on to the caller.
         unsafe { self.collect_stopped(&stopped, Kind::Full) };
-        let mut objects = Vec::new();
-        lock(&self.old).each_object(|payload| objects.push(payload));
-        objects.sort_unstable();
-        let objects = Objects(objects);
+        let mut payloads = Vec::new();
+        lock(&self.old).each_object(|payload| payloads.push(payload));
+        payloads.sort_unstable();
         let mut sessions = 0;
         // SAFETY: all threads have stopped.
         stopped.members().for_each(|place| unsafe { place.each_session(|_| sessions += 1) });
+        // The root, the global handles, the sessions, and the objects.
+        let objects = Objects { payloads, first: 2 + sessions };
 
         let mut snapshot = Snapshot::default();
-        // The root, the global handles, the sessions, and the objects.
-        let first = 2 + sessions;
-        snapshot.node(SYNTHETIC, "", 0);
-        (1..first).for_each(|node| snapshot.edge(ELEMENT, node, Some(node)));
-        snapshot.node(SYNTHETIC, "(global handles)", 0);
-        let mut count = 0;
-        self.globals.each(|word, _| {
-            let to = objects.index(word.load(Ordering::Relaxed)).map(|index| first + index);
-            snapshot.edge(ELEMENT, count, to);
-            count += 1;
-        });
+        let name = snapshot.text(String::new());
+        snapshot.node(SYNTHETIC, name, 0);
+        (1..objects.first).for_each(|node| snapshot.element(Some(node)));
+        let name = snapshot.text("(global handles)".into());
+        snapshot.node(SYNTHETIC, name, 0);
+        self.globals.each(|word, _| snapshot.element(objects.node(word)));
         for place in stopped.members() {
-            let name = format!("(a session of {})", place.describe());
+            let name = snapshot.text(format!("(a session of {})", place.describe()));
             // SAFETY: all threads have stopped.
             unsafe {
                 place.each_session(|session| {
-                    snapshot.node(SYNTHETIC, &name, 0);
-                    let mut count = 0;
-                    _ = session.roots.each(|root| {
-                        let to = objects.index(root.load(Ordering::Relaxed)).map(|index| first + index);
-                        snapshot.edge(ELEMENT, count, to);
-                        count += 1;
-                    });
+                    snapshot.node(SYNTHETIC, name, 0);
+                    _ = session.roots.each(|root| snapshot.element(objects.node(root)));
                 });
             }
         }
-        for &payload in &objects.0 {
+        for &payload in &objects.payloads {
             // SAFETY: all threads have stopped, and these are all objects of the heap.
-            unsafe { snapshot.object(payload, first, &objects) };
+            unsafe { snapshot.object(payload, &objects) };
         }
         drop(stopped);
         self.guards.tell();
@@ -208,53 +239,49 @@ impl Inner {
 }
 
 impl Snapshot {
-    /// Adds an object, whose node has the number `first` and more.
+    /// Adds an object.
     ///
     /// # Safety
     ///
     /// It is an object of the heap, and all threads have stopped.
-    unsafe fn object(&mut self, payload: Raw, first: usize, objects: &Objects) {
+    unsafe fn object(&mut self, payload: Raw, objects: &Objects) {
         // SAFETY: passed on to the caller.
         unsafe {
             let desc = header_of(payload).desc();
-            let external = desc.external.map_or(0, |external| external(payload));
-            let size = ((1 + desc.words(payload)) * WORD).saturating_add(external);
-            let node = |raw| objects.index(raw).map(|index| first + index);
-            let (name, mut count) = (short((desc.name)()), 0);
+            let Type { name, fields } = self.ty(desc);
+            let size = ((1 + desc.words(payload)) * WORD).saturating_add(desc.external_bytes(payload));
             match desc.shape {
                 Shape::Fields(_) => {
-                    self.node(OBJECT, &name, size);
+                    self.node(OBJECT, name, size);
+                    let mut fields = fields.iter();
                     each_word(desc, payload, 0, usize::MAX, |cell| {
-                        let field = self.text(desc.fields[count]);
-                        self.edge(PROPERTY, field, node(cell.load(Ordering::Relaxed)));
-                        count += 1;
+                        let field = fields.next().expect("each word is a field");
+                        self.edge(PROPERTY, *field, objects.node(cell));
                     });
                 }
                 Shape::Array => {
-                    self.node(ARRAY, &name, size);
-                    each_word(desc, payload, 0, usize::MAX, |cell| {
-                        self.edge(ELEMENT, count, node(cell.load(Ordering::Relaxed)));
-                        count += 1;
-                    });
+                    self.node(ARRAY, name, size);
+                    each_word(desc, payload, 0, usize::MAX, |cell| self.element(objects.node(cell)));
                 }
                 Shape::Bytes => {
                     let bytes = std::slice::from_raw_parts(payload.add(WORD), length(payload));
                     match std::str::from_utf8(bytes) {
-                        Ok(text) => self.node(STRING, &text.chars().take(SHOWN).collect::<String>(), size),
-                        Err(_) => self.node(ARRAY, &name, size),
+                        Ok(text) => {
+                            let text = self.text(text.chars().take(SHOWN).collect());
+                            self.node(STRING, text, size);
+                        }
+                        Err(_) => self.node(ARRAY, name, size),
                     }
                 }
                 Shape::Weak => {
-                    self.node(OBJECT, &name, size);
-                    let target = self.text("target");
-                    self.edge(WEAK, target, node(weak_word(payload).load(Ordering::Relaxed)));
+                    self.node(OBJECT, name, size);
+                    self.edge(WEAK, fields[0], objects.node(weak_word(payload)));
                 }
                 Shape::Ephemeron => {
-                    self.node(OBJECT, &name, size);
+                    self.node(OBJECT, name, size);
                     let [key, value] = ephemeron(payload);
-                    let names = [self.text("key"), self.text("value")];
-                    self.edge(WEAK, names[0], node(key.load(Ordering::Relaxed)));
-                    self.edge(PROPERTY, names[1], node(value.load(Ordering::Relaxed)));
+                    self.edge(WEAK, fields[0], objects.node(key));
+                    self.edge(PROPERTY, fields[1], objects.node(value));
                 }
             }
         }

@@ -171,6 +171,16 @@ impl Desc {
         }
     }
 
+    /// Returns the bytes that an object owns elsewhere.
+    ///
+    /// # Safety
+    ///
+    /// `payload` is that of an object with this description, which is alive.
+    pub(crate) unsafe fn external_bytes(&self, payload: Raw) -> usize {
+        // SAFETY: passed on to the caller.
+        self.external.map_or(0, |external| unsafe { external(payload) })
+    }
+
     /// Returns the size of the payload in words.
     ///
     /// # Safety

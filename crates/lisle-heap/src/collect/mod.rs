@@ -58,16 +58,6 @@ pub(crate) unsafe fn destroy(payload: Raw) {
     }
 }
 
-/// Returns the bytes that an object owns elsewhere.
-///
-/// # Safety
-///
-/// The object is alive.
-unsafe fn external_of(payload: Raw) -> usize {
-    // SAFETY: passed on to the caller.
-    unsafe { header_of(payload).desc().external.map_or(0, |external| external(payload)) }
-}
-
 impl Inner {
     /// Stops all other threads. Returns `None` after another thread has done so, and gone on.
     pub(crate) fn stop<'a>(&'a self, place: &'a Place) -> Option<Stopped<'a, Place>> {
@@ -232,7 +222,9 @@ impl Inner {
             for place in stopped.members() {
                 place.young.take_droppable(|payload| match header_of(payload).new_place() {
                     None => destroy(payload),
-                    Some(new) => external = external.saturating_add(external_of(new)),
+                    Some(new) => {
+                        external = external.saturating_add(header_of(new).desc().external_bytes(new));
+                    }
                 });
                 place.young.take_weak(|payload| self.move_weak(payload));
                 place.young.restart(&self.nursery);
@@ -288,7 +280,7 @@ impl Inner {
     /// The object has just been made, on this thread, which is inside, in this place.
     pub(crate) unsafe fn note_external(&self, place: &Place, payload: Raw) {
         // SAFETY: passed on to the caller.
-        let bytes = unsafe { external_of(payload) };
+        let bytes = unsafe { header_of(payload).desc().external_bytes(payload) };
         if place.young.is_young(payload) {
             place.young.note_external(bytes);
         } else {

@@ -371,9 +371,7 @@ impl Stack<'_> {
         // SAFETY: the object is in the old space, and its header is not changed but for its colour.
         unsafe {
             let desc = header_of(payload).desc();
-            if let Some(external) = desc.external {
-                self.external = self.external.saturating_add(external(payload));
-            }
+            self.external = self.external.saturating_add(desc.external_bytes(payload));
             if matches!(desc.shape, Shape::Ephemeron) {
                 self.words += 1;
                 return self.reach_ephemeron(payload);
