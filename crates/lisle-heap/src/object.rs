@@ -385,6 +385,22 @@ pub(crate) unsafe fn each_word(
     }
 }
 
+/// Calls `visit` for each heap word of an object, and for the word of a weak object.
+///
+/// # Safety
+///
+/// `payload` is that of an object.
+pub(crate) unsafe fn each_word_and_weak(payload: Raw, mut visit: impl FnMut(&Cell)) {
+    // SAFETY: passed on to the caller.
+    unsafe {
+        let desc = header_of(payload).desc();
+        each_word(desc, payload, 0, usize::MAX, &mut visit);
+        if matches!(desc.shape, Shape::Weak) {
+            visit(weak_word(payload));
+        }
+    }
+}
+
 /// Returns the element after `most` elements from `from` on, if the object is an array with more.
 ///
 /// # Safety

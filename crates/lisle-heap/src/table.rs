@@ -19,7 +19,7 @@ pub struct Table {
     words: Mutex<Words>,
 }
 
-struct Global {
+struct Entry {
     word: Cell,
     /// Whether it is in the list `young`.
     is_listed: bool,
@@ -30,7 +30,7 @@ struct Global {
 
 #[derive(Default)]
 struct Words {
-    words: Vec<Global>,
+    words: Vec<Entry>,
     unused: Vec<usize>,
     /// The table has room for so many words more, which a collection may add.
     kept: usize,
@@ -53,14 +53,14 @@ impl Words {
 
     fn add(&mut self, raw: Raw, nursery: Range) -> usize {
         let index = self.unused.pop().unwrap_or_else(|| {
-            self.words.push(Global { word: Cell::new(NONE), is_listed: false, mark: 0 });
+            self.words.push(Entry { word: Cell::new(NONE), is_listed: false, mark: 0 });
             self.words.len() - 1
         });
-        let global = &mut self.words[index];
-        global.word.store(raw, Ordering::Relaxed);
-        global.mark = self.mark;
-        if is_pointer(raw) && nursery.contains(raw) && !global.is_listed {
-            global.is_listed = true;
+        let entry = &mut self.words[index];
+        entry.word.store(raw, Ordering::Relaxed);
+        entry.mark = self.mark;
+        if is_pointer(raw) && nursery.contains(raw) && !entry.is_listed {
+            entry.is_listed = true;
             self.young.push(index);
         }
         index
@@ -68,10 +68,10 @@ impl Words {
 
     fn remove(&mut self, index: usize) {
         let is_unmarked = self.unmarked < self.unmarked_end;
-        let global = &mut self.words[index];
-        let word = Cell::new(global.word.swap(NONE, Ordering::Relaxed));
-        if is_unmarked && global.mark != self.mark {
-            global.mark = self.mark;
+        let entry = &mut self.words[index];
+        let word = Cell::new(entry.word.swap(NONE, Ordering::Relaxed));
+        if is_unmarked && entry.mark != self.mark {
+            entry.mark = self.mark;
             self.removed.push(word);
         }
         self.unused.push(index);
@@ -141,7 +141,7 @@ impl Table {
 
     /// Calls `visit` for each word, and says whether it may be young.
     pub(crate) fn each(&self, mut visit: impl FnMut(&Cell, bool)) {
-        self.lock().words.iter().for_each(|global| visit(&global.word, global.is_listed));
+        self.lock().words.iter().for_each(|entry| visit(&entry.word, entry.is_listed));
     }
 
     /// Calls `visit` for each word that may be young, after which it is old.
@@ -164,12 +164,12 @@ impl Table {
     /// that is more, and for those that were removed. Returns `true` if none is left.
     pub(crate) fn mark_some(&self, least: usize, mut visit: impl FnMut(&Cell)) -> bool {
         let mut words = self.lock();
-        let Words { words: globals, mark, unmarked, unmarked_end, removed, .. } = &mut *words;
-        let end = unmarked.saturating_add(least.max(globals.len() / 64)).min(*unmarked_end);
-        for global in &mut globals[*unmarked..end] {
-            if global.mark != *mark {
-                global.mark = *mark;
-                visit(&global.word);
+        let Words { words: entries, mark, unmarked, unmarked_end, removed, .. } = &mut *words;
+        let end = unmarked.saturating_add(least.max(entries.len() / 64)).min(*unmarked_end);
+        for entry in &mut entries[*unmarked..end] {
+            if entry.mark != *mark {
+                entry.mark = *mark;
+                visit(&entry.word);
             }
         }
         *unmarked = end;

@@ -2,7 +2,7 @@
 
 use crate::inner::Inner;
 use crate::lock::lock;
-use crate::object::{Cell, Shape, each_word, header_of, weak_word};
+use crate::object::{Cell, each_word_and_weak, header_of};
 use crate::place::Place;
 use crate::raw::{Raw, is_pointer, moved, untagged};
 use crate::space::blocks_for;
@@ -36,13 +36,7 @@ impl Inner {
         // SAFETY: all words of the heap are corrected before anything looks at them.
         unsafe {
             let emptied = old.empty_sparse();
-            old.each_object(|payload| {
-                let desc = header_of(payload).desc();
-                each_word(desc, payload, 0, usize::MAX, |cell| correct(cell));
-                if matches!(desc.shape, Shape::Weak) {
-                    correct(weak_word(payload));
-                }
-            });
+            old.each_object(|payload| each_word_and_weak(payload, |cell| correct(cell)));
             for place in stopped.members() {
                 place.each_session(|session| _ = session.roots.each(|root| correct(root)));
             }

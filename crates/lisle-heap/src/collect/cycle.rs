@@ -26,12 +26,12 @@ const SLICES: (usize, usize) = (1 << 15, 1 << 18);
 
 /// The least numbers of parked sessions and of global handles of which a slice, or the stop of a minor collection, marks the
 /// objects.
-const AT_ONCE: Roots = Roots { sessions: 64, globals: 1 << 10 };
-const ALL: Roots = Roots { sessions: usize::MAX, globals: usize::MAX };
+const AT_ONCE: Count = Count { sessions: 64, globals: 1 << 10 };
+const ALL: Count = Count { sessions: usize::MAX, globals: usize::MAX };
 
-/// A number of roots that are to be marked.
+/// How many roots are to be marked.
 #[derive(Clone, Copy)]
-struct Roots {
+struct Count {
     sessions: usize,
     globals: usize,
 }
@@ -182,7 +182,7 @@ impl Inner {
     unsafe fn mark_roots<'a>(
         &self,
         places: impl IntoIterator<Item = &'a Place>,
-        some: Roots,
+        some: Count,
         stack: &mut Stack<'_>,
     ) -> bool {
         let mut all = self.globals.mark_some(some.globals, |word| stack.reach(word));
@@ -196,7 +196,7 @@ impl Inner {
 
     /// Puts the objects that stores have marked, and the objects of some roots, into the queue. Returns `true` if all roots have been looked
     /// at.
-    unsafe fn collect_marked(&self, stopped: &Stopped<'_, Place>, some: Roots) -> bool {
+    unsafe fn collect_marked(&self, stopped: &Stopped<'_, Place>, some: Count) -> bool {
         let mut stack = self.cycle.marker.stack(lock(&self.old).colours, self.nursery.range());
         // SAFETY: the threads of all places are stopped.
         unsafe {

@@ -2,7 +2,7 @@
 
 use crate::inner::Inner;
 use crate::lock::lock;
-use crate::object::{Cell, Shape, WORD, each_word, header_of, weak_word};
+use crate::object::{Cell, WORD, each_word_and_weak, header_of};
 use crate::place::Place;
 use crate::raw::{Raw, is_pointer, untagged};
 use crate::space::Logged;
@@ -77,10 +77,7 @@ impl Check<'_> {
         unsafe {
             let desc = header_of(payload).desc();
             let of = || format!("a `{}`", (desc.name)());
-            each_word(desc, payload, 0, usize::MAX, |cell| self.word(cell, old.then_some(payload), of));
-            if matches!(desc.shape, Shape::Weak) {
-                self.word(weak_word(payload), old.then_some(payload), of);
-            }
+            each_word_and_weak(payload, |cell| self.word(cell, old.then_some(payload), of));
         }
     }
 }
