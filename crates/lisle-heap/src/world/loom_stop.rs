@@ -1,10 +1,10 @@
 //! Models of the protocol: entering and leaving against a stop, two stops at once, the request to come to a safe point,
 //! and help.
 
-use super::{Member, State, World};
+use super::{INSIDE, Member, State, World};
 use lisle_core::internal::shim::unseen::{AtomicUsize, Ordering};
 use loom::cell::UnsafeCell;
-use loom::sync::Arc;
+use loom::sync::{Arc, Mutex};
 use loom::thread;
 
 /// A member with an allocator that is open or closed, and objects that only the collector may change.
@@ -53,11 +53,34 @@ impl Heap {
     fn collect(&self, me: &One) {
         loop {
             if let Some(_stopped) = self.world.stop(me, |_| {}) {
-                // SAFETY: loom checks that nobody reads.
-                self.objects.with_mut(|objects| unsafe { *objects += 1 });
-                return;
+                return self.count();
             }
         }
+    }
+
+    /// Does the same in its turn.
+    fn collect_in_turn(&self, me: &One) {
+        let _stopped = self.world.stop_in_turn(me, |_| {});
+        self.count();
+    }
+
+    /// Changes the objects, in a stop.
+    fn count(&self) {
+        // SAFETY: loom checks that no member reads meanwhile.
+        self.objects.with_mut(|objects| unsafe { *objects += 1 });
+    }
+
+    /// Forks the process, while `me` is inside. One member does so at a time.
+    fn fork(&self, turn: &Mutex<()>, me: &One) {
+        self.world.begin_fork(me);
+        let turn = turn.lock().unwrap();
+        let quiet = self.world.quiet(Some(me), |_| {});
+        // The child gets them as they are now.
+        self.read();
+        quiet.go_on();
+        drop(turn);
+        // The next fork waits for it again.
+        assert!(me.state.is(INSIDE));
     }
 
     /// Opens the allocator of a member.
@@ -127,10 +150,7 @@ fn loom_a_member_stops_all_in_its_turn() {
             there.world.leave(&other);
         });
         heap.world.enter(&members[0]);
-        let stopped = heap.world.stop_in_turn(&members[0], |_| {});
-        // SAFETY: loom checks that nobody reads.
-        heap.objects.with_mut(|objects| unsafe { *objects += 1 });
-        drop(stopped);
+        heap.collect_in_turn(&members[0]);
         heap.world.leave(&members[0]);
         second.join().unwrap();
         assert_eq!(heap.read(), 3);
@@ -207,5 +227,48 @@ fn loom_a_held_member_helps() {
         drop(stopped);
         heap.world.leave(&members[0]);
         held.join().unwrap();
+    });
+}
+
+/// Two members that are inside fork at once, and neither waits for the other to come to a safe point.
+#[test]
+fn loom_two_fork_at_once() {
+    explore(2, || {
+        let (heap, members) = Heap::with_members(2);
+        let turn = Arc::new(Mutex::new(()));
+        let (there, other, its_turn) = (heap.clone(), members[1].clone(), turn.clone());
+        let second = thread::spawn(move || {
+            there.world.enter(&other);
+            there.fork(&its_turn, &other);
+            there.world.leave(&other);
+        });
+        heap.world.enter(&members[0]);
+        heap.fork(&turn, &members[0]);
+        heap.read();
+        heap.world.leave(&members[0]);
+        second.join().unwrap();
+    });
+}
+
+/// A collection waits for a member that forks, and that one does not wait for its end while it is inside.
+#[test]
+fn loom_one_forks_and_one_collects() {
+    explore(2, || {
+        let (heap, members) = Heap::with_members(2);
+        let turn = Arc::new(Mutex::new(()));
+        let (there, other) = (heap.clone(), members[1].clone());
+        let second = thread::spawn(move || {
+            there.world.enter(&other);
+            there.collect(&other);
+            there.world.leave(&other);
+        });
+        heap.world.enter(&members[0]);
+        let before = heap.read();
+        heap.fork(&turn, &members[0]);
+        // No safe point has come between.
+        assert_eq!(heap.read(), before);
+        heap.world.leave(&members[0]);
+        second.join().unwrap();
+        assert_eq!(heap.read(), 1);
     });
 }
