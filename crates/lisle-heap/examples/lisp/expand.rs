@@ -241,7 +241,7 @@ impl Expander {
     }
 }
 
-/// Returns the message that says what is wrong about a form.
+/// Returns the error message of a form.
 fn wrong(s: &Scope<'_>, form: Handle<'_>, why: &str) -> String {
     format!("{why} in {}", show(form.get(s)))
 }

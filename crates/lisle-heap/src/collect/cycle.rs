@@ -154,7 +154,7 @@ impl Inner {
         self.cycle.pace.store(pace.clamp(SLICES.0, SLICES.1), Ordering::Relaxed);
     }
 
-    /// Begins a mark with the objects to which the roots of running sessions refer. The roots of those that are parked do not change,
+    /// Begins a mark with the objects to which the roots of running sessions refer. The roots of parked sessions do not change,
     /// so they are marked little by little.
     unsafe fn begin_mark(&self, stopped: &Stopped<'_, Place>) {
         let mut old = lock(&self.old);

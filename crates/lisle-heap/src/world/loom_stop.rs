@@ -29,7 +29,7 @@ struct Heap {
     objects: UnsafeCell<usize>,
 }
 
-// SAFETY: loom checks that nobody reads while another one writes.
+// SAFETY: loom checks that no member reads while another one writes.
 unsafe impl Sync for Heap {}
 // SAFETY: a number.
 unsafe impl Send for Heap {}
@@ -45,7 +45,7 @@ impl Heap {
 
     /// Uses the heap, inside.
     fn read(&self) -> usize {
-        // SAFETY: loom checks that nobody writes.
+        // SAFETY: loom checks that no member writes.
         self.objects.with(|objects| unsafe { *objects })
     }
 
